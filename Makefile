@@ -1,0 +1,60 @@
+# RagForge: `make run` shows it at work, `make test` proves it. Everything else is below.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+QUESTION ?= How does RagForge keep a message safe when the process is killed?
+
+.PHONY: help run test test-fast check format bench neo4j neo4j-stop lock clean
+
+help: ## Show this list
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+run: $(VENV)/.run ## Set everything up, then ask RagForge a question
+	$(BIN)/ragforge ask "$(QUESTION)"
+
+test: $(VENV)/.dev ## Run every check and every test, with a real Neo4j where one can be had
+	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+test-fast: $(VENV)/.dev ## Run the tests that need no server and no kill -9
+	$(BIN)/python -m pytest -m "not neo4j" --ignore tests/faults
+
+check: $(VENV)/.dev ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## Put the code in shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
+	$(BIN)/python -m benchmarks.store
+
+neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
+	$(PYTHON) scripts/neo4j_server.py
+
+lock: $(VENV)/.dev ## Choose new versions of all dependencies
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --extra neo4j \
+	  --custom-compile-command "make lock" -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --extra neo4j --group dev \
+	  --custom-compile-command "make lock" -c requirements.lock -o requirements-dev.lock pyproject.toml
+
+clean: ## Remove the virtual environment and all caches
+	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .coverage*
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("RagForge needs Python 3.11 or newer, this is " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@

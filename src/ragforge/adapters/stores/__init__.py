@@ -1,0 +1,1 @@
+"""Stores: engines that keep facts."""

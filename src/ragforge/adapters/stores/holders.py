@@ -1,0 +1,41 @@
+"""Holders: telling whether the process behind a lease is still alive."""
+
+from __future__ import annotations
+
+import os
+import socket
+from functools import cache
+
+from ragforge.domain.work import Holder
+
+_SAME_START_SECONDS = 1.0
+
+
+@cache
+def this_host() -> str:
+    return socket.gethostname()
+
+
+def this_process() -> Holder:
+    """Return a new holder for the running process."""
+    return Holder(this_host(), os.getpid(), _start_of(os.getpid()) or 0.0)
+
+
+def is_dead(host: str, pid: int, started: float) -> bool:
+    """Tell whether the process is known to be gone; one on another host never is."""
+    if host != this_host():
+        return False
+    start = _start_of(pid)
+    return start is None or abs(start - started) > _SAME_START_SECONDS
+
+
+def _start_of(pid: int) -> float | None:
+    import psutil  # slow to import and needed only where a lease is held
+
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return float(process.create_time())
+    except psutil.Error:
+        return None

@@ -1,0 +1,1 @@
+"""What RagForge knows: frozen data, no I/O."""

@@ -1,0 +1,129 @@
+"""Code: projects, their files, the scopes in them and how they relate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias, get_args
+
+from ragforge.domain.text import new_id
+
+FileKind: TypeAlias = Literal["code", "document", "web_page"]
+Direction: TypeAlias = Literal["out", "in"]
+RelationKind = Literal["HAS_PARENT", "CONSUMES", "INHERITS_FROM", "IMPORTS", "USES_LIBRARY"]
+RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
+
+SECTION = "section"
+"""The scope type of a document's part; code search never returns it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A tree of files, known by its absolute path."""
+
+    path: str
+    name: str
+    uuid: str = field(default_factory=new_id)
+    state: str = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """A folder of a project that holds files; its path is relative to the project."""
+
+    path: str
+    name: str
+    uuid: str
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a project; its path is relative to the project, with `/`."""
+
+    path: str
+    hash: str
+    uuid: str = field(default_factory=new_id)
+    kind: FileKind = "code"
+    language: str | None = None
+    size: int = 0
+    mtime: datetime | None = None
+    state: str = "parsed"
+
+    @property
+    def name(self) -> str:
+        return self.path.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A named range of lines with its source; lines count from 1, both ends included."""
+
+    name: str
+    qualified_name: str
+    type: str
+    file: str
+    start_line: int
+    end_line: int
+    source: str
+    hash: str
+    uuid: str = field(default_factory=new_id)
+    language: str | None = None
+    signature: str = ""
+    docstring: str = ""
+    embedding_hash: str | None = None  # kept by the store
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """A file and all its scopes."""
+
+    file: File
+    scopes: tuple[Scope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An edge. Ends are scope or file ids; the target of USES_LIBRARY is a library's name."""
+
+    kind: RelationKind
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReference:
+    """A mention of code, with what it looked like that day.
+
+    It outlives the scope, so that recall can say "changed since" or "gone".
+    """
+
+    scope_id: str
+    file: str
+    qualified_name: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileMention:
+    """A mention of a file, with its hash of that day."""
+
+    file_id: str
+    path: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFilter:
+    """Which scopes; `under` is a directory or file path, whole segments only."""
+
+    project_id: str | None = None
+    under: str | None = None
+    sections: bool = False  # documents instead of code

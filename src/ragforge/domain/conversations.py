@@ -1,0 +1,119 @@
+"""Conversations: what was said and done, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from ragforge.domain.instants import now
+from ragforge.domain.text import Json, new_id, plain
+
+Role: TypeAlias = Literal["user", "assistant", "system"]
+Status: TypeAlias = Literal["active", "archived"]
+
+BEFORE_FIRST_TURN = -1
+"""turn_index of messages that precede the first user message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """An ordered list of turns that belongs to one working directory.
+
+    The counters are kept by the store.
+    """
+
+    cwd: str
+    project_path: str
+    uuid: str = field(default_factory=new_id)
+    title: str | None = None
+    summary: str | None = None
+    tags: tuple[str, ...] = ()
+    status: Status = "active"
+    message_count: int = 0
+    turn_count: int = 0
+    total_chars: int = 0
+    created_at: datetime = field(default_factory=now)
+    updated_at: datetime = field(default_factory=now)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call gave back."""
+
+    success: bool
+    result: Json = None
+    error: str | None = None
+    uuid: str = field(default_factory=new_id)
+    timestamp: datetime = field(default_factory=now)
+    result_size_bytes: int = 0  # the true size, even where the stored result was cut
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One use of a tool by the assistant; without a result it was interrupted."""
+
+    tool_name: str
+    arguments: Json = field(default_factory=dict)
+    result: ToolResult | None = None
+    uuid: str = field(default_factory=new_id)
+    timestamp: datetime = field(default_factory=now)
+    duration_ms: int = 0
+    success: bool = True
+    iteration: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One thing said, with the tool calls made while saying it.
+
+    `turn_index` and `position` are assigned by the store when it is appended.
+    """
+
+    role: Role
+    content: str
+    reasoning: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    uuid: str = field(default_factory=new_id)
+    timestamp: datetime = field(default_factory=now)
+    token_count: int | None = None
+    turn_index: int | None = None
+    position: int | None = None
+
+    @property
+    def char_count(self) -> int:
+        """Characters that count towards budgets: what was said and what tools returned."""
+        results = (call.result for call in self.tool_calls)
+        return len(self.content) + sum(len(plain(r.result)) for r in results if r is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFilter:
+    """Which conversations; everything that is None does not restrict."""
+
+    cwd: str | None = None
+    project_path: str | None = None
+    status: Status | None = None
+    tags: tuple[str, ...] = ()  # any of these
+    since: datetime | None = None  # by last activity
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationChanges:
+    """What to change about a conversation; None leaves a field as it is."""
+
+    title: str | None = None
+    summary: str | None = None
+    tags: tuple[str, ...] | None = None
+    status: Status | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """Whose memory to search: one conversation, one project, or everything; and when."""
+
+    conversation_id: str | None = None
+    project_path: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None

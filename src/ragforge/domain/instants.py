@@ -1,0 +1,48 @@
+"""Instants: moments in time with their local offset, to the millisecond."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from ragforge.errors import InvalidTime
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def now() -> datetime:
+    """Return the present moment with the local offset."""
+    return to_millisecond("now", datetime.now().astimezone())
+
+
+def to_millisecond(field: str, moment: datetime) -> datetime:
+    """Cut to the millisecond, the precision that is stored.
+
+    Raises InvalidTime if the moment has no time zone.
+    """
+    offset = moment.utcoffset()
+    if offset is None:
+        raise InvalidTime(field, moment.isoformat())
+    whole_minutes = timedelta(minutes=offset // timedelta(minutes=1))
+    cut = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    return cut.astimezone(timezone(whole_minutes))
+
+
+def epoch_ms(moment: datetime) -> int:
+    """Return the moment as milliseconds since 1970, the same for every offset."""
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def format_instant(moment: datetime) -> str:
+    """Return ISO 8601 with milliseconds and offset: 2025-12-09T14:30:00.123+01:00."""
+    return moment.isoformat(timespec="milliseconds")
+
+
+def parse_instant(text: str, field: str = "timestamp") -> datetime:
+    """Read what `format_instant` wrote, or any ISO 8601 moment with an offset.
+
+    Raises InvalidTime if the text is something else.
+    """
+    try:
+        return to_millisecond(field, datetime.fromisoformat(text))
+    except ValueError as error:
+        raise InvalidTime(field, text) from error

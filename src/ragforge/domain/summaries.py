@@ -1,0 +1,60 @@
+"""Summaries: L1 of turns, L2 of L1 summaries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from ragforge.domain.instants import now
+from ragforge.domain.text import new_id
+
+Level: TypeAlias = Literal[1, 2]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a stretch of conversation was about.
+
+    Turn indexes are inclusive. `char_range_*` are positions in the raw conversation,
+    for both levels. `parent_summaries` are the L1 summaries that an L2 was made from.
+    """
+
+    conversation_id: str
+    level: Level
+    conversation_summary: str
+    start_turn_index: int
+    end_turn_index: int
+    char_range_start: int
+    char_range_end: int
+    actions_summary: str = ""
+    files_mentioned: tuple[str, ...] = ()
+    key_findings: tuple[str, ...] = ()
+    tools_used: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    parent_summaries: tuple[str, ...] = ()
+    made_by: str = "extractive"  # the model's name, or the method without a model
+    uuid: str = field(default_factory=new_id)
+    created_at: datetime = field(default_factory=now)
+
+    @property
+    def summary_char_count(self) -> int:
+        return len(self.conversation_summary) + len(self.actions_summary)
+
+
+def summary_text(summary: Summary) -> str:
+    """Return the text by which a summary is found."""
+    parts = [summary.conversation_summary, summary.actions_summary, *summary.key_findings]
+    parts += [*summary.topics, *summary.files_mentioned, *summary.tools_used]
+    return "\n".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFilter:
+    """Which summaries; everything that is None does not restrict."""
+
+    conversation_id: str | None = None
+    project_path: str | None = None
+    level: Level | None = None
+    since: datetime | None = None
+    until: datetime | None = None

@@ -1,0 +1,57 @@
+"""Text that can be stored: any Unicode, as long as it is Unicode."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+from ragforge.errors import InvalidId, InvalidJson, InvalidText
+
+Json: TypeAlias = Any
+"""None, bool, int, float, str, or lists and dicts of these."""
+
+MAX_ID_CHARS = 512
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def new_id() -> str:
+    """Return a fresh random id."""
+    return str(uuid4())
+
+
+def check_text(field: str, value: str | None) -> None:
+    """Raise InvalidText if the value cannot be encoded as UTF-8."""
+    if value is None or value.isascii():
+        return
+    if found := _SURROGATE.search(value):
+        raise InvalidText(field, found.start())
+
+
+def check_id(field: str, value: str) -> None:
+    """Raise InvalidId or InvalidText unless the value can serve as an id."""
+    if not value:
+        raise InvalidId(field, "is empty")
+    if len(value) > MAX_ID_CHARS:
+        raise InvalidId(field, f"has {len(value)} characters, at most {MAX_ID_CHARS} are allowed")
+    check_text(field, value)
+
+
+def to_json(field: str, value: Json) -> str:
+    """Serialise, readable where possible, exact always.
+
+    Raises InvalidJson for NaN, bytes and whatever else JSON cannot hold.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        if not text.isascii() and _SURROGATE.search(text):
+            text = json.dumps(value, allow_nan=False)  # escapes what UTF-8 cannot hold
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidJson(field, str(error)) from error
+    return text
+
+
+def plain(value: Json) -> str:
+    """Return a JSON value as a reader would want to see it: a string as itself."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

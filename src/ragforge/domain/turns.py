@@ -1,0 +1,100 @@
+"""Turns: one user message and everything up to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.text import plain
+
+RESULT_CHARS = 200
+EMBEDDED_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question, all that was done about it, and the answer."""
+
+    user: Message
+    replies: tuple[Message, ...] = ()
+
+    @property
+    def uuid(self) -> str:
+        """A turn is known by its user message."""
+        return self.user.uuid
+
+    @property
+    def answer(self) -> str:
+        """The last thing the assistant said that was not empty; empty if nothing was."""
+        said = (m.content for m in reversed(self.replies) if m.role == "assistant")
+        return next((content for content in said if content.strip()), "")
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(call for message in self.replies for call in message.tool_calls)
+
+    @property
+    def char_count(self) -> int:
+        return self.user.char_count + sum(message.char_count for message in self.replies)
+
+    @property
+    def ended_at(self) -> datetime:
+        return self.replies[-1].timestamp if self.replies else self.user.timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSize:
+    """How many characters a turn adds to the raw conversation."""
+
+    turn_index: int
+    chars: int
+
+
+def messages_to_turns(messages: Iterable[Message]) -> list[Turn]:
+    """Group messages, oldest first, into turns.
+
+    Stored messages know their turn, so that two terminals talking at once in one
+    conversation do not mix their answers. A user message without an answer is a turn
+    too. What precedes the first user message belongs to no turn.
+    """
+    users: dict[int, Message] = {}
+    replies: dict[int, list[Message]] = {}
+    current = -1
+    for message in messages:
+        if message.role == "user":
+            current = len(users) if message.turn_index is None else message.turn_index
+            users[current] = message
+            replies.setdefault(current, [])
+            continue
+        turn = current if message.turn_index is None else message.turn_index
+        if turn in users:
+            replies[turn].append(message)
+    return [Turn(user, tuple(replies[index])) for index, user in users.items()]
+
+
+def turn_text(turn: Turn) -> str:
+    """Return the text by which a turn is found: what was asked, answered and used."""
+    said = [m.content for m in turn.replies if m.role == "assistant" and m.content.strip()]
+    lines = [f"User: {turn.user.content}", *(f"Assistant: {content}" for content in said)]
+    if turn.tool_calls:
+        lines.append("Tools used:")
+        lines += [f"- {call.tool_name}: {_result_line(call)}" for call in turn.tool_calls]
+    return "\n".join(lines)
+
+
+def embedding_text(turn: Turn) -> str:
+    """Return the text that a turn's embedding is made of."""
+    lines = [f"User: {turn.user.content}", f"Assistant: {turn.answer}"]
+    if turn.tool_calls:
+        lines.append("Tools used:")
+        lines += [f"- {call.tool_name}: {_result_line(call)}" for call in turn.tool_calls]
+    return "\n".join(lines)[:EMBEDDED_CHARS]
+
+
+def _result_line(call: ToolCall) -> str:
+    if call.result is None:
+        return "(no result)"
+    text = call.result.error if call.result.error else plain(call.result.result)
+    return text[:RESULT_CHARS]

@@ -1,0 +1,60 @@
+"""Vectors: embeddings with the name of the model that made them."""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ragforge.errors import InvalidVector
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """An embedding: little-endian float32. Vectors of different models never meet."""
+
+    model: str
+    data: bytes
+
+    @classmethod
+    def of(cls, model: str, values: Iterable[float]) -> Vector:
+        """Build one from numbers.
+
+        Raises InvalidVector for what has no direction: nothing, zeros, NaN, infinity.
+        """
+        try:
+            numbers = array("f", values)
+        except OverflowError as error:
+            raise InvalidVector("a number is too large for float32") from error
+        vector = cls(model, _little_endian(numbers).tobytes())
+        vector.check()
+        return vector
+
+    @property
+    def dimension(self) -> int:
+        return len(self.data) // 4
+
+    def values(self) -> list[float]:
+        numbers = array("f")
+        numbers.frombytes(self.data)
+        return _little_endian(numbers).tolist()
+
+    def check(self) -> None:
+        """Raise InvalidVector if it cannot be compared with others."""
+        if not self.model:
+            raise InvalidVector("it does not name its model")
+        if not self.data or len(self.data) % 4:
+            raise InvalidVector(f"{len(self.data)} bytes are not a float32 vector")
+        norm = math.hypot(*self.values())
+        if not math.isfinite(norm):
+            raise InvalidVector("it holds NaN or infinity")
+        if norm == 0:
+            raise InvalidVector("all its numbers are zero")
+
+
+def _little_endian(numbers: array[float]) -> array[float]:
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

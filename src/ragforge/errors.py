@@ -1,0 +1,197 @@
+"""Every error RagForge raises.
+
+RagForgeError
+├── SettingsError                 a configuration file, variable or option is wrong
+├── InputError                    what the caller gave cannot be stored or used
+│   ├── InvalidText               a lone surrogate: not encodable as UTF-8
+│   ├── InvalidId                 empty or too long
+│   ├── InvalidTime               a timestamp without a time zone
+│   ├── InvalidJson               not representable as JSON
+│   └── InvalidVector             empty, zero, NaN or infinite
+│       └── DimensionMismatch     another length than its model's
+└── StoreError
+    ├── NotFound
+    │   ├── ConversationNotFound
+    │   ├── MessageNotFound
+    │   ├── TurnNotFound
+    │   ├── SummaryNotFound
+    │   ├── ProjectNotFound
+    │   ├── FileNotKnown
+    │   ├── ScopeNotFound
+    │   └── JobNotFound
+    ├── DuplicateId               the id is taken
+    ├── LeaseLost                 another worker has taken the job or the lock
+    ├── CopyIncomplete            a copied store does not hold what its source holds
+    └── StoreUnavailable          it cannot be used at all, or not now
+        ├── StoreBusy             another process held it for too long
+        ├── StoreCorrupt
+        ├── StoreReadOnly
+        ├── StoreFull
+        └── SchemaTooNew          written by a newer RagForge
+"""
+
+from __future__ import annotations
+
+
+class RagForgeError(Exception):
+    """The root: a door shows its message to the user, who can act on it."""
+
+
+class SettingsError(RagForgeError):
+    """A setting is unknown or has a bad value; the message names key and origin."""
+
+
+class InputError(RagForgeError):
+    """What the caller gave cannot be stored or used; nothing was changed."""
+
+
+class InvalidText(InputError):
+    """The text holds a lone surrogate."""
+
+    def __init__(self, field: str, position: int) -> None:
+        super().__init__(
+            f"{field} holds a lone surrogate at character {position}: it is not valid Unicode. "
+            "Decode the text again, replacing what cannot be decoded."
+        )
+        self.field = field
+        self.position = position
+
+
+class InvalidId(InputError):
+    """An id is empty or too long."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field} {reason}")
+        self.field = field
+
+
+class InvalidTime(InputError):
+    """A timestamp has no time zone."""
+
+    def __init__(self, field: str, value: object) -> None:
+        super().__init__(f"{field} is {value!r}: it needs a date, a time and a time zone offset")
+        self.field = field
+
+
+class InvalidJson(InputError):
+    """A value is not representable as JSON."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field} is not representable as JSON: {reason}")
+        self.field = field
+
+
+class InvalidVector(InputError):
+    """A vector cannot be compared with others."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The embedding is unusable: {reason}")
+
+
+class DimensionMismatch(InvalidVector):
+    """A vector has another length than the vectors of its model."""
+
+    def __init__(self, model: str, expected: int, actual: int) -> None:
+        super().__init__(f"vectors of {model!r} have {expected} dimensions, this one has {actual}")
+        self.model = model
+        self.expected = expected
+        self.actual = actual
+
+
+class StoreError(RagForgeError):
+    """The store cannot do what was asked."""
+
+
+class NotFound(StoreError):
+    """Nothing has this id."""
+
+    kind = "item"
+
+    def __init__(self, wanted: str) -> None:
+        super().__init__(f"No {self.kind} {wanted!r}")
+        self.wanted = wanted
+
+
+class ConversationNotFound(NotFound):
+    kind = "conversation"
+
+
+class MessageNotFound(NotFound):
+    kind = "message"
+
+
+class TurnNotFound(NotFound):
+    kind = "turn"
+
+
+class SummaryNotFound(NotFound):
+    kind = "summary"
+
+
+class ProjectNotFound(NotFound):
+    kind = "project"
+
+
+class FileNotKnown(NotFound):
+    kind = "file"
+
+
+class ScopeNotFound(NotFound):
+    kind = "scope"
+
+
+class JobNotFound(NotFound):
+    kind = "job"
+
+
+class DuplicateId(StoreError):
+    """The id is already in use."""
+
+    def __init__(self, kind: str, wanted: str) -> None:
+        super().__init__(f"There is already a {kind} {wanted!r}")
+        self.kind = kind
+        self.wanted = wanted
+
+
+class LeaseLost(StoreError):
+    """Somebody else holds the job or lock now; the caller's work must not count."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"The lease on {what!r} was lost to another process")
+        self.what = what
+
+
+class CopyIncomplete(StoreError):
+    """The destination of a copy does not hold everything its source holds."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be opened or does not answer."""
+
+
+class StoreBusy(StoreUnavailable):
+    """Another process held the store for longer than the time limit."""
+
+
+class StoreCorrupt(StoreUnavailable):
+    """The file is damaged or is not a RagForge store."""
+
+
+class StoreReadOnly(StoreUnavailable):
+    """The store's file or folder cannot be written to."""
+
+
+class StoreFull(StoreUnavailable):
+    """The disk has no room; nothing of the failed write was kept."""
+
+
+class SchemaTooNew(StoreUnavailable):
+    """The store was written by a newer RagForge."""
+
+    def __init__(self, location: str, found: int, known: int) -> None:
+        super().__init__(
+            f"{location} has schema {found}, this RagForge knows up to {known}. "
+            "Upgrade RagForge, or choose another store with --store."
+        )
+        self.found = found
+        self.known = known

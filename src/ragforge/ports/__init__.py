@@ -1,0 +1,1 @@
+"""What RagForge needs from the outside world: promises that adapters keep."""

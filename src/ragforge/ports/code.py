@@ -1,0 +1,119 @@
+"""Where the brain lives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ragforge.domain.code import (
+    CodeFilter,
+    Direction,
+    Directory,
+    File,
+    ParsedFile,
+    Place,
+    Project,
+    Relation,
+    RelationKind,
+    Scope,
+)
+from ragforge.domain.hits import Match
+from ragforge.domain.vectors import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeVector:
+    """A scope's vector and the hash of the text that it was made of."""
+
+    scope_id: str
+    vector: Vector
+    embedding_hash: str
+
+
+class CodeStore(Protocol):
+    """Projects, directories, files, scopes and relations. Each write is one transaction."""
+
+    async def save_project(self, project: Project) -> None:
+        """Store a project, or change the one with this id.
+
+        Raises DuplicateId if another project has its path.
+        """
+
+    async def project(self, path: str) -> Project:
+        """Return the project at this exact path. Raises ProjectNotFound."""
+
+    async def projects(self) -> list[Project]:
+        """Return all projects, by path."""
+
+    async def delete_project(self, project_id: str) -> None:
+        """Delete a project with its files, scopes, relations and vectors.
+
+        Raises ProjectNotFound.
+        """
+
+    async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
+        """Store files with exactly these scopes; directories follow.
+
+        A scope that keeps its id keeps its vector, and the relations that point to it.
+        Relations that go out of a replaced file or its scopes are dropped.
+        Raises ProjectNotFound, DuplicateId if an id is taken elsewhere.
+        """
+
+    async def remove_files(self, project_id: str, paths: Sequence[str]) -> None:
+        """Remove files with all that was derived from them; unknown paths do nothing.
+
+        Directories left empty go too. Raises ProjectNotFound.
+        """
+
+    async def file(self, project_id: str, path: str) -> File:
+        """Raises FileNotKnown."""
+
+    async def files(self, project_id: str, under: str | None = None) -> list[File]:
+        """Return files by path; `under` is a directory or file, whole segments only."""
+
+    async def directories(self, project_id: str) -> list[Directory]:
+        """Return the directories that hold files, by path; the project's own is not one."""
+
+    async def scope(self, scope_id: str) -> Scope:
+        """Raises ScopeNotFound."""
+
+    async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
+        """Return scopes by id; unknown ids are left out."""
+
+    async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
+        """Return the scopes of a file, in order of lines, outer before inner."""
+
+    async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
+        """Return the scopes with this name or qualified name, by file and line."""
+
+    async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
+        """Return for each place the smallest scope that contains it, or None."""
+
+    async def relate(self, project_id: str, relations: Sequence[Relation]) -> None:
+        """Add relations; one that is there stays.
+
+        Raises ScopeNotFound or FileNotKnown if an end is unknown.
+        """
+
+    async def relations(
+        self,
+        node_id: str,
+        direction: Direction,
+        kinds: Sequence[RelationKind] | None = None,
+    ) -> list[Relation]:
+        """Return the relations of a scope, file or library, by kind, source and target."""
+
+    async def embed(self, vectors: Sequence[ScopeVector]) -> None:
+        """Set the vectors of scopes. Raises ScopeNotFound, DimensionMismatch."""
+
+    async def scopes_to_embed(self, project_id: str, model: str, limit: int) -> list[Scope]:
+        """Return scopes without a vector of this model for their present hash, by id."""
+
+    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
+        """Return scopes that hold any of the query's words, best first. Filters come first."""
+
+    async def by_vector(
+        self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        """Return the nearest scopes of the vector's model. Filters come before the limit."""

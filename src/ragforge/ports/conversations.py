@@ -1,0 +1,157 @@
+"""Where conversations live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from ragforge.domain.code import CodeReference
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    ConversationFilter,
+    MemoryFilter,
+    Message,
+    ToolCall,
+)
+from ragforge.domain.hits import Match
+from ragforge.domain.vectors import Vector
+
+
+class ConversationStore(Protocol):
+    """Conversations, their messages and turns.
+
+    Every method that writes is one transaction: durable when it returns, without a
+    trace when it raises. Input that cannot be stored exactly raises an InputError.
+    A turn is known by the id of its user message.
+    """
+
+    async def create(self, conversation: Conversation) -> None:
+        """Store a new conversation; its counters start at zero.
+
+        Raises DuplicateId if the id is taken.
+        """
+
+    async def get(self, conversation_id: str) -> Conversation:
+        """Raises ConversationNotFound if the id is unknown."""
+
+    async def find(
+        self, where: ConversationFilter, limit: int = 50, offset: int = 0
+    ) -> list[Conversation]:
+        """Return conversations, the last active first, ties by id."""
+
+    async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
+        """Change what is given and return the result.
+
+        Raises ConversationNotFound if the id is unknown.
+        """
+
+    async def delete(self, conversation_id: str) -> None:
+        """Delete it with its messages, summaries, vectors and index entries.
+
+        Its branches stay, on their own. Raises ConversationNotFound.
+        """
+
+    async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
+        """Add messages at the end and return them with `turn_index` and `position`.
+
+        A user message opens a turn. Any other joins the turn it names, or the newest;
+        before the first user message its turn is BEFORE_FIRST_TURN.
+        Raises ConversationNotFound, TurnNotFound if a message names a turn that does not
+        exist, DuplicateId if a message, call or result id is taken.
+        """
+
+    async def message(self, message_id: str) -> Message:
+        """Raises MessageNotFound if the id is unknown."""
+
+    async def messages(
+        self,
+        conversation_id: str,
+        first_turn: int | None = None,
+        last_turn: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Message]:
+        """Return messages with their tool calls, in the order they were appended.
+
+        Turn bounds are inclusive. Raises ConversationNotFound.
+        """
+
+    async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
+        """Return the newest messages, oldest of them first. Raises ConversationNotFound."""
+
+    async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
+        """Return the messages of each turn, in order; ids that are no turn are left out."""
+
+    async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
+        """Return message id → conversation id; unknown ids are left out."""
+
+    async def tool_calls(
+        self,
+        conversation_id: str,
+        tool_name: str | None = None,
+        success: bool | None = None,
+        limit: int | None = None,
+    ) -> list[ToolCall]:
+        """Return tool calls, newest first. Raises ConversationNotFound."""
+
+    async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
+        """Delete a turn and the summaries built on it; other turns keep their index.
+
+        Raises ConversationNotFound or TurnNotFound.
+        """
+
+    async def branch(self, message_id: str, into: Conversation) -> Conversation:
+        """Create `into` as a branch: a copy of everything up to and including the message.
+
+        Copied messages get new ids; vectors and code references are copied, summaries
+        are not. Raises MessageNotFound, DuplicateId.
+        """
+
+    async def branches(self, conversation_id: str) -> list[Conversation]:
+        """Return the branches made from it, oldest first. Raises ConversationNotFound."""
+
+    async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
+        """Set the vectors of turns, replacing older ones.
+
+        Raises MessageNotFound for an id that is no turn, DimensionMismatch.
+        """
+
+    async def turns_to_embed(self, model: str, limit: int) -> list[str]:
+        """Return turns without a vector of this model, oldest first."""
+
+    async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
+        """Set the vector of a conversation's summary.
+
+        Raises ConversationNotFound, DimensionMismatch.
+        """
+
+    async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
+        """Return turns that hold any of the query's words, best first. Filters come first."""
+
+    async def turns_by_vector(
+        self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        """Return the turns nearest to the vector, best first, among those of its model.
+
+        Filters come before the limit. Raises DimensionMismatch.
+        """
+
+    async def conversations_by_vector(
+        self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        """Return the conversations whose summaries are nearest, best first."""
+
+    async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
+        """Link a message to code it touched, adding to what is linked.
+
+        A scope that is referred to again keeps the newer hash. Raises MessageNotFound.
+        """
+
+    async def references(self, message_id: str) -> list[CodeReference]:
+        """Return what a message refers to, by file and name. Raises MessageNotFound."""
+
+    async def conversations_about(
+        self, scope_id: str | None = None, file: str | None = None
+    ) -> list[Conversation]:
+        """Return conversations with a message that refers to the scope or file, last active first."""

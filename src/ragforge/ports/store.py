@@ -1,0 +1,37 @@
+"""A whole store: every port that keeps facts, on one engine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from ragforge.ports.archive import Archive
+from ragforge.ports.code import CodeStore
+from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.work import JobQueue, LockStore
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a store says about itself."""
+
+    engine: str
+    version: str
+    location: str
+    schema: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The ports of one engine, opened together."""
+
+    conversations: ConversationStore
+    summaries: SummaryStore
+    code: CodeStore
+    jobs: JobQueue
+    locks: LockStore
+    archive: Archive
+    health: Callable[[], Awaitable[Health]]
+    close: Callable[[], Awaitable[None]]

@@ -1,0 +1,79 @@
+"""Where summaries live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.hits import Match
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.turns import TurnSize
+from ragforge.domain.vectors import Vector
+
+
+class SummaryStore(Protocol):
+    """Summaries of conversations and what they cover. Each write is one transaction."""
+
+    async def save(self, summary: Summary) -> None:
+        """Store a summary; one with the same id is replaced.
+
+        An L1 covers the turns of its range that no other L1 covers; an L2 covers its
+        `parent_summaries`. Raises ConversationNotFound, SummaryNotFound for an unknown
+        parent.
+        """
+
+    async def get(self, summary_id: str) -> Summary:
+        """Raises SummaryNotFound if the id is unknown."""
+
+    async def find(
+        self, where: SummaryFilter, limit: int | None = None, offset: int = 0
+    ) -> list[Summary]:
+        """Return summaries, oldest range first within a conversation. Dates are of creation."""
+
+    async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
+        """Return the L1 summaries that no L2 covers, oldest first."""
+
+    async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
+        """Return the turns that no L1 covers, oldest first. Raises ConversationNotFound."""
+
+    async def covered_turns(self, summary_id: str) -> list[int]:
+        """Return the indexes of the turns an L1 covers. Raises SummaryNotFound."""
+
+    async def chars_before(self, conversation_id: str, turn_index: int) -> int:
+        """Return where a turn starts in the raw conversation. Raises ConversationNotFound."""
+
+    async def delete(self, summary_id: str) -> None:
+        """Delete it and any L2 built on it: what they covered is eligible again.
+
+        Raises SummaryNotFound.
+        """
+
+    async def trim(self, before: datetime, level: Level | None = None) -> int:
+        """Delete summaries created before the date as `delete` does; return how many went."""
+
+    async def mention(
+        self,
+        summary_id: str,
+        files: Sequence[FileMention],
+        scopes: Sequence[CodeReference],
+    ) -> None:
+        """Set what code a summary mentions. Raises SummaryNotFound."""
+
+    async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
+        """Return the files, by path, and scopes, by file and name. Raises SummaryNotFound."""
+
+    async def embed(self, vectors: Mapping[str, Vector]) -> None:
+        """Set the vectors of summaries. Raises SummaryNotFound, DimensionMismatch."""
+
+    async def to_embed(self, model: str, limit: int) -> list[str]:
+        """Return the ids of summaries without a vector of this model, oldest first."""
+
+    async def by_words(self, query: str, where: SummaryFilter, limit: int) -> list[Match]:
+        """Return summaries that hold any of the query's words, best first. Filters come first."""
+
+    async def by_vector(
+        self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        """Return the nearest summaries of the vector's model. Filters come before the limit."""
