@@ -28,7 +28,12 @@ def to_millisecond(field: str, moment: datetime) -> datetime:
 
 
 def epoch_ms(moment: datetime) -> int:
-    """Return the moment as milliseconds since 1970, the same for every offset."""
+    """Return the moment as milliseconds since 1970, the same for every offset.
+
+    Raises InvalidTime if the moment has no time zone.
+    """
+    if moment.utcoffset() is None:
+        raise InvalidTime("date", moment.isoformat())
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 

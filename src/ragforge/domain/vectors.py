@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ragforge.domain.text import check_text
 from ragforge.errors import InvalidVector
 
 
@@ -45,6 +46,7 @@ class Vector:
         """Raise InvalidVector if it cannot be compared with others."""
         if not self.model:
             raise InvalidVector("it does not name its model")
+        check_text("model", self.model)
         if not self.data or len(self.data) % 4:
             raise InvalidVector(f"{len(self.data)} bytes are not a float32 vector")
         norm = math.hypot(*self.values())

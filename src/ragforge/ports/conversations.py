@@ -154,4 +154,4 @@ class ConversationStore(Protocol):
     async def conversations_about(
         self, scope_id: str | None = None, file: str | None = None
     ) -> list[Conversation]:
-        """Return conversations with a message that refers to the scope or file, last active first."""
+        """Return conversations that refer to the scope or the file, the last active first."""

@@ -1,0 +1,1 @@
+"""Benchmarks: one program a question; results are kept with their commit."""

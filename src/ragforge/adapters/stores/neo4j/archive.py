@@ -1,0 +1,46 @@
+"""All facts of a Neo4j store as plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.adapters.stores.neo4j import records as record_pages
+from ragforge.adapters.stores.neo4j import restore
+from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.domain.text import check_id, check_text
+from ragforge.ports.archive import Record, RecordKind
+from ragforge.ports.words import Tokeniser
+
+_BOOKMARK = "(n:RagForgeBookmark {name: $name})"
+
+
+class Neo4jArchive:
+    """Keeps the promises of `Archive`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def count(self, kind: RecordKind) -> int:
+        return await self._database.read(lambda tx: record_pages.count(tx, kind))
+
+    async def read(
+        self, kind: RecordKind, after: str | None, limit: int
+    ) -> list[tuple[str, Record]]:
+        return await self._database.read(lambda tx: record_pages.read(tx, kind, after, limit))
+
+    async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
+        await self._database.write(lambda tx: restore.write(tx, kind, records, self._tokeniser))
+
+    async def bookmark(self, name: str) -> str | None:
+        found = await self._database.value(f"MATCH {_BOOKMARK} RETURN n.value", name=name)
+        return None if found is None else str(found)
+
+    async def set_bookmark(self, name: str, value: str | None) -> None:
+        check_id("bookmark", name)
+        check_text("bookmark", value)
+        if value is None:
+            query = f"MATCH {_BOOKMARK} DELETE n"
+        else:
+            query = f"MERGE {_BOOKMARK} SET n.value = $value"
+        await self._database.write(lambda tx: tx.rows(query, name=name, value=value))

@@ -1,0 +1,97 @@
+"""Conversation nodes: reading, locking, counting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragforge.adapters.stores.neo4j.cypher import CONVERSATION, LOCK, MESSAGE, Where, fields
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.rows import Row, Stored, conversation_of, conversation_row
+from ragforge.domain.conversations import Conversation, ConversationFilter, Message
+from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
+
+ROW = fields("n", CONVERSATION)
+LAST_ACTIVE_FIRST = "ORDER BY n.updated_ms DESC, n.uuid"
+
+
+async def read(tx: Transaction, conversation_id: str) -> Row:
+    """Return a conversation's row. Raises ConversationNotFound."""
+    query = f"MATCH (n:Conversation {{uuid: $id}}) RETURN {ROW}"
+    row: Row | None = await tx.value(query, id=conversation_id)
+    if row is None:
+        raise ConversationNotFound(conversation_id)
+    return row
+
+
+async def locked(tx: Transaction, conversation_id: str) -> Row:
+    """Return a conversation's row after taking its lock: nobody else changes it meanwhile.
+
+    Raises ConversationNotFound.
+    """
+    await tx.rows(f"MATCH (n:Conversation {{uuid: $id}}) {LOCK}", id=conversation_id)
+    return await read(tx, conversation_id)
+
+
+async def create(tx: Transaction, conversation: Conversation) -> Row:
+    """Store a new conversation, with all counters at zero. Raises DuplicateId."""
+    row = conversation_row(replace(conversation, message_count=0, turn_count=0, total_chars=0))
+    known = "MATCH (n:Conversation {uuid: $id}) RETURN true"
+    if await tx.value(known, id=conversation.uuid):
+        raise DuplicateId("conversation", conversation.uuid)
+    # CREATE, not MERGE: of two at once one must fail.
+    await tx.rows("CREATE (n:Conversation:ConversationSession) SET n = $row", row=row)
+    return row
+
+
+async def put(tx: Transaction, rows: Sequence[Stored]) -> None:
+    """Store conversations as they are, or change those that are there."""
+    await tx.rows(
+        """UNWIND $rows AS row MERGE (n:Conversation {uuid: row.uuid})
+           SET n:ConversationSession, n += row""",
+        rows=[dict(row) for row in rows],
+    )
+
+
+async def count(tx: Transaction, row: Stored, added: Sequence[Message]) -> None:
+    """Count messages that were appended."""
+    known = conversation_of(row)
+    changed = replace(
+        known,
+        message_count=known.message_count + len(added),
+        turn_count=known.turn_count + sum(message.role == "user" for message in added),
+        total_chars=known.total_chars + sum(message.char_count for message in added),
+        updated_at=max(known.updated_at, *(message.timestamp for message in added)),
+    )
+    await put(tx, [conversation_row(changed)])
+
+
+async def recount(tx: Transaction, conversation_id: str) -> None:
+    """Count all messages anew."""
+    await tx.rows(
+        """MATCH (n:Conversation {uuid: $id})
+           OPTIONAL MATCH (n)-[:HAS_MESSAGE]->(m:Message)
+           WITH n, count(m) AS messages, sum(m.char_count) AS chars,
+                count(CASE WHEN m.role = 'user' THEN 1 END) AS turns
+           SET n.message_count = messages, n.turn_count = turns, n.total_chars = chars""",
+        id=conversation_id,
+    )
+
+
+async def message(tx: Transaction, message_id: str) -> Row:
+    """Return a message's row. Raises MessageNotFound."""
+    query = f"MATCH (m:Message {{uuid: $id}}) RETURN {fields('m', MESSAGE)}"
+    row: Row | None = await tx.value(query, id=message_id)
+    if row is None:
+        raise MessageNotFound(message_id)
+    return row
+
+
+def passing(where: ConversationFilter) -> Where:
+    """Return the filter as conditions."""
+    conditions = Where().add("n.cwd = $cwd", cwd=where.cwd)
+    conditions.add("n.project_path = $project_path", project_path=where.project_path)
+    conditions.add("n.status = $status", status=where.status)
+    if where.tags:
+        conditions.add("any(tag IN n.tags WHERE tag IN $tags)", tags=list(where.tags))
+    return conditions.between("updated_ms", where.since, where.until)

@@ -1,0 +1,204 @@
+"""Conversations in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
+from ragforge.adapters.stores.neo4j import messages as message_nodes
+from ragforge.adapters.stores.neo4j import summary_nodes
+from ragforge.adapters.stores.neo4j.branching import copy_until
+from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.recall import Recall
+from ragforge.adapters.stores.neo4j.references import References
+from ragforge.adapters.stores.rows import conversation_of, conversation_row
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    ConversationFilter,
+    Message,
+    ToolCall,
+)
+from ragforge.domain.instants import now
+from ragforge.errors import MessageNotFound, TurnNotFound
+
+
+class Neo4jConversations(Recall, References):
+    """Keeps the promises of `ConversationStore`."""
+
+    async def create(self, conversation: Conversation) -> None:
+        await self._database.write(lambda tx: nodes.create(tx, conversation))
+
+    async def get(self, conversation_id: str) -> Conversation:
+        return conversation_of(
+            await self._database.read(lambda tx: nodes.read(tx, conversation_id))
+        )
+
+    async def find(
+        self, where: ConversationFilter, limit: int = 50, offset: int = 0
+    ) -> list[Conversation]:
+        conditions = nodes.passing(where)
+        query = f"""MATCH (n:Conversation) WHERE {conditions}
+                    RETURN {nodes.ROW} {nodes.LAST_ACTIVE_FIRST} SKIP $offset LIMIT $limit"""
+        rows = await self._database.column(
+            query, limit=limit, offset=offset, **conditions.parameters
+        )
+        return [conversation_of(row) for row in rows]
+
+    async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
+        async def work(tx: Transaction) -> Conversation:
+            known = conversation_of(await nodes.locked(tx, conversation_id))
+            changed = replace(
+                known,
+                title=known.title if changes.title is None else changes.title,
+                summary=known.summary if changes.summary is None else changes.summary,
+                tags=known.tags if changes.tags is None else changes.tags,
+                status=known.status if changes.status is None else changes.status,
+                updated_at=now(),
+            )
+            await nodes.put(tx, [conversation_row(changed)])
+            return changed
+
+        return await self._database.write(work)
+
+    async def delete(self, conversation_id: str) -> None:
+        async def work(tx: Transaction) -> None:
+            await nodes.locked(tx, conversation_id)
+            await summary_nodes.remove_all(tx, conversation_id)
+            await message_nodes.delete_messages(tx, conversation_id, None)
+            await tx.rows("MATCH (n:Conversation {uuid: $id}) DETACH DELETE n", id=conversation_id)
+
+        await self._database.write(work)
+
+    async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
+        async def work(tx: Transaction) -> list[Message]:
+            conversation = await nodes.locked(tx, conversation_id)
+            if not messages:
+                return []
+            placed = await message_nodes.add(tx, conversation, messages, self._tokeniser)
+            await nodes.count(tx, conversation, placed)
+            return placed
+
+        return await self._database.write(work)
+
+    async def message(self, message_id: str) -> Message:
+        query = f"MATCH (m:Message {{uuid: $id}}) RETURN {message_nodes.WITH_CALLS}"
+        rows = await self._database.rows(query, id=message_id)
+        if not rows:
+            raise MessageNotFound(message_id)
+        return message_nodes.loaded(rows[0])
+
+    async def messages(
+        self,
+        conversation_id: str,
+        first_turn: int | None = None,
+        last_turn: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Message]:
+        where = Where().add("m.conversation_id = $id", id=conversation_id)
+        where.add("m.turn_index >= $first", first=first_turn)
+        where.add("m.turn_index <= $last", last=last_turn)
+        page = "SKIP $offset" if limit is None else "SKIP $offset LIMIT $limit"
+        order = f"m.position {page}"
+        return await self._messages(where, order, limit=limit, offset=offset)
+
+    async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
+        where = Where().add("m.conversation_id = $id", id=conversation_id)
+        newest_first = await self._messages(
+            where, "m.position DESC LIMIT $limit", limit=max(limit, 0)
+        )
+        return newest_first[::-1]
+
+    async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
+        query = f"""MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user'
+                    MATCH (m:Message {{
+                      conversation_id: h.conversation_id, turn_index: h.turn_index}})
+                    WITH h, m ORDER BY m.position
+                    RETURN h.uuid AS turn, {message_nodes.WITH_CALLS}"""
+        turns: dict[str, list[Message]] = {}
+        for row in await self._database.rows(query, ids=list(turn_ids)):
+            turns.setdefault(row["turn"], []).append(message_nodes.loaded(row))
+        return turns
+
+    async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
+        query = """MATCH (m:Message) WHERE m.uuid IN $ids
+                   RETURN m.uuid AS message, m.conversation_id AS conversation"""
+        rows = await self._database.rows(query, ids=list(message_ids))
+        return {row["message"]: row["conversation"] for row in rows}
+
+    async def tool_calls(
+        self,
+        conversation_id: str,
+        tool_name: str | None = None,
+        success: bool | None = None,
+        limit: int | None = None,
+    ) -> list[ToolCall]:
+        where = Where().add("t.tool_name = $name", name=tool_name)
+        where.add("t.success = $success", success=success)
+        query = f"""MATCH (m:Message {{conversation_id: $id}})-[:MADE_TOOL_CALL]->(t:ToolCall)
+                    WHERE {where}
+                    OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
+                    WITH m, t, r ORDER BY m.position DESC, t.position DESC
+                    {"" if limit is None else "LIMIT $limit"}
+                    RETURN {message_nodes.CALL} AS row"""
+
+        async def work(tx: Transaction) -> list[ToolCall]:
+            await nodes.read(tx, conversation_id)
+            rows = await tx.column(query, id=conversation_id, limit=limit, **where.parameters)
+            return [message_nodes.call_of(row) for row in rows]
+
+        return await self._database.read(work)
+
+    async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
+        async def work(tx: Transaction) -> None:
+            await nodes.locked(tx, conversation_id)
+            head = await tx.row(
+                """MATCH (m:Message {conversation_id: $id, turn_index: $turn, role: 'user'})
+                   RETURN COLLECT {
+                     MATCH (s:Summary)-[:SUMMARIZES]->(m) RETURN s.uuid } AS covers""",
+                id=conversation_id,
+                turn=turn_index,
+            )
+            if head is None:
+                raise TurnNotFound(f"{turn_index} of conversation {conversation_id}")
+            await summary_nodes.remove(tx, head["covers"])
+            await message_nodes.delete_messages(tx, conversation_id, turn_index)
+            await nodes.recount(tx, conversation_id)
+
+        await self._database.write(work)
+
+    async def branch(self, message_id: str, into: Conversation) -> Conversation:
+        async def work(tx: Transaction) -> Conversation:
+            last = await nodes.message(tx, message_id)
+            row = await nodes.create(tx, into)
+            await copy_until(tx, last, row, self._tokeniser)
+            await nodes.recount(tx, into.uuid)
+            return conversation_of(await nodes.read(tx, into.uuid))
+
+        return await self._database.write(work)
+
+    async def branches(self, conversation_id: str) -> list[Conversation]:
+        query = f"""MATCH (:Conversation {{uuid: $id}})-[:HAS_BRANCH]->(n:Conversation)
+                    RETURN {nodes.ROW}"""
+
+        async def work(tx: Transaction) -> list[Conversation]:
+            await nodes.read(tx, conversation_id)
+            rows = await tx.column(query, id=conversation_id)
+            return sorted(map(conversation_of, rows), key=lambda c: (c.created_at, c.uuid))
+
+        return await self._database.read(work)
+
+    async def _messages(self, where: Where, order: str, **parameters: Any) -> list[Message]:
+        query = f"""MATCH (m:Message) WHERE {where}
+                    WITH m ORDER BY {order} RETURN {message_nodes.WITH_CALLS}"""
+
+        async def work(tx: Transaction) -> list[Message]:
+            await nodes.read(tx, where.parameters["id"])
+            rows = await tx.rows(query, **where.parameters, **parameters)
+            return [message_nodes.loaded(row) for row in rows]
+
+        return await self._database.read(work)

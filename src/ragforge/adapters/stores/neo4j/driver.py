@@ -1,0 +1,125 @@
+"""The driver: transactions against one database, with retries and RagForge's errors."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from neo4j import (
+    AsyncDriver,
+    AsyncGraphDatabase,
+    AsyncManagedTransaction,
+    AsyncSession,
+    NotificationMinimumSeverity,
+)
+
+from ragforge.adapters.stores.neo4j.failures import translated
+from ragforge.adapters.stores.rows import Row
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10
+RETRY_SECONDS = 20
+"""How long an operation is tried again: enough for a small server to come back."""
+
+
+class Transaction:
+    """A running transaction. Queries take their values as parameters, always."""
+
+    def __init__(self, inner: AsyncManagedTransaction) -> None:
+        self._inner = inner
+
+    async def rows(self, query: str, /, **parameters: Any) -> list[Row]:
+        """Run a query and return all its rows."""
+        result = await self._inner.run(query, parameters)
+        return await result.data()
+
+    async def row(self, query: str, /, **parameters: Any) -> Row | None:
+        """Run a query and return its first row, or None."""
+        return next(iter(await self.rows(query, **parameters)), None)
+
+    async def value(self, query: str, /, **parameters: Any) -> Any:
+        """Run a query and return the first value of its first row, or None."""
+        row = await self.row(query, **parameters)
+        return None if row is None else next(iter(row.values()))
+
+    async def column(self, query: str, /, **parameters: Any) -> list[Any]:
+        """Run a query and return the first value of each row."""
+        return [next(iter(row.values())) for row in await self.rows(query, **parameters)]
+
+
+class Database:
+    """One database of a server. Transient failures are retried by the driver."""
+
+    def __init__(self, driver: AsyncDriver, url: str, name: str | None) -> None:
+        self._driver = driver
+        self.url = url
+        self._name = name
+
+    async def read(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Do the work in a transaction that only reads."""
+        with translated(self.url):
+            async with self._session() as session:
+                return await session.execute_read(lambda inner: work(Transaction(inner)))
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Do the work in a transaction: durable when it returns, undone when it raises."""
+        with translated(self.url):
+            async with self._session() as session:
+                return await session.execute_write(lambda inner: work(Transaction(inner)))
+
+    async def rows(self, query: str, /, **parameters: Any) -> list[Row]:
+        """Run one reading query and return all its rows."""
+        return await self.read(lambda tx: tx.rows(query, **parameters))
+
+    async def column(self, query: str, /, **parameters: Any) -> list[Any]:
+        """Run one reading query and return the first value of each row."""
+        return await self.read(lambda tx: tx.column(query, **parameters))
+
+    async def value(self, query: str, /, **parameters: Any) -> Any:
+        """Run one reading query and return its only value, or None."""
+        return await self.read(lambda tx: tx.value(query, **parameters))
+
+    async def verify(self) -> None:
+        """Raise a StoreUnavailable unless the server answers, without trying for long."""
+        with translated(self.url):
+            await self._driver.verify_connectivity()
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    def _session(self) -> AsyncSession:
+        # One manager for all sessions: on a cluster each sees what the others wrote.
+        manager = self._driver.execute_query_bookmark_manager
+        return self._driver.session(database=self._name, bookmark_manager=manager)
+
+
+def connect(url: str, user: str | None, password: str | None, database: str | None) -> Database:
+    """Return the database at a URL; nothing is sent yet.
+
+    Credentials in the URL are used where none are given, and never shown again.
+    Raises StoreUnavailable if the URL cannot be understood.
+    """
+    place, found_user, found_password = _without_credentials(url)
+    user, password = user or found_user, password or found_password
+    auth = None if password is None else (user or "neo4j", password)
+    with translated(place):
+        driver = AsyncGraphDatabase.driver(
+            place,
+            auth=auth,
+            connection_timeout=CONNECT_SECONDS,
+            max_transaction_retry_time=RETRY_SECONDS,
+            # Hints about queries are for us, not for the user's terminal.
+            notifications_min_severity=NotificationMinimumSeverity.OFF,
+        )
+    return Database(driver, place, database)
+
+
+def _without_credentials(url: str) -> tuple[str, str | None, str | None]:
+    parts = urlsplit(url)
+    if "@" not in parts.netloc:
+        return url, None, None
+    place = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    password = None if parts.password is None else unquote(parts.password)
+    return place, unquote(parts.username or "") or None, password

@@ -1,0 +1,98 @@
+"""Facts about code: what messages refer to and summaries mention.
+
+A fact is a node of its own, because it outlives the code; where the code exists, a
+relationship with the same hash leads to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, index_key
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.rows import Row
+
+MENTION = """f {.owner_id, .kind, .hash, .qualified_name,
+    file_id: CASE f.kind WHEN 'file' THEN f.target_id END,
+    scope_id: CASE f.kind WHEN 'scope' THEN f.target_id END,
+    path: CASE f.kind WHEN 'file' THEN f.path END,
+    file: CASE f.kind WHEN 'scope' THEN f.path END}"""
+"""A stored mention `f` as a record."""
+
+_LINK_REFERENCES = f"""
+    MATCH (m:Message {{uuid: f.owner_id}}) MATCH (s:{SCOPE_LABELS} {{uuid: f.scope_id}})
+    MERGE (m)-[e:REFERENCES_CODE]->(s) SET e.hash = f.hash"""
+_LINK_FILES = f"""
+    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{FILE_LABELS} {{uuid: f.target_id}})
+    MERGE (s)-[e:MENTIONS_FILE]->(n) SET e.hash = f.hash"""
+_LINK_SCOPES = f"""
+    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{SCOPE_LABELS} {{uuid: f.target_id}})
+    MERGE (s)-[e:MENTIONS_SCOPE]->(n) SET e.hash = f.hash"""
+
+
+async def put_references(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Store what messages refer to; the newer hash of a scope wins."""
+    await tx.rows(
+        f"""UNWIND $rows AS row
+            MERGE (f:CodeReference {{owner_id: row.owner_id, scope_id: row.scope_id}})
+            SET f += row WITH f {_LINK_REFERENCES}""",
+        rows=[row | {"file_key": index_key(row["file"])} for row in rows],
+    )
+
+
+async def put_mentions(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Store what summaries mention: rows of `mention_of_file` and `mention_of_scope`."""
+    for kind, link in (("file", _LINK_FILES), ("scope", _LINK_SCOPES)):
+        await tx.rows(
+            f"""UNWIND $rows AS row
+                MERGE (f:CodeMention {{
+                  owner_id: row.owner_id, kind: row.kind, target_id: row.target_id}})
+                SET f += row WITH f {link}""",
+            rows=[row for row in rows if row["kind"] == kind],
+        )
+
+
+async def link_again(tx: Transaction, file_ids: Sequence[str], scope_ids: Sequence[str]) -> None:
+    """Lead facts to code that is there again."""
+    await tx.rows(
+        f"""UNWIND $ids AS id MATCH (f:CodeReference {{scope_id: id}}) WITH f {_LINK_REFERENCES}""",
+        ids=scope_ids,
+    )
+    for kind, link, ids in (("file", _LINK_FILES, file_ids), ("scope", _LINK_SCOPES, scope_ids)):
+        await tx.rows(
+            f"""UNWIND $ids AS id MATCH (f:CodeMention {{target_id: id, kind: $kind}})
+                WITH f {link}""",
+            ids=ids,
+            kind=kind,
+        )
+
+
+async def forget_mentions(tx: Transaction, summary_id: str) -> None:
+    """Remove all that a summary mentions."""
+    await tx.rows(
+        """MATCH (f:CodeMention {owner_id: $id}) DELETE f
+           WITH count(f) AS gone
+           MATCH (:Summary {uuid: $id})-[e:MENTIONS_FILE|MENTIONS_SCOPE]->() DELETE e""",
+        id=summary_id,
+    )
+
+
+def mention_of_file(row: Row) -> Row:
+    """Return how a summary's mention of a file is stored."""
+    return _mention(row, "file", row["file_id"], row["path"], None)
+
+
+def mention_of_scope(row: Row) -> Row:
+    """Return how a summary's mention of a scope is stored."""
+    return _mention(row, "scope", row["scope_id"], row["file"], row["qualified_name"])
+
+
+def _mention(row: Row, kind: str, target_id: str, path: str, qualified_name: str | None) -> Row:
+    return {
+        "owner_id": row["owner_id"],
+        "kind": kind,
+        "target_id": target_id,
+        "path": path,
+        "qualified_name": qualified_name,
+        "hash": row["hash"],
+    }

@@ -1,0 +1,139 @@
+"""File nodes: projects' files with their scopes, stored, replaced and removed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ragforge.adapters.stores.neo4j.cypher import (
+    FILE_LABELS,
+    LOCK,
+    SCOPE_LABELS,
+    index_key,
+)
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.words import scope_words
+from ragforge.adapters.stores.rows import Row, Stored
+from ragforge.domain.code import RELATION_KINDS, SECTION, FileKind
+from ragforge.errors import DuplicateId, ProjectNotFound
+from ragforge.ports.words import Tokeniser
+
+_FILE_LABELS: dict[FileKind, tuple[str, ...]] = {
+    "code": ("File",),
+    "document": ("File", "DocumentFile"),
+    "web_page": ("WebPage",),
+}
+_RELATIONS = "|".join(RELATION_KINDS)
+_IN_PATHS = f"MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths"
+
+
+async def lock_project(tx: Transaction, project_id: str) -> None:
+    """Take a project's lock: its files change in one process at a time.
+
+    Raises ProjectNotFound.
+    """
+    query = f"MATCH (n:Project {{uuid: $id}}) {LOCK} RETURN n.uuid"
+    if await tx.value(query, id=project_id) is None:
+        raise ProjectNotFound(project_id)
+
+
+async def check_free(
+    tx: Transaction, project_id: str, files: Sequence[Row], scopes: Sequence[Row]
+) -> None:
+    """Raise DuplicateId if an id is taken by what is not being replaced."""
+    for kind, key, rows in (
+        ("file", "uuid", files),
+        ("file", "path", files),
+        ("scope", "uuid", scopes),
+    ):
+        for taken, count in Counter(row[key] for row in rows).items():
+            if count > 1:
+                raise DuplicateId(kind, taken)
+    file = await tx.value(
+        f"""UNWIND $rows AS row MATCH (f:{FILE_LABELS} {{uuid: row.uuid}})
+            WHERE f.project_id <> row.project_id OR f.path <> row.path RETURN f.uuid LIMIT 1""",
+        rows=[{key: row[key] for key in ("uuid", "project_id", "path")} for row in files],
+    )
+    if file is not None:
+        raise DuplicateId("file", file)
+    scope = await tx.value(
+        f"""MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids
+              AND NOT (s.project_id = $project AND s.file_path IN $paths)
+            RETURN s.uuid LIMIT 1""",
+        ids=[row["uuid"] for row in scopes],
+        project=project_id,
+        paths=[row["path"] for row in files],
+    )
+    if scope is not None:
+        raise DuplicateId("scope", scope)
+
+
+async def clear(
+    tx: Transaction, project_id: str, paths: Sequence[str], kept: Sequence[str] = ()
+) -> None:
+    """Remove files and their scopes, except those whose ids are kept.
+
+    Relations that go out of the kept ones go too.
+    """
+    parameters = {"project": project_id, "paths": list(paths), "kept": list(kept)}
+    scopes = f"{_IN_PATHS} MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
+    for query in (
+        f"{_IN_PATHS} MATCH (f)-[e:{_RELATIONS}]->() DELETE e",
+        f"{scopes}-[e:{_RELATIONS}]->() DELETE e",
+        f"{scopes} WHERE NOT s.uuid IN $kept DETACH DELETE s",
+        f"{_IN_PATHS} AND NOT f.uuid IN $kept DETACH DELETE f",
+    ):
+        await tx.rows(query, **parameters)
+
+
+async def put_files(tx: Transaction, rows: Iterable[Row]) -> None:
+    """Store files of known projects, or change those that are there."""
+    by_kind: dict[FileKind, list[Row]] = {kind: [] for kind in _FILE_LABELS}
+    for row in rows:
+        by_kind[row["kind"]].append(row)
+    for kind, group in by_kind.items():
+        if not group:
+            continue
+        main, labels = _FILE_LABELS[kind][0], ":".join(_FILE_LABELS[kind])
+        await tx.rows(
+            f"""MATCH (f:{FILE_LABELS}) WHERE f.uuid IN $ids AND f.kind <> $kind
+                REMOVE f:File:DocumentFile:WebPage SET f:{labels}""",
+            ids=[row["uuid"] for row in group],
+            kind=kind,
+        )
+        await tx.rows(
+            f"""UNWIND $rows AS row MATCH (p:Project {{uuid: row.project_id}})
+                MERGE (f:{main} {{uuid: row.uuid}}) SET f:{labels}, f += row
+                MERGE (f)-[:BELONGS_TO]->(p)""",
+            rows=group,
+        )
+
+
+async def put_scopes(tx: Transaction, rows: Iterable[Row], tokeniser: Tokeniser) -> None:
+    """Store scopes of known files, or change those that are there; vectors stay."""
+    groups: dict[str, list[Row]] = {"Scope": [], "MarkdownSection": []}
+    for row in rows:
+        label = "MarkdownSection" if row["type"] == SECTION else "Scope"
+        groups[label].append(row | _found_by(row, tokeniser))
+    for label, other in (("Scope", "MarkdownSection"), ("MarkdownSection", "Scope")):
+        if not groups[label]:
+            continue
+        await tx.rows(
+            f"MATCH (s:{other}) WHERE s.uuid IN $ids REMOVE s:{other} SET s:{label}",
+            ids=[row["uuid"] for row in groups[label]],
+        )
+        await tx.rows(
+            f"""UNWIND $rows AS row MATCH (f:{FILE_LABELS} {{uuid: row.file_id}})
+                MERGE (s:{label} {{uuid: row.uuid}})
+                SET s += row, s.project_id = f.project_id, s.file_path = f.path
+                MERGE (s)-[:DEFINED_IN]->(f)
+                WITH s, f MATCH (s)-[stale:DEFINED_IN]->(old) WHERE old <> f DELETE stale""",
+            rows=groups[label],
+        )
+
+
+def _found_by(row: Stored, tokeniser: Tokeniser) -> Row:
+    return scope_words(row, tokeniser) | {
+        "name_key": index_key(row["name"]),
+        "qualified_name_key": index_key(row["qualified_name"]),
+    }

@@ -1,0 +1,85 @@
+"""Locks in Neo4j."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ragforge.adapters.stores.holders import is_dead
+from ragforge.adapters.stores.neo4j.cypher import LOCK
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.leases import (
+    LEASE,
+    holder_of,
+    lease_row,
+    moment,
+    server_ms,
+)
+from ragforge.adapters.stores.rows import Row
+from ragforge.domain.text import check_id, check_text
+from ragforge.domain.work import Holder, Lock
+
+
+class Neo4jLocks:
+    """Keeps the promises of `LockStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def acquire(self, name: str, holder: Holder, ttl: timedelta) -> bool:
+        check_id("lock name", name)
+
+        async def work(tx: Transaction) -> bool:
+            # The node stays when the lock is free: a deleted one could not be waited for.
+            await tx.rows(f"MERGE (n:RagForgeLock {{name: $name}}) {LOCK}", name=name)
+            start = await server_ms(tx)
+            known = await _held(tx, name, start)
+            if known is not None and known["token"] != holder.token:
+                return False
+            row = lease_row(holder, start, ttl)
+            row["acquired_ms"] = start if known is None else known["acquired_ms"]
+            await tx.rows("MATCH (n:RagForgeLock {name: $name}) SET n += $row", name=name, row=row)
+            return True
+
+        return await self._database.write(work)
+
+    async def release(self, name: str, holder: Holder) -> None:
+        check_text("lock name", name)
+
+        async def work(tx: Transaction) -> None:
+            await tx.rows(f"MATCH (n:RagForgeLock {{name: $name}}) {LOCK}", name=name)
+            await tx.rows(
+                "MATCH (n:RagForgeLock {name: $name, token: $token}) SET n = {name: $name}",
+                name=name,
+                token=holder.token,
+            )
+
+        await self._database.write(work)
+
+    async def holder(self, name: str) -> Lock | None:
+        check_text("lock name", name)
+
+        async def work(tx: Transaction) -> Row | None:
+            return await _held(tx, name, await server_ms(tx))
+
+        row = await self._database.read(work)
+        if row is None:
+            return None
+        return Lock(
+            name=name,
+            holder=holder_of(row),
+            acquired_at=moment(row["acquired_ms"]),
+            expires_at=moment(row["lease_until"]),
+        )
+
+
+async def _held(tx: Transaction, name: str, now_ms: int) -> Row | None:
+    """Return the lock if somebody alive holds it in time."""
+    row: Row | None = await tx.value(
+        f"""MATCH (n:RagForgeLock {{name: $name}}) WHERE n.lease_until > $now
+            RETURN n {{{LEASE}, .acquired_ms}}""",
+        name=name,
+        now=now_ms,
+    )
+    if row is None or is_dead(row["host"], row["pid"], row["started"]):
+        return None
+    return row

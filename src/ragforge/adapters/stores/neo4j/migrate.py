@@ -1,0 +1,128 @@
+"""Migrate: bring a database to the newest schema, one numbered step at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from importlib.resources import files
+
+from ragforge.adapters.stores.neo4j.cypher import LOCK
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.words import reindex
+from ragforge.adapters.stores.rows import Row
+from ragforge.errors import SchemaTooNew, StoreError, StoreUnavailable
+from ragforge.ports.words import Tokeniser
+
+OLDEST_SERVER = (5, 26)
+INDEX_SECONDS = 600
+_NODE = "(n:RagForgeSchema {name: 'ragforge'})"
+_ONE_NODE = """CREATE CONSTRAINT ragforge_schema IF NOT EXISTS
+               FOR (n:RagForgeSchema) REQUIRE n.name IS UNIQUE"""
+_TRIES = 10
+
+
+def migrations() -> list[list[str]]:
+    """Return the statements of every step; the first leads from nothing to schema 1."""
+    folder = files("ragforge.adapters.stores.neo4j") / "migrations"
+    steps = sorted((step for step in folder.iterdir()), key=lambda step: step.name)
+    return [_statements(step.read_text("utf-8")) for step in steps if step.name.endswith(".cypher")]
+
+
+async def prepare(database: Database, tokeniser: Tokeniser) -> int:
+    """Create or upgrade the schema and return its number.
+
+    Raises SchemaTooNew, or StoreUnavailable if the server is too old.
+    """
+    await _check_server(database)
+    steps = migrations()
+    if not await _is_current(database, len(steps), tokeniser):
+        await _retried(database, _ONE_NODE)
+        await database.write(lambda tx: _upgrade(tx, database, steps, tokeniser))
+    await database.rows("CALL db.awaitIndexes($seconds)", seconds=INDEX_SECONDS)
+    return len(steps)
+
+
+async def server_version(database: Database) -> str:
+    """Return the version that the server tells of itself."""
+    query = (
+        "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0]"
+    )
+    return str(await database.value(query))
+
+
+async def problems(database: Database) -> list[str]:
+    """Return what is wrong with the indexes."""
+    return await database.column(
+        """SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'ragforge_' AND state <> 'ONLINE'
+           RETURN 'The index ' + name + ' is ' + toLower(state) + '.'"""
+    )
+
+
+async def _check_server(database: Database) -> None:
+    version = await server_version(database)
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if numbers < OLDEST_SERVER:
+        raise StoreUnavailable(
+            f"Neo4j at {database.url} is version {version}; RagForge needs "
+            f"{'.'.join(map(str, OLDEST_SERVER))} or newer. Upgrade the server, or choose another "
+            "store with --store."
+        )
+
+
+async def _is_current(database: Database, known: int, tokeniser: Tokeniser) -> bool:
+    row = await database.read(_schema)
+    _check_schema(database, row["version"], known)
+    return (row["version"], row["tokeniser"]) == (known, tokeniser.version)
+
+
+async def _upgrade(
+    tx: Transaction, database: Database, steps: list[list[str]], tokeniser: Tokeniser
+) -> None:
+    """Upgrade in other transactions, holding the schema's lock in this one.
+
+    Neo4j changes indexes and data in separate transactions only. Every step can be
+    repeated, so that a crash in between does no harm.
+    """
+    await tx.rows(f"MERGE {_NODE} {LOCK}")
+    row = await _schema(tx)
+    _check_schema(database, row["version"], len(steps))
+    for step in steps[row["version"] :]:
+        for statement in step:
+            await _retried(database, statement)
+    if row["tokeniser"] != tokeniser.version:
+        await reindex(database, tokeniser)
+    await tx.rows(
+        f"MERGE {_NODE} SET n.version = $version, n.tokeniser = $tokeniser",
+        version=len(steps),
+        tokeniser=tokeniser.version,
+    )
+
+
+async def _schema(tx: Transaction) -> Row:
+    row = await tx.row(f"MATCH {_NODE} RETURN n.version AS version, n.tokeniser AS tokeniser")
+    found = row or {"version": None, "tokeniser": None}
+    return found | {"version": found["version"] or 0}
+
+
+def _check_schema(database: Database, found: int, known: int) -> None:
+    if found > known:
+        raise SchemaTooNew(f"Neo4j at {database.url}", found, known)
+
+
+async def _retried(database: Database, statement: str) -> None:
+    """Run a statement that another process may be running at this very moment."""
+    for attempt in range(_TRIES):
+        try:
+            await database.write(lambda tx: tx.rows(statement))
+            return
+        except StoreUnavailable:
+            raise
+        except StoreError:
+            if attempt == _TRIES - 1:
+                raise
+            await asyncio.sleep(0.2 * (attempt + 1))
+
+
+def _statements(text: str) -> list[str]:
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith("//")]
+    return [part.strip() for part in "".join(lines).split(";\n") if part.strip()]

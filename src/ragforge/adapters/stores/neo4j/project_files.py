@@ -1,0 +1,118 @@
+"""Projects and their files in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.adapters.stores.neo4j import facts
+from ragforge.adapters.stores.neo4j import file_nodes as nodes
+from ragforge.adapters.stores.neo4j.cypher import (
+    FILE,
+    FILE_LABELS,
+    PROJECT,
+    SCOPE_LABELS,
+    Where,
+    fields,
+)
+from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.rows import (
+    file_of,
+    file_row,
+    project_of,
+    project_row,
+    scope_row,
+)
+from ragforge.domain.code import Directory, File, ParsedFile, Project
+from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound
+from ragforge.ports.words import Tokeniser
+
+
+class ProjectFiles:
+    """The part of `CodeStore` that knows projects, directories and files."""
+
+    _database: Database
+    _tokeniser: Tokeniser
+
+    async def save_project(self, project: Project) -> None:
+        row = project_row(project)
+
+        async def work(tx: Transaction) -> None:
+            holder = await tx.value(
+                "MATCH (n:Project {path: $path}) RETURN n.uuid", path=row["path"]
+            )
+            if holder not in (None, project.uuid):
+                raise DuplicateId("project", project.path)
+            await tx.rows("MERGE (n:Project {uuid: $row.uuid}) SET n += $row", row=row)
+
+        await self._database.write(work)
+
+    async def project(self, path: str) -> Project:
+        query = f"MATCH (n:Project {{path: $path}}) RETURN {fields('n', PROJECT)}"
+        row = await self._database.value(query, path=path)
+        if row is None:
+            raise ProjectNotFound(path)
+        return project_of(row)
+
+    async def projects(self) -> list[Project]:
+        query = f"MATCH (n:Project) RETURN {fields('n', PROJECT)} ORDER BY n.path"
+        return [project_of(row) for row in await self._database.column(query)]
+
+    async def delete_project(self, project_id: str) -> None:
+        async def work(tx: Transaction) -> None:
+            await nodes.lock_project(tx, project_id)
+            for labels in (SCOPE_LABELS, FILE_LABELS, "Directory"):
+                query = f"MATCH (n:{labels}) WHERE n.project_id = $id DETACH DELETE n"
+                await tx.rows(query, id=project_id)
+            await tx.rows("MATCH (n:Project {uuid: $id}) DETACH DELETE n", id=project_id)
+
+        await self._database.write(work)
+
+    async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
+        rows = [file_row(project_id, parsed.file) for parsed in files]
+        scopes = [scope_row(one.file.uuid, scope) for one in files for scope in one.scopes]
+        for scope in scopes:
+            del scope["embedding_hash"]  # what a scope was embedded from is the store's to know
+
+        paths = [row["path"] for row in rows]
+        file_ids, scope_ids = [row["uuid"] for row in rows], [row["uuid"] for row in scopes]
+
+        async def work(tx: Transaction) -> None:
+            await nodes.lock_project(tx, project_id)
+            await nodes.check_free(tx, project_id, rows, scopes)
+            await nodes.clear(tx, project_id, paths, [*file_ids, *scope_ids])
+            await nodes.put_files(tx, rows)
+            await nodes.put_scopes(tx, scopes, self._tokeniser)
+            await add_directories(tx, project_id, paths)
+            await facts.link_again(tx, file_ids, scope_ids)
+
+        await self._database.write(work)
+
+    async def remove_files(self, project_id: str, paths: Sequence[str]) -> None:
+        async def work(tx: Transaction) -> None:
+            await nodes.lock_project(tx, project_id)
+            await nodes.clear(tx, project_id, paths)
+            await prune_directories(tx, project_id, paths)
+
+        await self._database.write(work)
+
+    async def file(self, project_id: str, path: str) -> File:
+        where = Where().add("n.path = $path", path=path)
+        found = await self._files(project_id, where)
+        if not found:
+            raise FileNotKnown(path)
+        return found[0]
+
+    async def files(self, project_id: str, under: str | None = None) -> list[File]:
+        return await self._files(project_id, Where().under("path", under))
+
+    async def directories(self, project_id: str) -> list[Directory]:
+        query = """MATCH (n:Directory {project_id: $id})
+                   RETURN n {.path, .name, .uuid} ORDER BY n.path"""
+        return [Directory(**row) for row in await self._database.column(query, id=project_id)]
+
+    async def _files(self, project_id: str, where: Where) -> list[File]:
+        where.add("n.project_id = $project", project=project_id)
+        query = f"""MATCH (n:{FILE_LABELS}) WHERE {where}
+                    RETURN {fields("n", FILE)} ORDER BY n.path"""
+        return [file_of(row) for row in await self._database.column(query, **where.parameters)]

@@ -1,0 +1,87 @@
+"""Recall: finding turns and conversations by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragforge.adapters.stores.neo4j import conversation_nodes, words
+from ragforge.adapters.stores.neo4j import vectors as vector_nodes
+from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.hits import Match
+from ragforge.domain.vectors import Vector
+from ragforge.errors import ConversationNotFound, MessageNotFound
+from ragforge.ports.words import Tokeniser
+
+
+class Recall:
+    """The part of `ConversationStore` that searches."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
+        async def work(tx: Transaction) -> None:
+            turns = await tx.column(
+                "MATCH (m:Message) WHERE m.uuid IN $ids AND m.role = 'user' RETURN m.uuid",
+                ids=list(vectors),
+            )
+            for unknown in set(vectors).difference(turns):
+                raise MessageNotFound(unknown)
+            await vector_nodes.put(tx, vector_nodes.TURNS, vectors)
+
+        await self._database.write(work)
+
+    async def turns_to_embed(self, model: str, limit: int) -> list[str]:
+        return await self._database.column(
+            """MATCH (m:Message)
+               WHERE m.role = 'user' AND m.timestamp_ms IS NOT NULL
+                 AND (m.embedding_model IS NULL OR m.embedding_model <> $model)
+               RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position
+               LIMIT $limit""",
+            model=model,
+            limit=limit,
+        )
+
+    async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
+        async def work(tx: Transaction) -> None:
+            new = {conversation_id: vector}
+            if await vector_nodes.put(tx, vector_nodes.CONVERSATIONS, new):
+                raise ConversationNotFound(conversation_id)
+
+        await self._database.write(work)
+
+    async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
+        wanted = self._tokeniser.query(query)
+        return await words.search(
+            self._database, "ragforge_turn_words", wanted, _turns(where), limit
+        )
+
+    async def turns_by_vector(
+        self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        return await self._database.read(
+            lambda tx: vector_nodes.nearest(
+                tx, vector_nodes.TURNS, vector, _turns(where), limit, min_score
+            )
+        )
+
+    async def conversations_by_vector(
+        self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        conditions = conversation_nodes.passing(where)
+        return await self._database.read(
+            lambda tx: vector_nodes.nearest(
+                tx, vector_nodes.CONVERSATIONS, vector, conditions, limit, min_score
+            )
+        )
+
+
+def _turns(where: MemoryFilter) -> Where:
+    conditions = Where().add(
+        "n.conversation_id = $conversation", conversation=where.conversation_id
+    )
+    conditions.add("n.project_path = $project_path", project_path=where.project_path)
+    return conditions.between("timestamp_ms", where.since, where.until)

@@ -1,0 +1,51 @@
+"""References: what code a message touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.adapters.stores.neo4j import conversation_nodes, facts
+from ragforge.adapters.stores.neo4j.cypher import REFERENCE, Where, fields, index_key
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.rows import conversation_of, reference_of, reference_row
+from ragforge.domain.code import CodeReference
+from ragforge.domain.conversations import Conversation
+
+
+class References:
+    """The part of `ConversationStore` that remembers code."""
+
+    _database: Database
+
+    async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
+        rows = [reference_row(message_id, reference) for reference in references]
+
+        async def work(tx: Transaction) -> None:
+            await conversation_nodes.message(tx, message_id)
+            await facts.put_references(tx, rows)
+
+        await self._database.write(work)
+
+    async def references(self, message_id: str) -> list[CodeReference]:
+        query = f"""MATCH (f:CodeReference {{owner_id: $id}}) RETURN {fields("f", REFERENCE)}
+                    ORDER BY f.file, f.qualified_name, f.scope_id"""
+
+        async def work(tx: Transaction) -> list[CodeReference]:
+            await conversation_nodes.message(tx, message_id)
+            return [reference_of(row) for row in await tx.column(query, id=message_id)]
+
+        return await self._database.read(work)
+
+    async def conversations_about(
+        self, scope_id: str | None = None, file: str | None = None
+    ) -> list[Conversation]:
+        where = Where().add("f.scope_id = $scope", scope=scope_id)
+        if file is not None:
+            where.add("f.file_key = $key AND f.file = $file", key=index_key(file), file=file)
+        query = f"""MATCH (f:CodeReference) WHERE {where}
+                    MATCH (m:Message {{uuid: f.owner_id}})
+                    WITH DISTINCT m.conversation_id AS id
+                    MATCH (n:Conversation {{uuid: id}})
+                    RETURN {conversation_nodes.ROW} {conversation_nodes.LAST_ACTIVE_FIRST}"""
+        rows = await self._database.column(query, **where.parameters)
+        return [conversation_of(row) for row in rows]

@@ -1,0 +1,100 @@
+"""Relations: the edges between scopes, files and libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.file_nodes import lock_project
+from ragforge.domain.code import RELATION_KINDS, Direction, Relation, RelationKind
+from ragforge.domain.text import check_id
+from ragforge.errors import FileNotKnown, NotFound, ScopeNotFound
+
+LIBRARY_LABEL = "ExternalLibrary"
+_ENDS: dict[RelationKind, tuple[str, str]] = {
+    "HAS_PARENT": (SCOPE_LABELS, SCOPE_LABELS),
+    "CONSUMES": (SCOPE_LABELS, SCOPE_LABELS),
+    "INHERITS_FROM": (SCOPE_LABELS, SCOPE_LABELS),
+    "IMPORTS": (FILE_LABELS, FILE_LABELS),
+    "USES_LIBRARY": (FILE_LABELS, LIBRARY_LABEL),
+}
+_NODES = "Scope|MarkdownSection|File|WebPage"
+
+
+class Relations:
+    """The part of `CodeStore` that relates code to code."""
+
+    _database: Database
+
+    async def relate(self, project_id: str, relations: Sequence[Relation]) -> None:
+        for relation in relations:
+            check_id("relation.source", relation.source)
+            check_id("relation.target", relation.target)
+
+        async def work(tx: Transaction) -> None:
+            await lock_project(tx, project_id)
+            await put_relations(tx, [(project_id, relation) for relation in relations])
+
+        await self._database.write(work)
+
+    async def relations(
+        self,
+        node_id: str,
+        direction: Direction,
+        kinds: Sequence[RelationKind] | None = None,
+    ) -> list[Relation]:
+        wanted = [kind for kind in RELATION_KINDS if kinds is None or kind in kinds]
+        if not wanted:
+            return []
+        types = "|".join(wanted)
+        ends = f"-[e:{types}]->(other)" if direction == "out" else f"<-[e:{types}]-(other)"
+        query = f"""MATCH (n:{_NODES} {{uuid: $id}}){ends} RETURN {_EDGE}
+                    UNION ALL
+                    MATCH (n:{LIBRARY_LABEL} {{name: $id}}){ends} RETURN {_EDGE}"""
+        found = await self._database.rows(query, id=node_id)
+        edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
+        return sorted(edges, key=lambda edge: (edge.kind, edge.source, edge.target))
+
+
+_EDGE = """type(e) AS kind, startNode(e).uuid AS source,
+    coalesce(endNode(e).uuid, endNode(e).name) AS target"""
+
+
+async def put_relations(tx: Transaction, relations: Sequence[tuple[str, Relation]]) -> None:
+    """Add relations, each with its project; one that is there stays.
+
+    Raises ScopeNotFound or FileNotKnown if an end is unknown.
+    """
+    for kind in get_args(RelationKind):
+        rows = [
+            {"source": one.source, "target": one.target, "project": project}
+            for project, one in relations
+            if one.kind == kind
+        ]
+        if rows:
+            await _put(tx, kind, rows)
+
+
+async def _put(tx: Transaction, kind: RelationKind, rows: list[dict[str, str]]) -> None:
+    source, target = _ENDS[kind]
+    await _check_known(tx, source, [row["source"] for row in rows])
+    if target == LIBRARY_LABEL:
+        end = f"MERGE (b:{LIBRARY_LABEL} {{name: row.target}})"
+    else:
+        end = f"MATCH (b:{target} {{uuid: row.target}})"
+        await _check_known(tx, target, [row["target"] for row in rows])
+    await tx.rows(
+        f"""UNWIND $rows AS row MATCH (a:{source} {{uuid: row.source}}) {end}
+            MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row.project""",
+        rows=rows,
+    )
+
+
+async def _check_known(tx: Transaction, labels: str, ids: list[str]) -> None:
+    known = set(await tx.column(f"MATCH (n:{labels}) WHERE n.uuid IN $ids RETURN n.uuid", ids=ids))
+    error: type[NotFound] = ScopeNotFound if labels == SCOPE_LABELS else FileNotKnown
+    for unknown in ids:
+        if unknown not in known:
+            raise error(unknown)

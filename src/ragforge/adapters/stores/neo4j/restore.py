@@ -1,0 +1,212 @@
+"""Restore: writing records exactly, with everything that follows from them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from ragforge.adapters.stores.neo4j import (
+    branching,
+    conversation_nodes,
+    cypher,
+    facts,
+    file_nodes,
+    jobs,
+    messages,
+    summary_nodes,
+    vectors,
+)
+from ragforge.adapters.stores.neo4j.directories import add_directories
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.relations import put_relations
+from ragforge.adapters.stores.neo4j.scopes import put_vectors
+from ragforge.adapters.stores.rows import Row
+from ragforge.domain.code import Relation
+from ragforge.domain.vectors import Vector
+from ragforge.errors import (
+    ConversationNotFound,
+    FileNotKnown,
+    MessageNotFound,
+    NotFound,
+    ProjectNotFound,
+    StoreError,
+    SummaryNotFound,
+)
+from ragforge.ports.archive import Record, RecordKind
+from ragforge.ports.words import Tokeniser
+
+_Writer: TypeAlias = Callable[[Transaction, list[Row], Tokeniser], Awaitable[None]]
+
+
+async def write(
+    tx: Transaction, kind: RecordKind, records: Sequence[Record], tokeniser: Tokeniser
+) -> None:
+    """Store records, replacing those that are there.
+
+    Raises a NotFound if a record refers to what is not there.
+    """
+    if records:
+        await _WRITERS[kind](tx, [dict(record) for record in records], tokeniser)
+
+
+def _only(names: str, rows: Sequence[Row]) -> list[Row]:
+    return [{name: row[name] for name in names.split()} for row in rows]
+
+
+async def _require(
+    tx: Transaction, labels: str, ids: Sequence[str], error: type[NotFound] | None = None
+) -> None:
+    known = await tx.column(f"MATCH (n:{labels}) WHERE n.uuid IN $ids RETURN n.uuid", ids=list(ids))
+    for unknown in sorted(set(ids).difference(known)):
+        raise error(unknown) if error else StoreError(f"No {labels} {unknown!r} to write to")
+
+
+async def _write_conversations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    await conversation_nodes.put(tx, _only(cypher.CONVERSATION, rows))
+
+
+async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+    by_conversation = defaultdict(list)
+    for row in _only(cypher.MESSAGE, rows):
+        by_conversation[row["conversation_id"]].append(row)
+    for conversation_id, group in by_conversation.items():
+        conversation = await conversation_nodes.read(tx, conversation_id)
+        await messages.put_messages(tx, conversation, group)
+    turns = {(row["conversation_id"], row["turn_index"]) for row in rows}
+    await messages.index_turns(tx, turns, tokeniser)
+
+
+async def _write_calls(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+    owners = [row["message_id"] for row in rows]
+    await _require(tx, "Message", owners, MessageNotFound)
+    await messages.put_calls(tx, _only(cypher.TOOL_CALL, rows))
+    await _index_turns_of(tx, owners, tokeniser)
+
+
+async def _write_results(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+    calls = [row["tool_call_id"] for row in rows]
+    await _require(tx, "ToolCall", calls)
+    await messages.put_results(tx, _only(cypher.TOOL_RESULT, rows))
+    owners = await tx.column(
+        "MATCH (t:ToolCall) WHERE t.uuid IN $calls RETURN DISTINCT t.message_id", calls=calls
+    )
+    await _index_turns_of(tx, owners, tokeniser)
+
+
+async def _index_turns_of(
+    tx: Transaction, message_ids: Sequence[str], tokeniser: Tokeniser
+) -> None:
+    rows = await tx.rows(
+        """MATCH (m:Message) WHERE m.uuid IN $ids
+           RETURN DISTINCT m.conversation_id AS conversation, m.turn_index AS turn""",
+        ids=list(message_ids),
+    )
+    turns = [(row["conversation"], row["turn"]) for row in rows]
+    await messages.index_turns(tx, turns, tokeniser)
+
+
+async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+    for row in rows:
+        covers = [int(turn) for turn in row.get("covers") or ()]
+        [fact] = _only(cypher.SUMMARY, [row])
+        conversation = await conversation_nodes.read(tx, fact["conversation_id"])
+        await summary_nodes.put(tx, fact, conversation["project_path"], tokeniser)
+        await summary_nodes.uncover(tx, fact["uuid"])
+        await summary_nodes.cover_turns(tx, fact, covers)
+        if fact["level"] == 2:
+            await summary_nodes.cover_parents(tx, fact)
+        else:
+            await summary_nodes.be_covered(tx, fact)
+
+
+async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    await tx.rows(
+        "UNWIND $rows AS row MERGE (n:Project {uuid: row.uuid}) SET n += row",
+        rows=_only(cypher.PROJECT, rows),
+    )
+
+
+async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    await _require(tx, "Project", [row["project_id"] for row in rows], ProjectNotFound)
+    await file_nodes.put_files(tx, _only(cypher.FILE, rows))
+    by_project = defaultdict(list)
+    for row in rows:
+        by_project[row["project_id"]].append(row["path"])
+    for project_id, paths in by_project.items():
+        await add_directories(tx, project_id, paths)
+
+
+async def _write_scopes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+    await _require(tx, cypher.FILE_LABELS, [row["file_id"] for row in rows], FileNotKnown)
+    await file_nodes.put_scopes(tx, _only(cypher.SCOPE, rows), tokeniser)
+
+
+async def _write_relations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    edges = [(r["project_id"], Relation(r["kind"], r["source"], r["target"])) for r in rows]
+    await put_relations(tx, edges)
+
+
+async def _write_references(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    await _require(tx, "Message", [row["owner_id"] for row in rows], MessageNotFound)
+    await facts.put_references(tx, _only(cypher.REFERENCE, rows))
+
+
+async def _write_mentions(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    await _require(tx, "Summary", [row["owner_id"] for row in rows], SummaryNotFound)
+    files = [facts.mention_of_file(row) for row in rows if row["kind"] == "file"]
+    scopes = [facts.mention_of_scope(row) for row in rows if row["kind"] == "scope"]
+    await facts.put_mentions(tx, files + scopes)
+
+
+async def _write_branches(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    ends = [row[end] for row in rows for end in ("source", "target")]
+    await _require(tx, "Conversation", ends, ConversationNotFound)
+    for row in rows:
+        await branching.link(tx, row["source"], row["target"], row["message_id"])
+
+
+async def _write_vectors(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    by_kind: dict[str, dict[str, Vector]] = defaultdict(dict)
+    for row in rows:
+        by_kind[row["owner_kind"]][row["owner_id"]] = Vector(row["model"], bytes(row["data"]))
+    for kind, (shelf, error) in _SHELVES.items():
+        for unknown in await vectors.put(tx, shelf, by_kind[kind]):
+            raise error(unknown)
+    hashes = [
+        [row["owner_id"], row["embedding_hash"]] for row in rows if row["owner_kind"] == "scope"
+    ]
+    await put_vectors(tx, by_kind["scope"], hashes)
+
+
+_SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
+    "turn": (vectors.TURNS, MessageNotFound),
+    "conversation": (vectors.CONVERSATIONS, ConversationNotFound),
+    "summary": (vectors.SUMMARIES, SummaryNotFound),
+}
+
+
+async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    facts_of_jobs = _only(cypher.JOB, rows)
+    await jobs.add(tx, facts_of_jobs)
+    await tx.rows(
+        "UNWIND $rows AS row MATCH (n:RagForgeJob {key: row.key}) SET n += row", rows=facts_of_jobs
+    )
+
+
+_WRITERS: dict[RecordKind, _Writer] = {
+    "conversation": _write_conversations,
+    "message": _write_messages,
+    "tool_call": _write_calls,
+    "tool_result": _write_results,
+    "summary": _write_summaries,
+    "project": _write_projects,
+    "file": _write_files,
+    "scope": _write_scopes,
+    "relation": _write_relations,
+    "reference": _write_references,
+    "mention": _write_mentions,
+    "branch": _write_branches,
+    "vector": _write_vectors,
+    "job": _write_jobs,
+}

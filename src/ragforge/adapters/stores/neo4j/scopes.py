@@ -1,0 +1,131 @@
+"""Scopes in Neo4j: looked up, and found by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragforge.adapters.stores.neo4j import vectors as vector_nodes
+from ragforge.adapters.stores.neo4j import words
+from ragforge.adapters.stores.neo4j.cypher import (
+    FILE_LABELS,
+    SCOPE,
+    SCOPE_LABELS,
+    Where,
+    fields,
+    index_key,
+)
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.rows import scope_of
+from ragforge.domain.code import CodeFilter, Place, Scope
+from ragforge.domain.hits import Match
+from ragforge.domain.text import check_text
+from ragforge.domain.vectors import Vector
+from ragforge.errors import ScopeNotFound
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.words import Tokeniser
+
+_ROW = fields("s", SCOPE)
+_IN_FILE = f"""MATCH (:{FILE_LABELS} {{project_id: $project, path: place.file}})
+               <-[:DEFINED_IN]-(s:{SCOPE_LABELS})"""
+
+
+class Scopes:
+    """The part of `CodeStore` that finds scopes."""
+
+    _database: Database
+    _tokeniser: Tokeniser
+
+    async def scope(self, scope_id: str) -> Scope:
+        found = await self.scopes([scope_id])
+        if scope_id not in found:
+            raise ScopeNotFound(scope_id)
+        return found[scope_id]
+
+    async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
+        query = f"MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids RETURN {_ROW}"
+        return {scope.uuid: scope for scope in await self._scopes(query, ids=list(scope_ids))}
+
+    async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
+        query = f"""WITH {{file: $path}} AS place {_IN_FILE}
+                    RETURN {_ROW} ORDER BY s.startLine, s.endLine DESC, s.uuid"""
+        return await self._scopes(query, project=project_id, path=path)
+
+    async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
+        query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
+                      AND (s.name_key = $key AND s.name = $name
+                        OR s.qualified_name_key = $key AND s.qualified_name = $name)
+                    RETURN {_ROW} ORDER BY s.file, s.startLine, s.uuid"""
+        return await self._scopes(query, project=project_id, name=name, key=index_key(name))
+
+    async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
+        query = f"""UNWIND $places AS place
+                    CALL (place) {{
+                      {_IN_FILE} WHERE s.startLine <= place.line <= s.endLine
+                      RETURN {_ROW} AS scope
+                      ORDER BY s.endLine - s.startLine, s.startLine DESC, s.uuid LIMIT 1
+                    }}
+                    RETURN place.number AS number, scope"""
+        rows = await self._database.rows(
+            query,
+            project=project_id,
+            places=[
+                {"number": number, "file": place.file, "line": place.line}
+                for number, place in enumerate(places)
+            ],
+        )
+        found = {row["number"]: scope_of(row["scope"]) for row in rows}
+        return [found.get(number) for number in range(len(places))]
+
+    async def embed(self, vectors: Sequence[ScopeVector]) -> None:
+        for item in vectors:
+            check_text("embedding_hash", item.embedding_hash)
+        new = {item.scope_id: item.vector for item in vectors}
+        hashes = [[item.scope_id, item.embedding_hash] for item in vectors]
+        await self._database.write(lambda tx: put_vectors(tx, new, hashes))
+
+    async def scopes_to_embed(self, project_id: str, model: str, limit: int) -> list[Scope]:
+        query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
+                      AND (s.embedding_model IS NULL OR s.embedding_model <> $model
+                        OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)
+                    RETURN {_ROW} ORDER BY s.uuid LIMIT $limit"""
+        return await self._scopes(query, project=project_id, model=model, limit=limit)
+
+    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
+        index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
+        wanted = self._tokeniser.query(query)
+        return await words.search(self._database, index, wanted, _passing(where), limit)
+
+    async def by_vector(
+        self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        shelf = vector_nodes.SECTIONS if where.sections else vector_nodes.SCOPES
+        return await self._database.read(
+            lambda tx: vector_nodes.nearest(tx, shelf, vector, _passing(where), limit, min_score)
+        )
+
+    async def _scopes(self, query: str, **parameters: Any) -> list[Scope]:
+        return [scope_of(row) for row in await self._database.column(query, **parameters)]
+
+
+async def put_vectors(
+    tx: Transaction, vectors: Mapping[str, Vector], hashes: Sequence[Sequence[str]]
+) -> None:
+    """Set the vectors of scopes of code or documents, and what text each was made of.
+
+    Raises InvalidVector, DimensionMismatch, ScopeNotFound.
+    """
+    missing = await vector_nodes.put(tx, vector_nodes.SCOPES, vectors)
+    sections = {uuid: vectors[uuid] for uuid in missing}
+    for unknown in await vector_nodes.put(tx, vector_nodes.SECTIONS, sections):
+        raise ScopeNotFound(unknown)
+    await tx.rows(
+        f"""UNWIND $rows AS row MATCH (s:{SCOPE_LABELS} {{uuid: row[0]}})
+            SET s.embedding_hash = row[1]""",
+        rows=hashes,
+    )
+
+
+def _passing(where: CodeFilter) -> Where:
+    conditions = Where().add("n.project_id = $project", project=where.project_id)
+    return conditions.under("file_path", where.under)

@@ -1,0 +1,54 @@
+"""Open a Neo4j store."""
+
+from __future__ import annotations
+
+from ragforge.adapters.stores.neo4j.archive import Neo4jArchive
+from ragforge.adapters.stores.neo4j.code import Neo4jCode
+from ragforge.adapters.stores.neo4j.conversations import Neo4jConversations
+from ragforge.adapters.stores.neo4j.driver import connect
+from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
+from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
+from ragforge.adapters.stores.neo4j.migrate import prepare, problems, server_version
+from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
+from ragforge.ports.store import Health, Store
+from ragforge.ports.words import Tokeniser
+
+
+async def open_neo4j(
+    url: str,
+    tokeniser: Tokeniser,
+    user: str | None = None,
+    password: str | None = None,
+    database: str | None = None,
+) -> Store:
+    """Open a database of a server, creating or upgrading its schema.
+
+    Raises a StoreUnavailable that says what is wrong and what to do about it.
+    """
+    opened = connect(url, user, password, database)
+    try:
+        await opened.verify()
+        schema = await prepare(opened, tokeniser)
+    except BaseException:
+        await opened.close()
+        raise
+
+    async def health() -> Health:
+        return Health(
+            engine="neo4j",
+            version=await server_version(opened),
+            location=opened.url,
+            schema=schema,
+            problems=tuple(await problems(opened)),
+        )
+
+    return Store(
+        conversations=Neo4jConversations(opened, tokeniser),
+        summaries=Neo4jSummaries(opened, tokeniser),
+        code=Neo4jCode(opened, tokeniser),
+        jobs=Neo4jJobs(opened),
+        locks=Neo4jLocks(opened),
+        archive=Neo4jArchive(opened, tokeniser),
+        health=health,
+        close=opened.close,
+    )

@@ -1,0 +1,194 @@
+"""Summaries in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from ragforge.adapters.stores.neo4j import conversation_nodes, facts, words
+from ragforge.adapters.stores.neo4j import summary_nodes as nodes
+from ragforge.adapters.stores.neo4j import vectors as vector_nodes
+from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.rows import (
+    file_mention_of,
+    file_mention_row,
+    reference_of,
+    reference_row,
+    summary_of,
+    summary_row,
+)
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.hits import Match
+from ragforge.domain.instants import epoch_ms
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.turns import TurnSize
+from ragforge.domain.vectors import Vector
+from ragforge.errors import SummaryNotFound
+from ragforge.ports.words import Tokeniser
+
+
+class Neo4jSummaries:
+    """Keeps the promises of `SummaryStore`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def save(self, summary: Summary) -> None:
+        row = summary_row(summary)
+
+        async def work(tx: Transaction) -> None:
+            # The lock lets no other summary take the same turns meanwhile.
+            conversation = await conversation_nodes.locked(tx, summary.conversation_id)
+            if summary.level == 2:
+                for parent in summary.parent_summaries:
+                    await nodes.read(tx, parent)
+            await nodes.put(tx, row, conversation["project_path"], self._tokeniser)
+            await nodes.uncover(tx, summary.uuid)
+            if summary.level == 2:
+                await nodes.cover_parents(tx, row)
+            else:
+                first, last = summary.start_turn_index, summary.end_turn_index
+                free = await nodes.free_turns(tx, summary.conversation_id, first, last)
+                await nodes.cover_turns(tx, row, free)
+
+        await self._database.write(work)
+
+    async def get(self, summary_id: str) -> Summary:
+        return summary_of(await self._database.read(lambda tx: nodes.read(tx, summary_id)))
+
+    async def find(
+        self, where: SummaryFilter, limit: int | None = None, offset: int = 0
+    ) -> list[Summary]:
+        conditions = _summaries(where)
+        query = f"""MATCH (n:Summary) WHERE {conditions} RETURN {nodes.ROW}
+                    ORDER BY n.conversation_id, n.start_turn_index, n.level, n.uuid
+                    SKIP $offset {"" if limit is None else "LIMIT $limit"}"""
+        rows = await self._database.column(
+            query, limit=limit, offset=offset, **conditions.parameters
+        )
+        return [summary_of(row) for row in rows]
+
+    async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
+        query = f"""MATCH (n:Summary {{conversation_id: $id, level: 1}})
+                    WHERE NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
+                    RETURN {nodes.ROW} ORDER BY n.start_turn_index, n.uuid"""
+
+        async def work(tx: Transaction) -> list[Summary]:
+            await conversation_nodes.read(tx, conversation_id)
+            return [summary_of(row) for row in await tx.column(query, id=conversation_id)]
+
+        return await self._database.read(work)
+
+    async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
+        query = """MATCH (h:Message {conversation_id: $id, role: 'user'})
+                   WHERE NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(h) }
+                   MATCH (m:Message {conversation_id: $id, turn_index: h.turn_index})
+                   RETURN h.turn_index AS turn, sum(m.char_count) AS chars ORDER BY turn"""
+
+        async def work(tx: Transaction) -> list[TurnSize]:
+            await conversation_nodes.read(tx, conversation_id)
+            rows = await tx.rows(query, id=conversation_id)
+            return [TurnSize(row["turn"], row["chars"]) for row in rows]
+
+        return await self._database.read(work)
+
+    async def covered_turns(self, summary_id: str) -> list[int]:
+        async def work(tx: Transaction) -> list[int]:
+            await nodes.read(tx, summary_id)
+            return await nodes.covered(tx, summary_id)
+
+        return await self._database.read(work)
+
+    async def chars_before(self, conversation_id: str, turn_index: int) -> int:
+        query = """MATCH (m:Message {conversation_id: $id}) WHERE m.turn_index < $turn
+                   RETURN sum(m.char_count)"""
+
+        async def work(tx: Transaction) -> int:
+            await conversation_nodes.read(tx, conversation_id)
+            return int(await tx.value(query, id=conversation_id, turn=turn_index))
+
+        return await self._database.read(work)
+
+    async def delete(self, summary_id: str) -> None:
+        async def work(tx: Transaction) -> None:
+            await nodes.read(tx, summary_id)
+            await nodes.remove(tx, [summary_id])
+
+        await self._database.write(work)
+
+    async def trim(self, before: datetime, level: Level | None = None) -> int:
+        where = Where().add("n.created_ms < $before", before=epoch_ms(before))
+        where.add("n.level = $level", level=level)
+
+        async def work(tx: Transaction) -> int:
+            query = f"MATCH (n:Summary) WHERE {where} RETURN n.uuid"
+            return await nodes.remove(tx, await tx.column(query, **where.parameters))
+
+        return await self._database.write(work)
+
+    async def mention(
+        self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
+    ) -> None:
+        rows = [facts.mention_of_file(file_mention_row(summary_id, mention)) for mention in files]
+        rows += [facts.mention_of_scope(reference_row(summary_id, scope)) for scope in scopes]
+
+        async def work(tx: Transaction) -> None:
+            await nodes.read(tx, summary_id)
+            await facts.forget_mentions(tx, summary_id)
+            await facts.put_mentions(tx, rows)
+
+        await self._database.write(work)
+
+    async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
+        query = f"""MATCH (f:CodeMention {{owner_id: $id}}) RETURN {facts.MENTION}
+                    ORDER BY f.path, f.qualified_name, f.target_id"""
+
+        async def work(tx: Transaction) -> tuple[list[FileMention], list[CodeReference]]:
+            await nodes.read(tx, summary_id)
+            rows = await tx.column(query, id=summary_id)
+            files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
+            return files, [reference_of(row) for row in rows if row["kind"] == "scope"]
+
+        return await self._database.read(work)
+
+    async def embed(self, vectors: Mapping[str, Vector]) -> None:
+        async def work(tx: Transaction) -> None:
+            for unknown in await vector_nodes.put(tx, vector_nodes.SUMMARIES, vectors):
+                raise SummaryNotFound(unknown)
+
+        await self._database.write(work)
+
+    async def to_embed(self, model: str, limit: int) -> list[str]:
+        return await self._database.column(
+            """MATCH (s:Summary) WHERE s.created_ms IS NOT NULL
+                 AND (s.embedding_model IS NULL OR s.embedding_model <> $model)
+               RETURN s.uuid ORDER BY s.created_ms, s.uuid LIMIT $limit""",
+            model=model,
+            limit=limit,
+        )
+
+    async def by_words(self, query: str, where: SummaryFilter, limit: int) -> list[Match]:
+        wanted = self._tokeniser.query(query)
+        return await words.search(
+            self._database, "ragforge_summary_words", wanted, _summaries(where), limit
+        )
+
+    async def by_vector(
+        self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        return await self._database.read(
+            lambda tx: vector_nodes.nearest(
+                tx, vector_nodes.SUMMARIES, vector, _summaries(where), limit, min_score
+            )
+        )
+
+
+def _summaries(where: SummaryFilter) -> Where:
+    conditions = Where().add(
+        "n.conversation_id = $conversation", conversation=where.conversation_id
+    )
+    conditions.add("n.project_path = $project_path", project_path=where.project_path)
+    conditions.add("n.level = $level", level=where.level)
+    return conditions.between("created_ms", where.since, where.until)

@@ -1,0 +1,118 @@
+"""Summary nodes: what they cover, and removing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.adapters.stores.neo4j.cypher import SUMMARY, fields
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.words import summary_words
+from ragforge.adapters.stores.rows import Row, Stored, summary_of
+from ragforge.domain.summaries import summary_text
+from ragforge.errors import SummaryNotFound
+from ragforge.ports.words import Tokeniser
+
+ROW = fields("n", SUMMARY)
+
+
+async def read(tx: Transaction, summary_id: str) -> Row:
+    """Return a summary's row. Raises SummaryNotFound."""
+    row: Row | None = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW}", id=summary_id)
+    if row is None:
+        raise SummaryNotFound(summary_id)
+    return row
+
+
+async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeniser) -> None:
+    """Store a summary, or change the one with its id; a changed text loses its vector."""
+    known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW}", id=row["uuid"])
+    if known is not None and summary_text(summary_of(known)) != summary_text(summary_of(row)):
+        await tx.rows(
+            "MATCH (n:Summary {uuid: $id}) REMOVE n.embedding, n.embedding_model", id=row["uuid"]
+        )
+    await tx.rows(
+        """MATCH (c:Conversation {uuid: $row.conversation_id})
+           MERGE (n:Summary {uuid: $row.uuid}) SET n += $row
+           MERGE (c)-[:HAS_SUMMARY]->(n)""",
+        row={**row, "project_path": project_path, "words": summary_words(row, tokeniser)},
+    )
+
+
+async def uncover(tx: Transaction, summary_id: str) -> None:
+    """Forget what a summary covers."""
+    await tx.rows("MATCH (:Summary {uuid: $id})-[e:SUMMARIZES]->() DELETE e", id=summary_id)
+
+
+async def free_turns(tx: Transaction, conversation_id: str, first: int, last: int) -> list[int]:
+    """Return the turns of a range that no summary covers."""
+    return await tx.column(
+        """MATCH (m:Message {conversation_id: $id}) WHERE m.role = 'user'
+             AND $first <= m.turn_index <= $last
+             AND NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(m) }
+           RETURN m.turn_index""",
+        id=conversation_id,
+        first=first,
+        last=last,
+    )
+
+
+async def cover_turns(tx: Transaction, row: Stored, turns: Sequence[int]) -> None:
+    """Note that a summary covers turns: all their messages."""
+    await tx.rows(
+        """MATCH (s:Summary {uuid: $summary})
+           MATCH (m:Message {conversation_id: $conversation}) WHERE m.turn_index IN $turns
+           MERGE (s)-[:SUMMARIZES]->(m)""",
+        summary=row["uuid"],
+        conversation=row["conversation_id"],
+        turns=list(turns),
+    )
+
+
+async def cover_parents(tx: Transaction, row: Stored) -> None:
+    """Note that an L2 covers its parents, as far as they are known."""
+    await tx.rows(
+        """MATCH (s:Summary {uuid: $id}) UNWIND $parents AS parent
+           MATCH (p:Summary {uuid: parent}) MERGE (s)-[:SUMMARIZES]->(p)""",
+        id=row["uuid"],
+        parents=row["parent_summaries"],
+    )
+
+
+async def be_covered(tx: Transaction, row: Stored) -> None:
+    """Note that L2 summaries which name an L1 as their parent cover it."""
+    await tx.rows(
+        """MATCH (above:Summary {conversation_id: $conversation, level: 2})
+           WHERE $id IN above.parent_summaries
+           MATCH (s:Summary {uuid: $id}) MERGE (above)-[:SUMMARIZES]->(s)""",
+        id=row["uuid"],
+        conversation=row["conversation_id"],
+    )
+
+
+async def covered(tx: Transaction, summary_id: str) -> list[int]:
+    """Return the turns that a summary covers."""
+    return await tx.column(
+        """MATCH (:Summary {uuid: $id})-[:SUMMARIZES]->(m:Message {role: 'user'})
+           RETURN m.turn_index ORDER BY m.turn_index""",
+        id=summary_id,
+    )
+
+
+async def remove(tx: Transaction, summary_ids: Sequence[str]) -> int:
+    """Delete summaries and those built on them; return how many went."""
+    gone = await tx.column(
+        """MATCH (s:Summary) WHERE s.uuid IN $ids
+           OPTIONAL MATCH (above:Summary)-[:SUMMARIZES]->(s)
+           WITH collect(DISTINCT s.uuid) + collect(DISTINCT above.uuid) AS all
+           UNWIND all AS id RETURN DISTINCT id""",
+        ids=list(summary_ids),
+    )
+    await tx.rows("MATCH (n:CodeMention) WHERE n.owner_id IN $ids DELETE n", ids=gone)
+    await tx.rows("MATCH (n:Summary) WHERE n.uuid IN $ids DETACH DELETE n", ids=gone)
+    return len(gone)
+
+
+async def remove_all(tx: Transaction, conversation_id: str) -> None:
+    """Delete all summaries of a conversation."""
+    query = "MATCH (s:Summary {conversation_id: $id}) RETURN s.uuid"
+    await remove(tx, await tx.column(query, id=conversation_id))

@@ -1,0 +1,123 @@
+"""Words: full-text search over what RagForge's tokeniser made of texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from ragforge.adapters.stores.neo4j.cypher import SCOPE, SUMMARY, Where, fields
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.messages import index_turns
+from ragforge.adapters.stores.rows import Row, Stored, summary_of
+from ragforge.domain.hits import Match
+from ragforge.domain.summaries import summary_text
+from ragforge.ports.words import Tokeniser
+
+MAX_WORDS = 200
+_PAGE = 200
+_WHOLE = {"words": 1.0}
+_SCOPE_WEIGHTS = {
+    "words_name": 4.0,
+    "words_path": 2.0,
+    "words_signature": 2.0,
+    "words_docstring": 1.5,
+    "words_source": 1.0,
+}
+_INDEXES: Mapping[str, Mapping[str, float]] = {
+    "ragforge_turn_words": _WHOLE,
+    "ragforge_summary_words": _WHOLE,
+    "ragforge_scope_words": _SCOPE_WEIGHTS,
+    "ragforge_section_words": _SCOPE_WEIGHTS,
+}
+
+
+async def search(
+    database: Database, index: str, words: Sequence[str], where: Where, limit: int
+) -> list[Match]:
+    """Return the nodes that hold any of the words and pass the filter, best first."""
+    if not words or limit <= 0:
+        return []
+    # The index gives all that match, so that the filter comes before the limit.
+    query = f"""
+        CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
+        WHERE {where}
+        RETURN n.uuid AS id, score ORDER BY score DESC, id LIMIT $limit"""
+    expression = _expression(_INDEXES[index], words[:MAX_WORDS])
+    rows = await database.rows(
+        query, index=index, expression=expression, limit=limit, **where.parameters
+    )
+    return [Match(row["id"], row["score"]) for row in rows]
+
+
+def summary_words(row: Stored, tokeniser: Tokeniser) -> str:
+    """Return the words by which a summary is found."""
+    return tokeniser.document(summary_text(summary_of(row)))
+
+
+def scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
+    """Return the words by which a scope is found, one property for each weight."""
+    texts = {
+        "words_name": f"{row['name']} {row['qualified_name']}",
+        "words_path": row["file"],
+        "words_signature": row["signature"],
+        "words_docstring": row["docstring"],
+        "words_source": row["source"],
+    }
+    return {name: tokeniser.document(text) for name, text in texts.items()}
+
+
+async def reindex(database: Database, tokeniser: Tokeniser) -> None:
+    """Index all texts anew, page by page: the stored words were made by another tokeniser."""
+    await _reindex_turns(database, tokeniser)
+    await _reindex_nodes(
+        database, "Summary", SUMMARY, lambda row: {"words": summary_words(row, tokeniser)}
+    )
+    for label in ("Scope", "MarkdownSection"):
+        await _reindex_nodes(database, label, SCOPE, lambda row: scope_words(row, tokeniser))
+
+
+async def _reindex_turns(database: Database, tokeniser: Tokeniser) -> None:
+    async def index_after(tx: Transaction) -> str | None:
+        page = await tx.rows(
+            """MATCH (m:Message) WHERE m.uuid > $after AND m.role = 'user'
+               RETURN m.uuid AS uuid, m.conversation_id AS conversation_id,
+                      m.turn_index AS turn_index
+               ORDER BY m.uuid LIMIT $page""",
+            after=after,
+            page=_PAGE,
+        )
+        turns = [(row["conversation_id"], row["turn_index"]) for row in page]
+        await index_turns(tx, turns, tokeniser)
+        return page[-1]["uuid"] if page else None
+
+    after: str | None = ""
+    while after is not None:
+        after = await database.write(index_after)
+
+
+async def _reindex_nodes(
+    database: Database, label: str, names: str, words_of: Callable[[Stored], Row]
+) -> None:
+    async def index_after(tx: Transaction) -> str | None:
+        page = await tx.column(
+            f"""MATCH (n:{label}) WHERE n.uuid > $after
+                RETURN {fields("n", names)} ORDER BY n.uuid LIMIT $page""",
+            after=after,
+            page=_PAGE,
+        )
+        await tx.rows(
+            f"UNWIND $rows AS row MATCH (n:{label} {{uuid: row.uuid}}) SET n += row.words",
+            rows=[{"uuid": row["uuid"], "words": words_of(row)} for row in page],
+        )
+        return page[-1]["uuid"] if page else None
+
+    after: str | None = ""
+    while after is not None:
+        after = await database.write(index_after)
+
+
+def _expression(weights: Mapping[str, float], words: Sequence[str]) -> str:
+    """Return the Lucene query for any of the words in any of the weighted properties."""
+    # Quotes keep words like "or" from being operators.
+    any_of = " ".join('"' + re.sub(r'(["\\])', r"\\\1", word) + '"' for word in words)
+    return " OR ".join(f"{name}:({any_of})^{weight}" for name, weight in weights.items())

@@ -1,0 +1,246 @@
+"""All facts of a SQLite store as plain records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import apsw
+
+from ragforge.adapters.stores.rows import Row, checked, summary_of
+from ragforge.adapters.stores.sqlite import messages, relations, summaries, vectors, words
+from ragforge.adapters.stores.sqlite.code import put_scope
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.directories import add_directories
+from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
+from ragforge.domain.code import Relation
+from ragforge.domain.summaries import summary_text
+from ragforge.domain.vectors import Vector
+from ragforge.ports.archive import Record, RecordKind
+from ragforge.ports.words import Tokeniser
+
+_JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,
+  run_after, run_after_ms, created_at, error"""
+_MENTION = """owner_id, kind, iif(kind = 'file', target_id, NULL) AS file_id,
+  iif(kind = 'scope', target_id, NULL) AS scope_id, iif(kind = 'file', path, NULL) AS path,
+  iif(kind = 'scope', path, NULL) AS file, qualified_name, hash"""
+_VECTOR = """v.kind AS owner_kind, coalesce(t.message_id, c.uuid, s.uuid, p.uuid) AS owner_id,
+  m.name AS model, v.data, p.embedding_hash"""
+_VECTORS = """vector v JOIN model m ON m.id = v.model
+  LEFT JOIN turn t ON v.kind = 'turn' AND t.id = v.owner
+  LEFT JOIN conversation c ON v.kind = 'conversation' AND c.id = v.owner
+  LEFT JOIN summary s ON v.kind = 'summary' AND s.id = v.owner
+  LEFT JOIN scope p ON v.kind = 'scope' AND p.id = v.owner"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """How records of a kind are read: what, from where, ordered by which columns."""
+
+    columns: str
+    source: str
+    order: tuple[str, ...] = ("uuid",)
+
+
+_TABLES: dict[RecordKind, _Table] = {
+    "conversation": _Table("*", "conversation"),
+    "message": _Table("*", "message"),
+    "tool_call": _Table("*", "tool_call"),
+    "tool_result": _Table("*", "tool_result"),
+    # Level 1 first: level 2 refers to it.
+    "summary": _Table("*", "summary", ("level", "uuid")),
+    "project": _Table("*", "project"),
+    "file": _Table("*", "file"),
+    "scope": _Table("*", "scope"),
+    "relation": _Table(
+        "kind, source, target, project_id", "relation", ("source", "kind", "target")
+    ),
+    "reference": _Table("*", "reference", ("owner_id", "scope_id")),
+    "mention": _Table(_MENTION, "mention", ("owner_id", "kind", "target_id")),
+    "branch": _Table("*", "branch", ("source", "target")),
+    "vector": _Table(_VECTOR, _VECTORS, ("v.id",)),
+    "job": _Table(_JOB, "job", ("id",)),
+}
+_INTERNAL = ("id", "covered_by")
+
+
+class SqliteArchive:
+    """Keeps the promises of `Archive`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def count(self, kind: RecordKind) -> int:
+        source = _TABLES[kind].source.split(" ")[0]
+        statement = f"SELECT count(*) FROM {source}"
+        return int(await self._database.read(lambda c: value(c, statement)))
+
+    async def read(
+        self, kind: RecordKind, after: str | None, limit: int
+    ) -> list[tuple[str, Record]]:
+        table = _TABLES[kind]
+        columns = ", ".join(table.order)
+        bindings = [] if after is None else json.loads(after)
+        marks = ", ".join("?" * len(bindings))
+        where = f"WHERE ({columns}) > ({marks})" if bindings else ""
+        keys = ", ".join(f"{column} AS _key{place}" for place, column in enumerate(table.order))
+        statement = f"""SELECT {table.columns}, {keys} FROM {table.source} {where}
+                        ORDER BY {columns} LIMIT ?"""
+
+        def work(connection: apsw.Connection) -> list[tuple[str, Record]]:
+            rows = list(select(connection, statement, (*bindings, limit)))
+            return [_record(connection, kind, row, len(table.order)) for row in rows]
+
+        return await self._database.read(work)
+
+    async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
+        writer = _WRITERS[kind]
+
+        def work(connection: apsw.Connection) -> None:
+            for record in records:
+                writer(connection, dict(record), self._tokeniser)
+
+        await self._database.write(work)
+
+    async def bookmark(self, name: str) -> str | None:
+        statement = "SELECT value FROM meta WHERE name = ?"
+        found = await self._database.read(lambda c: value(c, statement, (f"bookmark:{name}",)))
+        return None if found is None else str(found)
+
+    async def set_bookmark(self, name: str, value: str | None) -> None:
+        row = checked("bookmark", {"name": f"bookmark:{name}", "value": value})
+
+        def work(connection: apsw.Connection) -> None:
+            if value is None:
+                connection.execute("DELETE FROM meta WHERE name = ?", (row["name"],))
+            else:
+                upsert(connection, "meta", row, ["name"])
+
+        await self._database.write(work)
+
+
+def _record(
+    connection: apsw.Connection, kind: RecordKind, row: Row, keys: int
+) -> tuple[str, Record]:
+    cursor = json.dumps([row.pop(f"_key{place}") for place in range(keys)])
+    for name in _INTERNAL:
+        row.pop(name, None)
+    if kind == "scope":
+        del row["project_id"]
+    elif kind == "summary":
+        row["covers"] = [str(turn) for turn in summaries.covered(connection, row["uuid"])]
+    for name in {"success"} & row.keys():
+        row[name] = bool(row[name])
+    return cursor, row
+
+
+def _write_message(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+    upsert(connection, "message", row, ["uuid"])
+    if row["role"] == "user":
+        project = "SELECT project_path FROM conversation WHERE uuid = ?"
+        turn = {
+            "message_id": row["uuid"],
+            "conversation_id": row["conversation_id"],
+            "project_path": value(connection, project, (row["conversation_id"],)),
+            "turn_index": row["turn_index"],
+            "started_ms": row["timestamp_ms"],
+        }
+        upsert(connection, "turn", turn, ["message_id"])
+    messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
+
+
+def _write_call(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+    upsert(connection, "tool_call", row, ["uuid"])
+    _index_turn_of(connection, row["message_id"], tokeniser)
+
+
+def _write_result(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+    upsert(connection, "tool_result", row, ["uuid"])
+    statement = "SELECT message_id FROM tool_call WHERE uuid = ?"
+    _index_turn_of(connection, value(connection, statement, (row["tool_call_id"],)), tokeniser)
+
+
+def _index_turn_of(connection: apsw.Connection, message_id: str, tokeniser: Tokeniser) -> None:
+    row = messages.row_of(connection, message_id)
+    if row is not None:
+        messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
+
+
+def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+    covers = json.dumps([int(turn) for turn in row.pop("covers")])
+    upsert(connection, "summary", row, ["uuid"])
+    rowid = value(connection, "SELECT id FROM summary WHERE uuid = ?", (row["uuid"],))
+    document = tokeniser.document(summary_text(summary_of(row)))
+    words.index(connection, "summary_words", rowid, document)
+    connection.execute(
+        """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
+           AND turn_index IN (SELECT value FROM json_each(?))""",
+        (row["uuid"], row["conversation_id"], covers),
+    )
+    connection.execute(
+        "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
+        (row["uuid"], json.dumps(row["parent_summaries"])),
+    )
+
+
+def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+    upsert(connection, "file", row, ["uuid"])
+    add_directories(connection, row["project_id"], [row["path"]])
+
+
+def _write_scope(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+    file = one(connection, "SELECT project_id FROM file WHERE uuid = ?", (row["file_id"],))
+    put_scope(connection, file["project_id"] if file else "", row, tokeniser)
+
+
+def _write_relation(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+    edge = Relation(row["kind"], row["source"], row["target"])
+    relations.add(connection, row["project_id"], [edge])
+
+
+def _write_mention(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+    mention = {
+        "owner_id": row["owner_id"],
+        "kind": row["kind"],
+        "target_id": row["file_id"] or row["scope_id"],
+        "path": row["path"] if row["kind"] == "file" else row["file"],
+        "qualified_name": row["qualified_name"],
+        "hash": row["hash"],
+    }
+    upsert(connection, "mention", mention, ["owner_id", "kind", "target_id"])
+
+
+def _write_vector(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+    kind = row["owner_kind"]
+    identity = "message_id" if kind == "turn" else "uuid"
+    statement = f"SELECT id FROM {kind} WHERE {identity} = ?"
+    owner = value(connection, statement, (row["owner_id"],))
+    vectors.put(connection, kind, [(owner, Vector(row["model"], bytes(row["data"])))])
+    if kind == "scope":
+        connection.execute(
+            "UPDATE scope SET embedding_hash = ? WHERE id = ?", (row["embedding_hash"], owner)
+        )
+
+
+def _plainly(table: str, *key: str) -> Callable[[apsw.Connection, Row, Tokeniser], None]:
+    return lambda connection, row, _: upsert(connection, table, row, key)
+
+
+_WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = {
+    "conversation": _plainly("conversation", "uuid"),
+    "message": _write_message,
+    "tool_call": _write_call,
+    "tool_result": _write_result,
+    "summary": _write_summary,
+    "project": _plainly("project", "uuid"),
+    "file": _write_file,
+    "scope": _write_scope,
+    "relation": _write_relation,
+    "reference": _plainly("reference", "owner_id", "scope_id"),
+    "mention": _write_mention,
+    "branch": _plainly("branch", "source", "target"),
+    "vector": _write_vector,
+    "job": _plainly("job", "key"),
+}

@@ -1,0 +1,385 @@
+"""Conversations in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import apsw
+
+from ragforge.adapters.stores.rows import (
+    Row,
+    conversation_of,
+    conversation_row,
+    reference_of,
+    reference_row,
+)
+from ragforge.adapters.stores.sqlite import messages as message_rows
+from ragforge.adapters.stores.sqlite import summaries as summary_rows
+from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite import words
+from ragforge.adapters.stores.sqlite.branching import copy_until
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.sql import (
+    Where,
+    as_json,
+    column,
+    insert,
+    select,
+    upsert,
+    value,
+)
+from ragforge.adapters.stores.sqlite.sql import one as one_row
+from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.domain.code import CodeReference
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    ConversationFilter,
+    MemoryFilter,
+    Message,
+    ToolCall,
+)
+from ragforge.domain.hits import Match
+from ragforge.domain.instants import epoch_ms, format_instant, now
+from ragforge.domain.text import check_text
+from ragforge.domain.vectors import Vector
+from ragforge.errors import ConversationNotFound, MessageNotFound
+from ragforge.ports.words import Tokeniser
+
+
+class SqliteConversations:
+    """Keeps the promises of `ConversationStore`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+        self._vectors = vectors
+
+    async def create(self, conversation: Conversation) -> None:
+        row = conversation_row(replace(conversation, message_count=0, turn_count=0, total_chars=0))
+        await self._database.write(lambda c: insert(c, "conversation", row))
+
+    async def get(self, conversation_id: str) -> Conversation:
+        row = await self._database.read(lambda c: _row(c, conversation_id))
+        return conversation_of(row)
+
+    async def find(
+        self, where: ConversationFilter, limit: int = 50, offset: int = 0
+    ) -> list[Conversation]:
+        conditions = _conversations(where)
+        statement = f"""
+            SELECT * FROM conversation o WHERE {conditions}
+            ORDER BY updated_ms DESC, uuid LIMIT ? OFFSET ?
+        """
+        bindings = (*conditions.bindings, limit, offset)
+        return await self._database.read(
+            lambda c: [conversation_of(row) for row in select(c, statement, bindings)]
+        )
+
+    async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
+        def work(connection: apsw.Connection) -> Conversation:
+            known = conversation_of(_row(connection, conversation_id))
+            changed = replace(
+                known,
+                title=known.title if changes.title is None else changes.title,
+                summary=known.summary if changes.summary is None else changes.summary,
+                tags=known.tags if changes.tags is None else changes.tags,
+                status=known.status if changes.status is None else changes.status,
+                updated_at=now(),
+            )
+            upsert(connection, "conversation", conversation_row(changed), ["uuid"])
+            return changed
+
+        return await self._database.write(work)
+
+    async def delete(self, conversation_id: str) -> None:
+        def work(connection: apsw.Connection) -> None:
+            _row(connection, conversation_id)
+            connection.execute("DELETE FROM conversation WHERE uuid = ?", (conversation_id,))
+
+        await self._database.write(work)
+
+    async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
+        def work(connection: apsw.Connection) -> list[Message]:
+            row = _row(connection, conversation_id)
+            placed = message_rows.add(connection, row, messages, self._tokeniser)
+            _count(connection, conversation_id, placed)
+            return placed
+
+        return await self._database.write(work)
+
+    async def message(self, message_id: str) -> Message:
+        def work(connection: apsw.Connection) -> Message:
+            return message_rows.load(connection, [_message_row(connection, message_id)])[0]
+
+        return await self._database.read(work)
+
+    async def messages(
+        self,
+        conversation_id: str,
+        first_turn: int | None = None,
+        last_turn: int | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Message]:
+        where = Where().add("conversation_id = ?", conversation_id)
+        where.add("turn_index >= ?", first_turn).add("turn_index <= ?", last_turn)
+        order = "ORDER BY position LIMIT ? OFFSET ?"
+        bindings = (*where.bindings, -1 if limit is None else limit, offset)
+
+        def work(connection: apsw.Connection) -> list[Message]:
+            _row(connection, conversation_id)
+            statement = f"SELECT * FROM message WHERE {where} {order}"
+            return message_rows.load(connection, list(select(connection, statement, bindings)))
+
+        return await self._database.read(work)
+
+    async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
+        def work(connection: apsw.Connection) -> list[Message]:
+            _row(connection, conversation_id)
+            rows = select(
+                connection,
+                "SELECT * FROM message WHERE conversation_id = ? ORDER BY position DESC LIMIT ?",
+                (conversation_id, max(limit, 0)),
+            )
+            return message_rows.load(connection, list(rows)[::-1])
+
+        return await self._database.read(work)
+
+    async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
+        def work(connection: apsw.Connection) -> dict[str, list[Message]]:
+            rows = select(
+                connection,
+                """SELECT m.*, t.message_id AS turn FROM turn t JOIN message m
+                   ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
+                   WHERE t.message_id IN (SELECT value FROM json_each(?)) ORDER BY m.position""",
+                (as_json(turn_ids),),
+            )
+            found = list(rows)
+            turns: dict[str, list[Message]] = {row["turn"]: [] for row in found}
+            for row, message in zip(found, message_rows.load(connection, found), strict=True):
+                turns[row["turn"]].append(message)
+            return turns
+
+        return await self._database.read(work)
+
+    async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
+        statement = """SELECT uuid, conversation_id FROM message
+                       WHERE uuid IN (SELECT value FROM json_each(?))"""
+        ids = as_json(message_ids)
+        return await self._database.read(lambda c: dict(c.execute(statement, (ids,))))
+
+    async def tool_calls(
+        self,
+        conversation_id: str,
+        tool_name: str | None = None,
+        success: bool | None = None,
+        limit: int | None = None,
+    ) -> list[ToolCall]:
+        def work(connection: apsw.Connection) -> list[ToolCall]:
+            _row(connection, conversation_id)
+            return message_rows.calls_in(connection, conversation_id, tool_name, success, limit)
+
+        return await self._database.read(work)
+
+    async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
+        def work(connection: apsw.Connection) -> None:
+            _row(connection, conversation_id)
+            turn = message_rows.turn_id(connection, conversation_id, turn_index)
+            cover = value(connection, "SELECT covered_by FROM turn WHERE id = ?", (turn,))
+            if cover is not None:
+                summary_rows.remove(connection, cover)
+            connection.execute(
+                "DELETE FROM message WHERE conversation_id = ? AND turn_index = ?",
+                (conversation_id, turn_index),
+            )
+            _recount(connection, conversation_id)
+
+        await self._database.write(work)
+
+    async def branch(self, message_id: str, into: Conversation) -> Conversation:
+        def work(connection: apsw.Connection) -> Conversation:
+            source = _message_row(connection, message_id)
+            empty = replace(into, message_count=0, turn_count=0, total_chars=0)
+            insert(connection, "conversation", conversation_row(empty))
+            copy_until(connection, source, _row(connection, into.uuid), self._tokeniser)
+            _recount(connection, into.uuid)
+            return conversation_of(_row(connection, into.uuid))
+
+        return await self._database.write(work)
+
+    async def branches(self, conversation_id: str) -> list[Conversation]:
+        def work(connection: apsw.Connection) -> list[Conversation]:
+            _row(connection, conversation_id)
+            rows = select(
+                connection,
+                """SELECT c.* FROM branch b JOIN conversation c ON c.uuid = b.target
+                   WHERE b.source = ? ORDER BY c.id""",
+                (conversation_id,),
+            )
+            return sorted(map(conversation_of, rows), key=lambda branch: branch.created_at)
+
+        return await self._database.read(work)
+
+    async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
+        def work(connection: apsw.Connection) -> None:
+            owners = []
+            for message_id, vector in vectors.items():
+                turn = value(connection, "SELECT id FROM turn WHERE message_id = ?", (message_id,))
+                if turn is None:
+                    raise MessageNotFound(message_id)
+                owners.append((turn, vector))
+            vector_rows.put(connection, "turn", owners)
+
+        await self._database.write(work)
+
+    async def turns_to_embed(self, model: str, limit: int) -> list[str]:
+        statement = """
+            SELECT t.message_id FROM turn t WHERE NOT EXISTS (
+              SELECT 1 FROM vector v JOIN model m ON m.id = v.model
+              WHERE v.kind = 'turn' AND v.owner = t.id AND m.name = ?)
+            ORDER BY t.started_ms, t.id LIMIT ?"""
+        return await self._database.read(lambda c: column(c, statement, (model, limit)))
+
+    async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
+        def work(connection: apsw.Connection) -> None:
+            row = _row(connection, conversation_id)
+            vector_rows.put(connection, "conversation", [(row["id"], vector)])
+
+        await self._database.write(work)
+
+    async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
+        wanted = self._tokeniser.query(query)
+        conditions = _turns(where)
+        return await self._database.read(
+            lambda c: words.search(c, "turn", "message_id", wanted, conditions, limit)
+        )
+
+    async def turns_by_vector(
+        self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        conditions = _turns(where)
+        return await self._database.read(
+            lambda c: self._vectors.nearest(
+                c, "turn", "message_id", vector, conditions, limit, min_score
+            )
+        )
+
+    async def conversations_by_vector(
+        self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        conditions = _conversations(where)
+        return await self._database.read(
+            lambda c: self._vectors.nearest(
+                c, "conversation", "uuid", vector, conditions, limit, min_score
+            )
+        )
+
+    async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
+        rows = [reference_row(message_id, reference) for reference in references]
+
+        def work(connection: apsw.Connection) -> None:
+            _message_row(connection, message_id)
+            for row in rows:
+                upsert(connection, "reference", row, ["owner_id", "scope_id"])
+
+        await self._database.write(work)
+
+    async def references(self, message_id: str) -> list[CodeReference]:
+        def work(connection: apsw.Connection) -> list[CodeReference]:
+            _message_row(connection, message_id)
+            rows = select(
+                connection,
+                """SELECT * FROM reference WHERE owner_id = ?
+                   ORDER BY file, qualified_name, scope_id""",
+                (message_id,),
+            )
+            return [reference_of(row) for row in rows]
+
+        return await self._database.read(work)
+
+    async def conversations_about(
+        self, scope_id: str | None = None, file: str | None = None
+    ) -> list[Conversation]:
+        where = Where().add("r.scope_id = ?", scope_id).add("r.file = ?", file)
+        statement = f"""
+            SELECT * FROM conversation WHERE uuid IN (
+              SELECT m.conversation_id FROM reference r JOIN message m ON m.uuid = r.owner_id
+              WHERE {where})
+            ORDER BY updated_ms DESC, uuid
+        """
+        return await self._database.read(
+            lambda c: [conversation_of(row) for row in select(c, statement, where.bindings)]
+        )
+
+
+def _row(connection: apsw.Connection, conversation_id: str) -> Row:
+    check_text("conversation_id", conversation_id)
+    row = one_row(connection, "SELECT * FROM conversation WHERE uuid = ?", (conversation_id,))
+    if row is None:
+        raise ConversationNotFound(conversation_id)
+    return row
+
+
+def _message_row(connection: apsw.Connection, message_id: str) -> Row:
+    check_text("message_id", message_id)
+    row = message_rows.row_of(connection, message_id)
+    if row is None:
+        raise MessageNotFound(message_id)
+    return row
+
+
+def _count(connection: apsw.Connection, conversation_id: str, added: Sequence[Message]) -> None:
+    if not added:
+        return
+    newest = max(message.timestamp for message in added)
+    connection.execute(
+        """UPDATE conversation SET
+             message_count = message_count + ?, turn_count = turn_count + ?,
+             total_chars = total_chars + ?,
+             updated_at = iif(updated_ms < ?, ?, updated_at), updated_ms = max(updated_ms, ?)
+           WHERE uuid = ?""",
+        (
+            len(added),
+            sum(message.role == "user" for message in added),
+            sum(message.char_count for message in added),
+            epoch_ms(newest),
+            format_instant(newest),
+            epoch_ms(newest),
+            conversation_id,
+        ),
+    )
+
+
+def _recount(connection: apsw.Connection, conversation_id: str) -> None:
+    connection.execute(
+        """UPDATE conversation SET (message_count, turn_count, total_chars) = (
+             SELECT count(*), coalesce(sum(role = 'user'), 0), coalesce(sum(char_count), 0)
+             FROM message WHERE conversation_id = conversation.uuid)
+           WHERE uuid = ?""",
+        (conversation_id,),
+    )
+
+
+def _ms(moment: datetime | None) -> int | None:
+    return None if moment is None else epoch_ms(moment)
+
+
+def _conversations(where: ConversationFilter) -> Where:
+    conditions = Where().add("o.cwd = ?", where.cwd).add("o.project_path = ?", where.project_path)
+    conditions.add("o.status = ?", where.status)
+    conditions.add("o.updated_ms >= ?", _ms(where.since)).add("o.updated_ms <= ?", _ms(where.until))
+    if where.tags:
+        any_of = "SELECT 1 FROM json_each(o.tags) t JOIN json_each(?) w ON w.value = t.value"
+        conditions.add(f"EXISTS ({any_of})", as_json(where.tags))
+    return conditions
+
+
+def _turns(where: MemoryFilter) -> Where:
+    conditions = Where().add("o.conversation_id = ?", where.conversation_id)
+    conditions.add("o.project_path = ?", where.project_path)
+    return conditions.add("o.started_ms >= ?", _ms(where.since)).add(
+        "o.started_ms <= ?", _ms(where.until)
+    )

@@ -1,0 +1,91 @@
+"""Database: one SQLite file, a writer, and readers that never wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from ragforge.adapters.stores.sqlite.failures import translated
+
+T = TypeVar("T")
+
+BUSY_MS = 30_000
+READERS = 4
+
+
+class Database:
+    """Runs functions over connections in threads, each in one transaction."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._opened: list[apsw.Connection] = []
+        self._writing = ThreadPoolExecutor(1, "ragforge-write")
+        self._reading = ThreadPoolExecutor(READERS, "ragforge-read")
+
+    async def write(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Run work in a transaction that is durable when this returns."""
+        return await asyncio.get_running_loop().run_in_executor(self._writing, self._write, work)
+
+    async def read(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Run work over one unchanging view of the data."""
+        return await asyncio.get_running_loop().run_in_executor(self._reading, self._read, work)
+
+    async def close(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self._close)
+
+    def _write(self, work: Callable[[apsw.Connection], T]) -> T:
+        with translated(str(self.path)):
+            connection = self._connection()
+            # IMMEDIATE: a deferred transaction that turns to writing fails at once when
+            # another process has written meanwhile, however long one is ready to wait.
+            connection.execute("BEGIN IMMEDIATE")
+            return _finish(connection, work)
+
+    def _read(self, work: Callable[[apsw.Connection], T]) -> T:
+        with translated(str(self.path)):
+            connection = self._connection()
+            connection.execute("BEGIN")
+            return _finish(connection, work)
+
+    def _connection(self) -> apsw.Connection:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = connect(self.path)
+            self._local.connection = connection
+            self._opened.append(connection)
+        return connection
+
+    def _close(self) -> None:
+        self._writing.shutdown()
+        self._reading.shutdown()
+        for connection in self._opened:
+            connection.close()
+
+
+def connect(path: Path) -> apsw.Connection:
+    """Open a connection as every part of RagForge uses it."""
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(BUSY_MS)
+    connection.pragma("foreign_keys", True)
+    connection.pragma("synchronous", "FULL")  # an acknowledged message outlives a power cut
+    connection.pragma("temp_store", "MEMORY")
+    return connection
+
+
+def _finish(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        # SQLite has already rolled back on some errors, a full disk among them.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return result

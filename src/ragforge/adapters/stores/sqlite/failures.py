@@ -1,0 +1,58 @@
+"""Failures: SQLite's errors in RagForge's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from ragforge.errors import (
+    InvalidText,
+    StoreBusy,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnavailable,
+)
+
+_READ_ONLY = (apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError)
+_CORRUPT = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Raise what SQLite reports as an error that says what to do about it."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _translation(path, error) from error
+    except UnicodeEncodeError as error:
+        raise InvalidText("A text", error.start) from error
+
+
+def _translation(path: str, error: apsw.Error) -> StoreError:
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return StoreBusy(f"{path} is busy: another process is writing to it. Try again.")
+    if isinstance(error, _READ_ONLY):
+        return StoreReadOnly(
+            f"{path} cannot be written to. Change its permissions, or choose another store "
+            "with --store."
+        )
+    if isinstance(error, apsw.FullError):
+        return StoreFull(f"The disk of {path} is full; nothing was changed. Make room, try again.")
+    if isinstance(error, _CORRUPT):
+        return StoreCorrupt(
+            f"{path} is damaged or is not a RagForge store ({error}). Restore a copy, or move it "
+            "away and start anew."
+        )
+    if isinstance(error, apsw.CantOpenError):
+        return StoreUnavailable(
+            f"{path} cannot be opened. Check that its folder exists and can be written to."
+        )
+    if isinstance(error, apsw.IOError):
+        return StoreUnavailable(f"{path} cannot be read or written ({error}). Check the disk.")
+    if isinstance(error, apsw.TooBigError):
+        return StoreError(f"A text is too large for {path}: {error}")
+    return StoreError(f"{path}: {error}")

@@ -1,0 +1,202 @@
+"""Matrix: the vectors of one kind and model in memory, following their table.
+
+Short vectors are kept whole and scored exactly. Long ones, once there are many, are kept
+as one bit a dimension: the nearest by bits are read from the file and scored exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float32]
+Ints: TypeAlias = NDArray[np.int64]
+Bits: TypeAlias = NDArray[np.uint64]
+
+WHOLE_DIMENSIONS = 512
+WHOLE_ROWS = 20_000
+CANDIDATES = 100
+"""How many times the limit are re-scored: static models lose neighbours below that."""
+GATHER_SHARE = 8
+"""Below one row in so many, copying the chosen rows is cheaper than scoring all of them."""
+
+
+def numbers(joined: str | None) -> Ints:
+    """Parse what `group_concat` gave: many times faster than a row for each number."""
+    return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, np.int64)
+
+
+class Matrix:
+    """Rows of unit vectors with the ids of their owners."""
+
+    def __init__(self, kind: str, model: int, dimension: int) -> None:
+        self._kind = kind
+        self._model = model
+        self._dimension = dimension
+        self._deleted = -1
+        self._last = 0
+        self._ids = np.empty(0, np.int64)
+        self._owners = np.empty(0, np.int64)
+        self._whole: Floats | None = np.empty((0, self._dimension), np.float32)
+        self._bits: Bits = np.empty((0, self._words), np.uint64)
+        self._count = 0
+        self._row_of: Ints | None = None
+
+    @property
+    def _words(self) -> int:
+        return -(-self._dimension // 64)
+
+    def refresh(self, connection: apsw.Connection) -> None:
+        """Load what was added and drop what was deleted since the last time."""
+        deleted = connection.execute("SELECT value FROM meta WHERE name = 'vectors_deleted'").get
+        if deleted != self._deleted:
+            self._drop_deleted(connection)
+            self._deleted = deleted
+        rows = connection.execute(
+            # The + keeps SQLite from reading the whole of an index to find no new row.
+            """SELECT id, owner, data FROM vector
+               WHERE id > ? AND +kind = ? AND +model = ? ORDER BY id""",
+            (self._last, self._kind, self._model),
+        )
+        while batch := _take(rows, 8_192):
+            self._add(batch)
+        if self._whole is not None and self._is_long:
+            self._bits = _reserve(_bits_of(self._whole[: self._count]), 0)
+            self._whole = None
+
+    @property
+    def _is_long(self) -> bool:
+        return self._dimension > WHOLE_DIMENSIONS and self._count > WHOLE_ROWS
+
+    def _drop_deleted(self, connection: apsw.Connection) -> None:
+        if not self._count:
+            return
+        ids = """SELECT group_concat(id) FROM vector INDEXED BY vector_by_model
+                 WHERE kind = ? AND model = ?"""
+        alive = numbers(connection.execute(ids, (self._kind, self._model)).get)
+        keep = np.isin(self._ids[: self._count], alive)
+        if keep.all():
+            return
+        self._ids = self._ids[: self._count][keep]
+        self._owners = self._owners[: self._count][keep]
+        if self._whole is None:
+            self._bits = self._bits[: self._count][keep]
+        else:
+            self._whole = self._whole[: self._count][keep]
+        self._count = len(self._ids)
+        self._row_of = None
+
+    def _add(self, batch: list[tuple[int, int, bytes]]) -> None:
+        data = b"".join([row[2] for row in batch])
+        vectors = _unit(np.frombuffer(data, "<f4").reshape(len(batch), self._dimension))
+        start, end = self._count, self._count + len(batch)
+        self._ids = _reserve(self._ids, end)
+        self._owners = _reserve(self._owners, end)
+        self._ids[start:end] = [row[0] for row in batch]
+        self._owners[start:end] = [row[1] for row in batch]
+        if self._whole is None:
+            self._bits = _reserve(self._bits, end)
+            self._bits[start:end] = _bits_of(vectors)
+        else:
+            self._whole = _reserve(self._whole, end)
+            self._whole[start:end] = vectors
+        self._count, self._last, self._row_of = end, batch[-1][0], None
+
+    def nearest(
+        self,
+        connection: apsw.Connection,
+        data: bytes,
+        owners: Ints | None,
+        limit: int,
+        min_score: float,
+    ) -> list[tuple[int, float]]:
+        """Return the nearest owners with their scores, best first.
+
+        With `owners`, only those take part.
+        """
+        query = _unit(np.frombuffer(data, "<f4").reshape(1, -1))[0]
+        rows = None if owners is None else self._rows_of(owners)
+        if self._whole is None:
+            rows = self._nearest_by_bits(query, rows, limit * CANDIDATES)
+            cosines = self._stored(connection, rows) @ query
+        elif rows is None:
+            cosines = self._whole[: self._count] @ query
+        elif len(rows) * GATHER_SHARE < self._count:
+            cosines = self._whole[rows] @ query
+        else:
+            cosines = (self._whole[: self._count] @ query)[rows]
+        best = _top(cosines, limit)
+        scores = np.clip((1.0 + cosines[best].astype(np.float64)) / 2.0, 0.0, 1.0)
+        chosen = self._owners[best if rows is None else rows[best]]
+        pairs = zip(chosen.tolist(), scores.tolist(), strict=True)
+        return [(owner, score) for owner, score in pairs if score >= min_score]
+
+    def _rows_of(self, owners: Ints) -> Ints:
+        """Return the rows of these owners; owners without a vector have none."""
+        if self._row_of is None:
+            mine = self._owners[: self._count]
+            # Owners are row ids, dense enough for a table that is a look-up away.
+            self._row_of = np.full(int(mine.max(initial=0)) + 1, -1, np.int64)
+            self._row_of[mine] = np.arange(self._count)
+        rows = self._row_of[owners[owners < len(self._row_of)]]
+        return rows[rows >= 0]
+
+    def _nearest_by_bits(self, query: Floats, rows: Ints | None, wanted: int) -> Ints:
+        bits = self._bits[: self._count] if rows is None else self._bits[rows]
+        distance = np.bitwise_count(bits ^ _bits_of(query.reshape(1, -1))).sum(1, dtype=np.int32)
+        nearest = _top(-distance, wanted)
+        return np.sort(nearest if rows is None else rows[nearest])
+
+    def _stored(self, connection: apsw.Connection, rows: Ints) -> Floats:
+        ids = ",".join(map(str, self._ids[rows].tolist()))
+        found = connection.execute(
+            "SELECT data FROM vector WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+            (f"[{ids}]",),
+        )
+        data = b"".join([row[0] for row in found])
+        return _unit(np.frombuffer(data, "<f4").reshape(len(rows), self._dimension))
+
+
+def _take(rows: apsw.Cursor, count: int) -> list[tuple[int, int, bytes]]:
+    batch = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == count:
+            break
+    return batch
+
+
+def _unit(vectors: Floats) -> Floats:
+    # In float64: the squares of float32 numbers may be too large or too small for float32.
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    unit: Floats = (vectors / norms[:, None]).astype(np.float32)
+    return unit
+
+
+def _bits_of(vectors: Floats) -> Bits:
+    packed = np.packbits(vectors > 0, axis=1)
+    padding = -packed.shape[1] % 8
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, padding)))).view(np.uint64)
+
+
+def _reserve(rows: NDArray, size: int) -> NDArray:  # type: ignore[type-arg]
+    """Return an array with room for so many rows; growing by halves keeps appends cheap."""
+    if size <= len(rows):
+        return rows
+    grown = np.empty((max(size, len(rows) * 3 // 2), *rows.shape[1:]), rows.dtype)
+    grown[: len(rows)] = rows
+    return grown
+
+
+def _top(scores: NDArray, limit: int) -> Ints:  # type: ignore[type-arg]
+    """Return the places of the highest scores, best first, ties by place."""
+    if limit < len(scores):
+        kept = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
+        # argpartition splits ties at the border anyhow: take all of them, then order.
+        kept = np.flatnonzero(scores >= scores[kept].min())
+    else:
+        kept = np.arange(len(scores))
+    return kept[np.lexsort((kept, -scores[kept]))][:limit]

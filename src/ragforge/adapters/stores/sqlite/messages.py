@@ -1,0 +1,174 @@
+"""Messages: rows of messages, tool calls and results, and the turns they make."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import apsw
+
+from ragforge.adapters.stores.rows import (
+    Row,
+    message_of,
+    message_row,
+    tool_call_of,
+    tool_call_row,
+    tool_result_row,
+)
+from ragforge.adapters.stores.sqlite import words
+from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
+from ragforge.domain.turns import messages_to_turns, turn_text
+from ragforge.errors import TurnNotFound
+from ragforge.ports.words import Tokeniser
+
+
+def add(
+    connection: apsw.Connection, conversation: Row, messages: Sequence[Message], words: Tokeniser
+) -> list[Message]:
+    """Append messages to a conversation: rows, turns, words and counters."""
+    uuid = conversation["uuid"]
+    placed = _place(connection, uuid, messages)
+    for message in placed:
+        _insert(connection, uuid, message)
+        if message.role == "user":
+            _open_turn(connection, conversation, message)
+    for turn_index in sorted({message.turn_index or 0 for message in placed}):
+        index_turn(connection, uuid, turn_index, words)
+    return placed
+
+
+def _place(
+    connection: apsw.Connection, conversation_id: str, messages: Sequence[Message]
+) -> list[Message]:
+    """Give each message its turn and position. Raises TurnNotFound."""
+    newest = value(
+        connection, "SELECT max(turn_index) FROM turn WHERE conversation_id = ?", (conversation_id,)
+    )
+    last = value(
+        connection,
+        "SELECT max(position) FROM message WHERE conversation_id = ?",
+        (conversation_id,),
+    )
+    newest = BEFORE_FIRST_TURN if newest is None else newest
+    position = 0 if last is None else last + 1
+    opened: set[int] = set()
+    placed = []
+    for message in messages:
+        if message.role == "user":
+            newest += 1
+            opened.add(newest)
+            turn_index = newest
+        elif message.turn_index is None:
+            turn_index = newest
+        else:
+            turn_index = message.turn_index
+            if turn_index not in opened and turn_index != BEFORE_FIRST_TURN:
+                turn_id(connection, conversation_id, turn_index)
+        placed.append(replace(message, turn_index=turn_index, position=position))
+        position += 1
+    return placed
+
+
+def _insert(connection: apsw.Connection, conversation_id: str, message: Message) -> None:
+    insert(connection, "message", message_row(conversation_id, message))
+    for position, call in enumerate(message.tool_calls):
+        insert(connection, "tool_call", tool_call_row(message.uuid, position, call))
+        if call.result is not None:
+            insert(connection, "tool_result", tool_result_row(call.uuid, call.result))
+
+
+def _open_turn(connection: apsw.Connection, conversation: Row, message: Message) -> None:
+    row = message_row(conversation["uuid"], message)
+    insert(
+        connection,
+        "turn",
+        {
+            "message_id": message.uuid,
+            "conversation_id": conversation["uuid"],
+            "project_path": conversation["project_path"],
+            "turn_index": message.turn_index,
+            "started_ms": row["timestamp_ms"],
+        },
+    )
+
+
+def turn_id(connection: apsw.Connection, conversation_id: str, turn_index: int) -> int:
+    """Return the row id of a turn. Raises TurnNotFound."""
+    found = value(
+        connection,
+        "SELECT id FROM turn WHERE conversation_id = ? AND turn_index = ?",
+        (conversation_id, turn_index),
+    )
+    if found is None:
+        raise TurnNotFound(f"{turn_index} of conversation {conversation_id}")
+    return int(found)
+
+
+def index_turn(
+    connection: apsw.Connection, conversation_id: str, turn_index: int, tokeniser: Tokeniser
+) -> None:
+    """Index the words of a turn as it is now."""
+    rows = select(
+        connection,
+        "SELECT * FROM message WHERE conversation_id = ? AND turn_index = ? ORDER BY position",
+        (conversation_id, turn_index),
+    )
+    for turn in messages_to_turns(load(connection, list(rows))):
+        document = tokeniser.document(turn_text(turn))
+        words.index(
+            connection, "turn_words", turn_id(connection, conversation_id, turn_index), document
+        )
+
+
+def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
+    """Return the messages of rows, in the same order, with their tool calls."""
+    calls = defaultdict(list)
+    ids = as_json(row["uuid"] for row in rows)
+    in_messages = "WHERE c.message_id IN (SELECT value FROM json_each(?))"
+    for row in select(connection, f"{_CALLS} {in_messages} ORDER BY c.position", (ids,)):
+        calls[row["message_id"]].append(call_of(row))
+    return [message_of(row, tuple(calls[row["uuid"]])) for row in rows]
+
+
+def call_of(row: Row) -> ToolCall:
+    """Return the tool call of a joined row."""
+    result = {name.removeprefix("r_"): item for name, item in row.items() if name[:2] == "r_"}
+    return tool_call_of(row, None if result["uuid"] is None else result)
+
+
+def calls_in(
+    connection: apsw.Connection,
+    conversation_id: str,
+    tool_name: str | None,
+    success: bool | None,
+    limit: int | None,
+) -> list[ToolCall]:
+    """Return the tool calls of a conversation, newest first."""
+    rows = select(
+        connection,
+        f"""{_CALLS} JOIN message m ON m.uuid = c.message_id
+        WHERE m.conversation_id = :conversation
+          AND (:name IS NULL OR c.tool_name = :name)
+          AND (:success IS NULL OR c.success = :success)
+        ORDER BY m.position DESC, c.position DESC LIMIT :limit""",
+        {
+            "conversation": conversation_id,
+            "name": tool_name,
+            "success": success,
+            "limit": -1 if limit is None else limit,
+        },
+    )
+    return [call_of(row) for row in rows]
+
+
+def row_of(connection: apsw.Connection, message_id: str) -> Row | None:
+    return one(connection, "SELECT * FROM message WHERE uuid = ?", (message_id,))
+
+
+_CALLS = """
+SELECT c.*, r.uuid AS r_uuid, r.success AS r_success, r.result AS r_result, r.error AS r_error,
+       r.timestamp AS r_timestamp, r.result_size_bytes AS r_result_size_bytes
+FROM tool_call c LEFT JOIN tool_result r ON r.tool_call_id = c.uuid
+"""

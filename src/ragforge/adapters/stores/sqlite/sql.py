@@ -1,0 +1,110 @@
+"""SQL: the few statements that every table needs, over rows as mappings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from ragforge.adapters.stores.rows import Row
+from ragforge.errors import DuplicateId
+
+_LISTS = frozenset(
+    ("tags", "files_mentioned", "key_findings", "tools_used", "topics", "parent_summaries")
+)
+
+
+def insert(connection: apsw.Connection, table: str, row: Row) -> int:
+    """Add a row and return its rowid.
+
+    Raises DuplicateId if its uuid is taken.
+    """
+    names = ", ".join(row)
+    marks = ", ".join("?" * len(row))
+    statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"
+    try:
+        connection.execute(statement, encode(row))
+    except apsw.ConstraintError as error:
+        if f"{table}.uuid" in str(error):
+            raise DuplicateId(table.replace("_", " "), row["uuid"]) from error
+        raise
+    return connection.last_insert_rowid()
+
+
+def upsert(connection: apsw.Connection, table: str, row: Row, key: Sequence[str]) -> None:
+    """Add a row, or change the one with its key."""
+    names = ", ".join(row)
+    marks = ", ".join("?" * len(row))
+    changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in key)
+    action = f"UPDATE SET {changes}" if changes else "NOTHING"
+    statement = f"INSERT INTO {table} ({names}) VALUES ({marks}) "
+    connection.execute(f"{statement} ON CONFLICT ({', '.join(key)}) DO {action}", encode(row))
+
+
+def select(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Iterator[Row]:
+    """Yield the rows of a query as mappings, with lists as lists."""
+    cursor = connection.execute(statement, bindings)
+    names: list[str] = []
+    for values in cursor:
+        names = names or [column[0] for column in cursor.get_description()]
+        row = dict(zip(names, values, strict=True))
+        for name in _LISTS.intersection(row):
+            row[name] = json.loads(row[name])
+        yield row
+
+
+def one(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Row | None:
+    """Return the first row of a query, or None."""
+    return next(select(connection, statement, bindings), None)
+
+
+def value(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Any:
+    """Return the only value of a query, or None."""
+    return connection.execute(statement, bindings).get
+
+
+def column(connection: apsw.Connection, statement: str, bindings: Any = ()) -> list[Any]:
+    """Return the first value of each row."""
+    return [row[0] for row in connection.execute(statement, bindings)]
+
+
+def encode(row: Row) -> list[Any]:
+    """Return a row's values as SQLite takes them."""
+    return [json.dumps(item) if isinstance(item, list) else item for item in row.values()]
+
+
+def as_json(items: Iterable[Any]) -> str:
+    """Return values for `IN (SELECT value FROM json_each(?))`: any number of them."""
+    return json.dumps(list(items))
+
+
+class Where:
+    """Conditions that must all hold, with their bindings."""
+
+    def __init__(self) -> None:
+        self._conditions = ["1"]
+        self.bindings: list[Any] = []
+
+    def add(self, condition: str, *bindings: Any) -> Where:
+        """Add a condition, unless its (first) binding is None."""
+        if not bindings or bindings[0] is not None:
+            self._conditions.append(condition)
+            self.bindings += bindings
+        return self
+
+    def __str__(self) -> str:
+        return " AND ".join(self._conditions)
+
+    def __bool__(self) -> bool:
+        return len(self._conditions) > 1
+
+
+def under(where: Where, column_name: str, path: str | None) -> Where:
+    """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""
+    if path is None or not (path := path.strip("/")):
+        return where
+    # All paths below `p` sort between `p/` and `p0`, for 0 follows / in ASCII.
+    condition = f"({column_name} = ? OR ({column_name} > ? AND {column_name} < ?))"
+    return where.add(condition, path, f"{path}/", f"{path}0")

@@ -1,0 +1,75 @@
+"""Open a SQLite store."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import apsw
+
+from ragforge.adapters.stores.rows import summary_of
+from ragforge.adapters.stores.sqlite import messages, words
+from ragforge.adapters.stores.sqlite.archive import SqliteArchive
+from ragforge.adapters.stores.sqlite.code import SqliteCode, index_scope
+from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.migrate import prepare
+from ragforge.adapters.stores.sqlite.sql import column, select
+from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
+from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
+from ragforge.domain.summaries import summary_text
+from ragforge.ports.store import Health, Store
+from ragforge.ports.words import Tokeniser
+
+
+async def open_sqlite(path: str | Path, tokeniser: Tokeniser) -> Store:
+    """Open the file, creating or upgrading it.
+
+    Raises a StoreUnavailable that says what is wrong with the file or its folder.
+    """
+    place = Path(path).expanduser().absolute()
+    schema = await asyncio.to_thread(prepare, place)
+    database = Database(place)
+    vectors = VectorSearch()
+    try:
+        if await database.read(lambda c: words.made_by(c) != tokeniser.version):
+            await database.write(lambda c: _reindex(c, tokeniser))
+    except BaseException:
+        await database.close()
+        raise
+
+    async def health() -> Health:
+        problems = await database.read(lambda c: column(c, "PRAGMA quick_check(5)"))
+        return Health(
+            engine="sqlite",
+            version=apsw.sqlite_lib_version(),
+            location=str(place),
+            schema=schema,
+            problems=tuple(problem for problem in problems if problem != "ok"),
+        )
+
+    return Store(
+        conversations=SqliteConversations(database, tokeniser, vectors),
+        summaries=SqliteSummaries(database, tokeniser, vectors),
+        code=SqliteCode(database, tokeniser, vectors),
+        jobs=SqliteJobs(database),
+        locks=SqliteLocks(database),
+        archive=SqliteArchive(database, tokeniser),
+        health=health,
+        close=database.close,
+    )
+
+
+def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
+    """Index all texts anew: the words in the file were made by another tokeniser."""
+    turns = list(connection.execute("SELECT conversation_id, turn_index FROM turn"))
+    for conversation_id, turn_index in turns:
+        messages.index_turn(connection, conversation_id, turn_index, tokeniser)
+    for row in list(select(connection, "SELECT * FROM summary")):
+        document = tokeniser.document(summary_text(summary_of(row)))
+        words.index(connection, "summary_words", row["id"], document)
+    for rowid in column(connection, "SELECT id FROM scope"):
+        for row in select(connection, "SELECT * FROM scope WHERE id = ?", (rowid,)):
+            index_scope(connection, rowid, row, tokeniser)
+    words.note(connection, tokeniser)

@@ -1,0 +1,279 @@
+"""Summaries in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import apsw
+
+from ragforge.adapters.stores.rows import (
+    Row,
+    file_mention_of,
+    file_mention_row,
+    reference_of,
+    reference_row,
+    summary_of,
+    summary_row,
+)
+from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite import words
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, one, select, upsert, value
+from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.hits import Match
+from ragforge.domain.instants import epoch_ms
+from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
+from ragforge.domain.text import check_text
+from ragforge.domain.turns import TurnSize
+from ragforge.domain.vectors import Vector
+from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.ports.words import Tokeniser
+
+
+class SqliteSummaries:
+    """Keeps the promises of `SummaryStore`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+        self._vectors = vectors
+
+    async def save(self, summary: Summary) -> None:
+        row = summary_row(summary)
+        document = self._tokeniser.document(summary_text(summary))
+
+        def work(connection: apsw.Connection) -> None:
+            _check_conversation(connection, summary.conversation_id)
+            known = one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
+            if known is not None and summary_text(summary_of(known)) != summary_text(summary):
+                vector_rows.remove(connection, "summary", known["id"])
+            upsert(connection, "summary", row, ["uuid"])
+            words.index(connection, "summary_words", _row(connection, summary.uuid)["id"], document)
+            _cover(connection, summary)
+
+        await self._database.write(work)
+
+    async def get(self, summary_id: str) -> Summary:
+        return summary_of(await self._database.read(lambda c: _row(c, summary_id)))
+
+    async def find(
+        self, where: SummaryFilter, limit: int | None = None, offset: int = 0
+    ) -> list[Summary]:
+        conditions = _summaries(where)
+        statement = f"""
+            SELECT * FROM summary o WHERE {conditions}
+            ORDER BY conversation_id, start_turn_index, level, uuid LIMIT ? OFFSET ?
+        """
+        bindings = (*conditions.bindings, -1 if limit is None else limit, offset)
+        return await self._database.read(
+            lambda c: [summary_of(row) for row in select(c, statement, bindings)]
+        )
+
+    async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
+        statement = """SELECT * FROM summary WHERE conversation_id = ? AND level = 1
+                       AND covered_by IS NULL ORDER BY start_turn_index"""
+
+        def work(connection: apsw.Connection) -> list[Summary]:
+            _check_conversation(connection, conversation_id)
+            return [summary_of(r) for r in select(connection, statement, (conversation_id,))]
+
+        return await self._database.read(work)
+
+    async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
+        statement = """
+            SELECT t.turn_index, sum(m.char_count) FROM turn t JOIN message m
+              ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
+            WHERE t.conversation_id = ? AND t.covered_by IS NULL
+            GROUP BY t.turn_index ORDER BY t.turn_index"""
+
+        def work(connection: apsw.Connection) -> list[TurnSize]:
+            _check_conversation(connection, conversation_id)
+            return [TurnSize(*row) for row in connection.execute(statement, (conversation_id,))]
+
+        return await self._database.read(work)
+
+    async def covered_turns(self, summary_id: str) -> list[int]:
+        def work(connection: apsw.Connection) -> list[int]:
+            _row(connection, summary_id)
+            return covered(connection, summary_id)
+
+        return await self._database.read(work)
+
+    async def chars_before(self, conversation_id: str, turn_index: int) -> int:
+        statement = """SELECT coalesce(sum(char_count), 0) FROM message
+                       WHERE conversation_id = ? AND turn_index < ?"""
+
+        def work(connection: apsw.Connection) -> int:
+            _check_conversation(connection, conversation_id)
+            return int(value(connection, statement, (conversation_id, turn_index)))
+
+        return await self._database.read(work)
+
+    async def delete(self, summary_id: str) -> None:
+        def work(connection: apsw.Connection) -> None:
+            _row(connection, summary_id)
+            remove(connection, summary_id)
+
+        await self._database.write(work)
+
+    async def trim(self, before: datetime, level: Level | None = None) -> int:
+        where = Where().add("created_ms < ?", epoch_ms(before)).add("level = ?", level)
+
+        def work(connection: apsw.Connection) -> int:
+            statement = f"SELECT uuid FROM summary WHERE {where}"
+            old = column(connection, statement, where.bindings)
+            return sum(remove(connection, summary_id) for summary_id in old)
+
+        return await self._database.write(work)
+
+    async def mention(
+        self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
+    ) -> None:
+        rows = [_file_mention(file_mention_row(summary_id, mention)) for mention in files]
+        rows += [_scope_mention(reference_row(summary_id, scope)) for scope in scopes]
+
+        def work(connection: apsw.Connection) -> None:
+            _row(connection, summary_id)
+            connection.execute("DELETE FROM mention WHERE owner_id = ?", (summary_id,))
+            for row in rows:
+                upsert(connection, "mention", row, ["owner_id", "kind", "target_id"])
+
+        await self._database.write(work)
+
+    async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
+        statement = """
+            SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
+                   qualified_name, hash
+            FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
+
+        def work(connection: apsw.Connection) -> tuple[list[FileMention], list[CodeReference]]:
+            _row(connection, summary_id)
+            rows = list(select(connection, statement, (summary_id,)))
+            files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
+            return files, [reference_of(row) for row in rows if row["kind"] == "scope"]
+
+        return await self._database.read(work)
+
+    async def embed(self, vectors: Mapping[str, Vector]) -> None:
+        def work(connection: apsw.Connection) -> None:
+            owners = [(_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()]
+            vector_rows.put(connection, "summary", owners)
+
+        await self._database.write(work)
+
+    async def to_embed(self, model: str, limit: int) -> list[str]:
+        statement = """
+            SELECT s.uuid FROM summary s WHERE NOT EXISTS (
+              SELECT 1 FROM vector v JOIN model m ON m.id = v.model
+              WHERE v.kind = 'summary' AND v.owner = s.id AND m.name = ?)
+            ORDER BY s.created_ms, s.id LIMIT ?"""
+        return await self._database.read(lambda c: column(c, statement, (model, limit)))
+
+    async def by_words(self, query: str, where: SummaryFilter, limit: int) -> list[Match]:
+        wanted = self._tokeniser.query(query)
+        conditions = _summaries(where)
+        return await self._database.read(
+            lambda c: words.search(c, "summary", "uuid", wanted, conditions, limit)
+        )
+
+    async def by_vector(
+        self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        conditions = _summaries(where)
+        return await self._database.read(
+            lambda c: self._vectors.nearest(
+                c, "summary", "uuid", vector, conditions, limit, min_score
+            )
+        )
+
+
+def remove(connection: apsw.Connection, summary_id: str) -> int:
+    """Delete a summary and what is built on it; return how many went."""
+    cover = value(connection, "SELECT covered_by FROM summary WHERE uuid = ?", (summary_id,))
+    gone = 0
+    for uuid in filter(None, (cover, summary_id)):
+        connection.execute("DELETE FROM summary WHERE uuid = ?", (uuid,))
+        gone += connection.changes()
+    return gone
+
+
+def covered(connection: apsw.Connection, summary_id: str) -> list[int]:
+    statement = "SELECT turn_index FROM turn WHERE covered_by = ? ORDER BY turn_index"
+    return column(connection, statement, (summary_id,))
+
+
+def _cover(connection: apsw.Connection, summary: Summary) -> None:
+    """Note what the summary covers, forgetting what an older version of it covered."""
+    for table in ("turn", "summary"):
+        release = f"UPDATE {table} SET covered_by = NULL WHERE covered_by = ?"
+        connection.execute(release, (summary.uuid,))
+    if summary.level == 1:
+        connection.execute(
+            """UPDATE turn SET covered_by = ? WHERE conversation_id = ? AND covered_by IS NULL
+               AND turn_index BETWEEN ? AND ?""",
+            (
+                summary.uuid,
+                summary.conversation_id,
+                summary.start_turn_index,
+                summary.end_turn_index,
+            ),
+        )
+        return
+    for parent in summary.parent_summaries:
+        _row(connection, parent)
+    connection.execute(
+        "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
+        (summary.uuid, as_json(summary.parent_summaries)),
+    )
+
+
+def _row(connection: apsw.Connection, summary_id: str) -> Row:
+    check_text("summary_id", summary_id)
+    row = one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary_id,))
+    if row is None:
+        raise SummaryNotFound(summary_id)
+    return row
+
+
+def _check_conversation(connection: apsw.Connection, conversation_id: str) -> None:
+    check_text("conversation_id", conversation_id)
+    if not value(connection, "SELECT 1 FROM conversation WHERE uuid = ?", (conversation_id,)):
+        raise ConversationNotFound(conversation_id)
+
+
+def _file_mention(row: Row) -> Row:
+    return {
+        "owner_id": row["owner_id"],
+        "kind": "file",
+        "target_id": row["file_id"],
+        "path": row["path"],
+        "qualified_name": None,
+        "hash": row["hash"],
+    }
+
+
+def _scope_mention(row: Row) -> Row:
+    return {
+        "owner_id": row["owner_id"],
+        "kind": "scope",
+        "target_id": row["scope_id"],
+        "path": row["file"],
+        "qualified_name": row["qualified_name"],
+        "hash": row["hash"],
+    }
+
+
+def _summaries(where: SummaryFilter) -> Where:
+    conditions = Where().add("o.conversation_id = ?", where.conversation_id)
+    conditions.add(
+        "o.conversation_id IN (SELECT uuid FROM conversation WHERE project_path = ?)",
+        where.project_path,
+    )
+    conditions.add("o.level = ?", where.level)
+    if where.since is not None:
+        conditions.add("o.created_ms >= ?", epoch_ms(where.since))
+    if where.until is not None:
+        conditions.add("o.created_ms <= ?", epoch_ms(where.until))
+    return conditions

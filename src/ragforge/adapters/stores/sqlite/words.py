@@ -1,0 +1,64 @@
+"""Words: full-text search over what RagForge's tokeniser made of texts."""
+
+from __future__ import annotations
+
+import apsw
+
+from ragforge.adapters.stores.sqlite.sql import Where
+from ragforge.domain.hits import Match
+from ragforge.ports.words import Tokeniser
+
+
+def index(connection: apsw.Connection, table: str, rowid: int, *texts: str) -> None:
+    """Replace the indexed words of a row; one text for each column of the index."""
+    marks = ", ".join("?" * (len(texts) + 1))
+    names = ", ".join(_COLUMNS[table])
+    connection.execute(
+        f"INSERT OR REPLACE INTO {table} (rowid, {names}) VALUES ({marks})",
+        (rowid, *texts),
+    )
+
+
+def search(
+    connection: apsw.Connection,
+    owner: str,
+    identity: str,
+    words: list[str],
+    where: Where,
+    limit: int,
+) -> list[Match]:
+    """Return the rows of the owner's table that hold any of the words, best first."""
+    if not words:
+        return []
+    table = f"{owner}_words"
+    expression = " OR ".join(f'"{word}"' for word in words)
+    statement = f"""
+        SELECT o.{identity}, -bm25({table}, {_WEIGHTS[table]}) AS score
+        FROM {table} CROSS JOIN {owner} o ON o.id = {table}.rowid
+        WHERE {table} MATCH ? AND {where}
+        ORDER BY score DESC, o.id LIMIT ?
+    """
+    rows = connection.execute(statement, (expression, *where.bindings, limit))
+    return [Match(found, score) for found, score in rows]
+
+
+def made_by(connection: apsw.Connection) -> str:
+    """Return the version of the tokeniser that made the words in the store."""
+    return str(connection.execute("SELECT value FROM meta WHERE name = 'tokeniser'").get)
+
+
+def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
+    """Note which tokeniser made the words in the store."""
+    connection.execute("UPDATE meta SET value = ? WHERE name = 'tokeniser'", (tokeniser.version,))
+
+
+_COLUMNS = {
+    "turn_words": ("words",),
+    "summary_words": ("words",),
+    "scope_words": ("name", "path", "signature", "docstring", "source"),
+}
+_WEIGHTS = {
+    "turn_words": "1.0",
+    "summary_words": "1.0",
+    "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0",
+}

@@ -1,0 +1,219 @@
+"""Work in SQLite: the job queue and the named locks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import apsw
+
+from ragforge.adapters.stores.holders import is_dead
+from ragforge.adapters.stores.rows import Row, instant, job_of, job_row
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, select, upsert, value
+from ragforge.domain.instants import epoch_ms, format_instant, now, parse_instant
+from ragforge.domain.text import check_id, check_text
+from ragforge.domain.work import Holder, Job, JobStatus, Lock, NewJob
+from ragforge.errors import JobNotFound, LeaseLost
+
+_STATUSES: tuple[JobStatus, ...] = ("pending", "running", "done", "dead")
+
+
+class SqliteJobs:
+    """Keeps the promises of `JobQueue`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def enqueue(self, jobs: Sequence[NewJob]) -> int:
+        rows = [job_row(job, now()) for job in jobs]
+
+        def work(connection: apsw.Connection) -> int:
+            new = 0
+            for row in rows:
+                if not value(connection, "SELECT 1 FROM job WHERE key = ?", (row["key"],)):
+                    insert(connection, "job", row)
+                    new += 1
+            return new
+
+        return await self._database.write(work)
+
+    async def claim(
+        self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None
+    ) -> Job | None:
+        check_text("host", holder.host)
+        # Looking needs no lock: most of the time there is nothing to do.
+        if await self._database.read(lambda c: _due(c, kinds)) is None:
+            return None
+
+        def work(connection: apsw.Connection) -> Job | None:
+            job = _due(connection, kinds)
+            if job is None:
+                return None
+            connection.execute(
+                """UPDATE job SET status = 'running', attempts = attempts + 1, error = NULL,
+                   token = ?, host = ?, pid = ?, started = ?, lease_until = ? WHERE key = ?""",
+                (
+                    holder.token,
+                    holder.host,
+                    holder.pid,
+                    holder.started,
+                    _later(lease),
+                    job["key"],
+                ),
+            )
+            return job_of(_job(connection, job["key"]))
+
+        return await self._database.write(work)
+
+    async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
+        await self._database.write(
+            lambda c: _held(c, "UPDATE job SET lease_until = ?", (_later(lease),), key, holder)
+        )
+
+    async def finish(self, key: str, holder: Holder) -> None:
+        await self._database.write(
+            lambda c: _held(c, "UPDATE job SET status = 'done'", (), key, holder)
+        )
+
+    async def fail(self, key: str, holder: Holder, error: str, retry_at: datetime | None) -> None:
+        check_text("error", error)
+        if retry_at is None:
+            change, bindings = "UPDATE job SET status = 'dead', error = ?", (error,)
+        else:
+            change = "UPDATE job SET status = 'pending', error = ?, run_after = ?, run_after_ms = ?"
+            bindings = (error, instant("retry_at", retry_at), epoch_ms(retry_at))  # type: ignore[assignment]
+        await self._database.write(lambda c: _held(c, change, bindings, key, holder))
+
+    async def revive(self, key: str) -> None:
+        moment = now()
+
+        def work(connection: apsw.Connection) -> None:
+            _job(connection, key)
+            connection.execute(
+                """UPDATE job SET status = 'pending', attempts = 0, run_after = ?, run_after_ms = ?
+                   WHERE key = ? AND status = 'dead'""",
+                (format_instant(moment), epoch_ms(moment), key),
+            )
+
+        await self._database.write(work)
+
+    async def get(self, key: str) -> Job:
+        return job_of(await self._database.read(lambda c: _job(c, key)))
+
+    async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
+        where = Where().add("status = ?", status)
+        statement = f"SELECT * FROM job WHERE {where} ORDER BY id LIMIT ?"
+        bindings = (*where.bindings, limit)
+        return await self._database.read(
+            lambda c: [job_of(row) for row in select(c, statement, bindings)]
+        )
+
+    async def counts(self) -> Mapping[JobStatus, int]:
+        statement = "SELECT status, count(*) FROM job GROUP BY status"
+        found = await self._database.read(lambda c: dict(c.execute(statement)))
+        return {status: cast(int, found.get(status, 0)) for status in _STATUSES}
+
+
+class SqliteLocks:
+    """Keeps the promises of `LockStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def acquire(self, name: str, holder: Holder, ttl: timedelta) -> bool:
+        check_id("lock name", name)
+        check_text("host", holder.host)
+
+        def work(connection: apsw.Connection) -> bool:
+            known = _lock(connection, name)
+            if known is not None and known["token"] != holder.token:
+                return False
+            row = {
+                "name": name,
+                "token": holder.token,
+                "host": holder.host,
+                "pid": holder.pid,
+                "started": holder.started,
+                "acquired_at": format_instant(now()) if known is None else known["acquired_at"],
+                "lease_until": _later(ttl),
+            }
+            upsert(connection, "lock", row, ["name"])
+            return True
+
+        return await self._database.write(work)
+
+    async def release(self, name: str, holder: Holder) -> None:
+        check_text("lock name", name)
+        statement = "DELETE FROM lock WHERE name = ? AND token = ?"
+        await self._database.write(lambda c: c.execute(statement, (name, holder.token)) and None)
+
+    async def holder(self, name: str) -> Lock | None:
+        check_text("lock name", name)
+        row = await self._database.read(lambda c: _lock(c, name))
+        if row is None:
+            return None
+        return Lock(
+            name=name,
+            holder=Holder(row["host"], row["pid"], row["started"], row["token"]),
+            acquired_at=parse_instant(row["acquired_at"]),
+            expires_at=datetime.fromtimestamp(row["lease_until"] / 1000, UTC).astimezone(),
+        )
+
+
+def _later(span: timedelta) -> int:
+    return epoch_ms(now()) + span // timedelta(milliseconds=1)
+
+
+def _due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row | None:
+    """Return the job that has been due the longest, or None."""
+    moment = epoch_ms(now())
+    where = Where().add(
+        """((status = 'pending' AND run_after_ms <= ?)
+            OR (status = 'running' AND (lease_until <= ?
+                OR token IN (SELECT value FROM json_each(?)))))""",
+        moment,
+        moment,
+        as_json(_dead_tokens(connection)),
+    )
+    if kinds is not None:
+        where.add("kind IN (SELECT value FROM json_each(?))", as_json(kinds))
+    statement = f"SELECT * FROM job WHERE {where} ORDER BY run_after_ms, id LIMIT 1"
+    return one(connection, statement, where.bindings)
+
+
+def _dead_tokens(connection: apsw.Connection) -> list[str]:
+    """Return the tokens of processes that died holding a job."""
+    statement = "SELECT DISTINCT token, host, pid, started FROM job WHERE status = 'running'"
+    holders = list(connection.execute(statement))
+    return [token for token, host, pid, started in holders if is_dead(host, pid, started)]
+
+
+def _held(
+    connection: apsw.Connection, change: str, bindings: tuple[object, ...], key: str, holder: Holder
+) -> None:
+    """Change a job that the holder has. Raises LeaseLost."""
+    check_text("job key", key)
+    connection.execute(
+        f"{change} WHERE key = ? AND status = 'running' AND token = ?",
+        (*bindings, key, holder.token),
+    )
+    if not connection.changes():
+        raise LeaseLost(key)
+
+
+def _job(connection: apsw.Connection, key: str) -> Row:
+    check_text("job key", key)
+    row = one(connection, "SELECT * FROM job WHERE key = ?", (key,))
+    if row is None:
+        raise JobNotFound(key)
+    return row
+
+
+def _lock(connection: apsw.Connection, name: str) -> Row | None:
+    """Return the lock if somebody alive holds it in time."""
+    row = one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
+    if row is None or row["lease_until"] <= epoch_ms(now()):
+        return None
+    return None if is_dead(row["host"], row["pid"], row["started"]) else row

@@ -1,0 +1,1 @@
+"""The agent: one turn from question to answer."""

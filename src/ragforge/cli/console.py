@@ -1,0 +1,107 @@
+"""The console: colours for people, plain lines in a pipe, JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Stored text may come from anywhere: it must not be able to steer the terminal.
+# Controls except newline and tab, C1 controls, and what reverses the direction of text.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Return the text with everything replaced that could steer a terminal."""
+    unix = text.replace("\r\n", "\n")
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("\ufffd", unix))
+
+
+def one_line(text: str, width: int) -> str:
+    """Return the text on one line of at most `width` characters."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= width else line[: max(width - 1, 0)].rstrip() + "…"
+
+
+def colours_wanted() -> bool:
+    """Tell whether the user allows colours; NO_COLOR and a dumb terminal say no."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def console(stderr: bool = False) -> Console:
+    """Return a console that writes colours to a terminal only."""
+    from rich.console import Console  # help needs no console
+
+    return Console(
+        stderr=stderr,
+        color_system="auto" if colours_wanted() else None,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=True,
+    )
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON and nothing else."""
+    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf8sig")
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=2)
+    sys.stdout.write(_SURROGATES.sub("\ufffd", text) + "\n")
+
+
+def print_error(sentence: str) -> None:
+    """Tell the user on stderr what went wrong."""
+    _write(sys.stderr, printable(sentence))
+
+
+def print_note(sentence: str) -> None:
+    """Tell the user on stderr how things go, out of a script's way."""
+    _write(sys.stderr, printable(sentence))
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], one_line_each: Sequence[str] = ()
+) -> None:
+    """Print rows under headings: a table in a terminal, aligned lines elsewhere.
+
+    In a narrow terminal cells are wrapped; with `one_line_each`, these columns are cut
+    instead, and the others keep their width.
+    """
+    cells = [[printable(cell) for cell in row] for row in rows]
+    out = console()
+    if not out.is_terminal:
+        _print_lines([[name.upper() for name in columns], *cells])
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
+    cut = bool(one_line_each)
+    for name in columns:
+        wide = cut and name not in one_line_each
+        table.add_column(name, overflow="ellipsis" if cut else "fold", no_wrap=wide)
+    for row in cells:
+        table.add_row(*(Text(c, STATUS_STYLES.get(c, ""), no_wrap=cut) for c in row))
+    out.print(table, soft_wrap=False)
+
+
+STATUS_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+
+
+def _print_lines(rows: Sequence[Sequence[str]]) -> None:
+    flat = [[cell.replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*flat, strict=True)]
+    for row in flat:
+        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        _write(sys.stdout, "  ".join(padded).rstrip())
+
+
+def _write(stream: TextIO, line: str) -> None:
+    stream.write(line + "\n")

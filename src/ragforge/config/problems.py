@@ -1,0 +1,104 @@
+"""Problems: what is wrong with a setting, said so that the user can mend it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from annotated_types import Ge, Le, MinLen
+from pydantic.fields import FieldInfo
+
+from ragforge.config.settings import known_keys
+
+SHOWN_CHARS = 60
+_SECRETS = ("password", "passwd", "secret", "token", "api_key", "apikey", "credential")
+_CREDENTIALS = {
+    "neo4j_user": "RAGFORGE_NEO4J_USER",
+    "neo4j_password": "RAGFORGE_NEO4J_PASSWORD",
+}
+
+
+def unknown_key(origin: str, key: str) -> str:
+    """Say that a file holds a key that nothing knows."""
+    name = key.rpartition(".")[2].lower()
+    if variable := _CREDENTIALS.get(name):
+        return f"{origin}: {key!r} does not belong in a file. Set {variable} in the environment."
+    if any(word in name for word in _SECRETS):
+        return (
+            f"{origin}: unknown key {key!r}. Secrets do not belong in a file: "
+            "they come from the environment."
+        )
+    return f"{origin}: unknown key {key!r}. {_suggest(key)}"
+
+
+def flat_key(origin: str, key: str) -> str:
+    """Say that a key was written with dots instead of nested sections."""
+    nested = ": {".join(key.split(".")) + ": …" + "}" * key.count(".")
+    return f"{origin}: write {key!r} as nested sections: {nested}"
+
+
+def unknown_variable(name: str, known: list[str]) -> str:
+    """Say that a variable names no setting."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    hint = f"Did you mean {near[0]}?" if near else f"Known are: {', '.join(known)}."
+    return f"unknown environment variable {name}. {hint}"
+
+
+def bad_value(origin: str, key: str, value: object, field: FieldInfo) -> str:
+    """Say what a value is and what it may be."""
+    return f"{origin}: {key!r} is {_shown(value)}: it must be {allowed(field)}."
+
+
+def not_a_section(origin: str, key: str, value: object) -> str:
+    """Say that a value stands where a section belongs."""
+    inside = {
+        k.removeprefix(f"{key}.").split(".")[0] for k in known_keys() if k.startswith(f"{key}.")
+    }
+    names = ", ".join(sorted(inside))
+    return f"{origin}: {key!r} is {_shown(value)}: it must be a section that may hold {names}."
+
+
+def allowed(field: FieldInfo) -> str:
+    """Describe the values that a field takes."""
+    if field.annotation is not int:
+        text = "text that is not empty" if _bound(field, MinLen, "min_length") else "text"
+        return text if field.annotation is str else f"{text}, or nothing"
+    low, high = _bound(field, Ge, "ge"), _bound(field, Le, "le")
+    return f"a whole number from {low} to {high}"
+
+
+def _bound(field: FieldInfo, kind: type, name: str) -> Any:
+    return next((getattr(m, name) for m in field.metadata if isinstance(m, kind)), None)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "a section"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "empty"
+    text = repr(value) if isinstance(value, str | bool) else str(value)
+    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}…"
+
+
+def _suggest(key: str) -> str:
+    """Look for what was meant: among the neighbours, then elsewhere, then anything alike."""
+    section, _, name = key.rpartition(".")
+    places = _places()
+    neighbours = {p.rpartition(".")[2]: p for p in places if p.rpartition(".")[0] == section}
+    near = difflib.get_close_matches(name, neighbours, n=1, cutoff=0.6)
+    if near:
+        return f"Did you mean {neighbours[near[0]]!r}?"
+    same = [place for place in places if place.rpartition(".")[2] == name]
+    alike = same or difflib.get_close_matches(key, places, n=1, cutoff=0.6)
+    if alike:
+        return f"Did you mean {alike[0]!r}?"
+    return f"Known are: {', '.join(neighbours.values() or known_keys())}."
+
+
+def _places() -> list[str]:
+    """Return all keys and all sections."""
+    keys = list(known_keys())
+    sections = {key[:end] for key in keys for end, char in enumerate(key) if char == "."}
+    return keys + sorted(sections)

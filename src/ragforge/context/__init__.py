@@ -1,0 +1,1 @@
+"""Context: what the model gets to see beside the question, and why."""

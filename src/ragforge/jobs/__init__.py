@@ -1,0 +1,1 @@
+"""Jobs: work that is done once, whatever crashes."""

@@ -1,0 +1,76 @@
+"""The worker: takes due jobs, does them, and puts failed ones back for later."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from ragforge.domain.instants import now
+from ragforge.domain.text import Json
+from ragforge.domain.work import Holder, Job
+from ragforge.errors import LeaseLost, StoreError
+from ragforge.ports.work import JobQueue
+
+Handler: TypeAlias = Callable[[Json], Awaitable[None]]
+
+POLL_SECONDS = 1.0
+FIRST_RETRY = timedelta(seconds=2)
+LAST_RETRY = timedelta(minutes=15)
+
+
+def back_off(attempts: int) -> timedelta:
+    """Return how long to wait after so many attempts: twice as long each time, up to a limit."""
+    doubled: timedelta = FIRST_RETRY * 2 ** min(attempts - 1, 20)
+    return min(doubled, LAST_RETRY)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Does the jobs it has handlers for; knows nothing of their meaning."""
+
+    queue: JobQueue
+    holder: Holder
+    handlers: Mapping[str, Handler]
+    lease: timedelta
+    max_attempts: int
+
+    async def run(self) -> None:
+        """Work until cancelled. A store that is away for a while is tried again."""
+        while True:
+            with suppress(StoreError):
+                await self.drain()
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def drain(self) -> int:
+        """Do every job that is due now and return how many were taken."""
+        taken = 0
+        while job := await self.queue.claim(self.holder, self.lease, list(self.handlers)):
+            taken += 1
+            with suppress(LeaseLost):  # whoever has it now will finish it
+                await self._do(job)
+        return taken
+
+    async def _do(self, job: Job) -> None:
+        beating = asyncio.create_task(self._keep(job))
+        try:
+            await self.handlers[job.kind](job.payload)
+        except Exception as error:  # a job may fail in any way; none may stop the worker
+            is_last = job.attempts >= self.max_attempts
+            retry_at = None if is_last else now() + back_off(job.attempts)
+            reason = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
+            await self.queue.fail(job.key, self.holder, reason, retry_at)
+        else:
+            await self.queue.finish(job.key, self.holder)
+        finally:
+            beating.cancel()
+
+    async def _keep(self, job: Job) -> None:
+        """Prolong the lease while the job is being done."""
+        while True:
+            await asyncio.sleep(self.lease.total_seconds() / 3)
+            with suppress(StoreError):
+                await self.queue.heartbeat(job.key, self.holder, self.lease)

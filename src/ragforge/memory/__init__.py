@@ -1,0 +1,1 @@
+"""Memory: record what was said and done, and find it again."""

@@ -1,0 +1,1 @@
+"""Search: pure functions over text and hits."""

@@ -1,0 +1,78 @@
+"""Fixtures: an empty store on each engine, opened the way an application opens it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from tests.fakes.engines import Engines
+
+from ragforge.ports.store import Store
+
+Reopen: TypeAlias = Callable[[], Awaitable[Store]]
+
+ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
+_SKIP_REASON = pytest.StashKey[str]()
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """The name of the engine that the test runs on."""
+    return str(request.param)
+
+
+@pytest.fixture
+async def engines(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engines]:
+    """Every engine, for tests that need more than one of them."""
+    opened = Engines(tmp_path, lambda: str(request.getfixturevalue("neo4j_url")))
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def store(engine: str, engines: Engines) -> Store:
+    """An opened, empty store."""
+    return await engines.empty(engine)
+
+
+@pytest.fixture
+def reopen(engine: str, engines: Engines, store: Store) -> Reopen:
+    """Open another store on the same data, as another process would."""
+
+    async def open_again() -> Store:
+        return await engines.open(engine)
+
+    return open_again
+
+
+@pytest.fixture(scope="session")
+def neo4j_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a Neo4j server for tests, which they may empty.
+
+    It is that of RAGFORGE_TEST_NEO4J where it is set, else of a server started here.
+    """
+    if given := os.environ.get("RAGFORGE_TEST_NEO4J"):
+        yield given
+        return
+    from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
+
+    try:
+        server = Neo4jServer().__enter__()
+    except Neo4jUnavailable as error:
+        request.config.stash[_SKIP_REASON] = str(error)
+        pytest.skip(f"no Neo4j: {error}")
+    try:
+        yield server.url
+    finally:
+        server.__exit__(None, None, None)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say loudly that half of the contract was not checked."""
+    if reason := config.stash.get(_SKIP_REASON, None):
+        terminalreporter.write_line(f"NEO4J TESTS SKIPPED: {reason}", red=True, bold=True)

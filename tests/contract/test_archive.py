@@ -1,0 +1,139 @@
+"""The archive: all facts as plain records, page by page."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import conversation, user
+from tests.fakes.copying import in_pages, records
+from tests.fakes.engines import counts
+from tests.fakes.rich import Rich, fill
+
+from ragforge.ports.archive import RECORD_KINDS, RecordKind
+from ragforge.ports.store import Store
+
+EXPECTED = {
+    "conversation": 3,
+    "message": 7 + 1 + 6,
+    "tool_call": 3 + 3,
+    "tool_result": 2 + 2,
+    "summary": 3,
+    "project": 2,
+    "file": 4,
+    "scope": 6,
+    "relation": 4,
+    "reference": 3 + 3,
+    "mention": 4,
+    "branch": 1,
+    "vector": 2 + 2 + 1 + 1 + 2 + 2,  # turns, their copies, a bill, a conversation, L1 + L2, scopes
+    "job": 4,
+}
+PLAIN = (str, int, float, bool, bytes, type(None))
+
+
+@pytest.fixture
+async def rich(store: Store) -> Rich:
+    return await fill(store)
+
+
+async def test_every_kind_of_fact_is_counted(store: Store, rich: Rich) -> None:
+    assert await counts(store) == EXPECTED
+
+
+async def test_an_empty_store_has_no_records(store: Store) -> None:
+    for kind in RECORD_KINDS:
+        assert await store.archive.count(kind) == 0
+        assert await store.archive.read(kind, None, 10) == []
+
+
+@pytest.mark.parametrize("kind", RECORD_KINDS)
+async def test_records_are_plain_and_complete(store: Store, rich: Rich, kind: RecordKind) -> None:
+    found = await records(store, kind)
+
+    assert len(found) == await store.archive.count(kind)
+    for record in found:
+        for value in record.values():
+            items = value if isinstance(value, list) else [value]
+            assert all(type(item) in PLAIN for item in items), record
+
+
+@pytest.mark.parametrize("kind", RECORD_KINDS)
+async def test_pages_follow_each_other_without_gaps(
+    store: Store, rich: Rich, kind: RecordKind
+) -> None:
+    whole = await store.archive.read(kind, None, 1_000)
+
+    paged = [item async for page in in_pages(store, kind, 2) for item in page]
+
+    assert paged == whole
+    cursors = [cursor for cursor, _ in whole]
+    assert len(set(cursors)) == len(cursors)
+    assert await store.archive.read(kind, cursors[-1], 10) == []
+
+
+@pytest.mark.parametrize("kind", RECORD_KINDS)
+async def test_a_cursor_stays_good_between_readings(
+    store: Store, rich: Rich, kind: RecordKind
+) -> None:
+    first, *rest = await store.archive.read(kind, None, 1_000)
+
+    assert await store.archive.read(kind, None, 1_000) == [first, *rest]
+    assert await store.archive.read(kind, first[0], 1_000) == rest
+
+
+async def test_facts_that_arrive_while_reading_do_not_disturb_the_pages(
+    store: Store, rich: Rich
+) -> None:
+    before = await store.archive.read("message", None, 1_000)
+    half = before[: len(before) // 2]
+
+    await store.conversations.create(conversation(uuid="new"))
+    await store.conversations.append("new", [user() for _ in range(5)])
+    rest = await store.archive.read("message", half[-1][0], 1_000)
+
+    read = [record["uuid"] for _, record in half + rest]
+    assert len(set(read)) == len(read)
+    assert {record["uuid"] for _, record in before} <= set(read)
+
+
+async def test_each_record_refers_only_to_earlier_ones(store: Store, rich: Rich) -> None:
+    known: set[object] = set()
+    for kind in RECORD_KINDS:
+        for record in await records(store, kind):
+            owners = ("conversation_id", "message_id", "tool_call_id", "project_id", "file_id")
+            for name in owners:
+                if kind not in ("mention", "branch") and record.get(name) is not None:
+                    assert record[name] in known, (kind, name)
+            parents = record.get("parent_summaries", [])
+            assert isinstance(parents, list)
+            assert set(parents) <= known
+            known.add(record.get("uuid"))
+
+
+async def test_locks_stay_behind(store: Store, rich: Rich) -> None:
+    assert await store.locks.holder("ingestion") is not None
+    for kind in RECORD_KINDS:
+        for record in await records(store, kind):
+            assert "token of another host" not in map(str, record.values())
+
+
+async def test_bookmarks_are_kept_changed_and_removed(store: Store) -> None:
+    archive = store.archive
+    assert await archive.bookmark("copy") is None
+
+    await archive.set_bookmark("copy", "message:12")
+    await archive.set_bookmark("other", "")
+    assert await archive.bookmark("copy") == "message:12"
+    assert await archive.bookmark("other") == ""
+    assert await archive.bookmark("Copy") is None
+
+    await archive.set_bookmark("copy", "é\x00'\"")
+    assert await archive.bookmark("copy") == "é\x00'\""
+    await archive.set_bookmark("copy", None)
+    await archive.set_bookmark("never there", None)
+    assert await archive.bookmark("copy") is None
+    assert await archive.bookmark("other") == ""
+
+
+async def test_bookmarks_are_not_facts(store: Store) -> None:
+    await store.archive.set_bookmark("copy", "x")
+    assert set((await counts(store)).values()) == {0}

@@ -1,0 +1,235 @@
+"""Branches: another way on from any message."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import (
+    MODEL,
+    assistant,
+    at,
+    conversation,
+    direction,
+    exchange,
+    reference,
+    summary,
+    system,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.engines import counts
+
+from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.turns import messages_to_turns
+from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
+from ragforge.ports.store import Store
+
+
+@pytest.fixture
+async def trunk(store: Store) -> list[Message]:
+    """A conversation of two turns, the second with two steps before its answer."""
+    await store.conversations.create(conversation(uuid="trunk", title="Trunk"))
+    return await store.conversations.append(
+        "trunk",
+        [
+            system("rules"),
+            *exchange("zebra?", "yes"),
+            user("giraffe?"),
+            assistant("", tool_call("grep", result=tool_result("123")), reasoning="hm"),
+            assistant("step", tool_call("read", result=None, iteration=2)),
+            assistant("giraffe!"),
+        ],
+    )
+
+
+def ids(messages: list[Message]) -> set[str]:
+    calls = [call for message in messages for call in message.tool_calls]
+    results = [call.result for call in calls if call.result]
+    return {one.uuid for one in (*messages, *calls, *results)}
+
+
+def told(messages: list[Message]) -> list[tuple[object, ...]]:
+    """Return what was said, without the ids."""
+    return [
+        (
+            m.role,
+            m.content,
+            m.reasoning,
+            m.timestamp,
+            m.turn_index,
+            m.position,
+            [(c.tool_name, c.arguments, c.iteration, c.result and c.result.result) for c in calls],
+        )
+        for m in messages
+        for calls in [m.tool_calls]
+    ]
+
+
+async def test_a_branch_from_the_middle_of_a_turn_holds_all_up_to_there(
+    store: Store, trunk: list[Message]
+) -> None:
+    await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+
+    copied = await store.conversations.messages("branch")
+
+    assert told(copied) == told(trunk[:5])
+    assert not ids(copied) & ids(trunk)
+    assert await store.conversations.messages("trunk") == trunk
+
+
+async def test_a_branch_has_its_own_name_and_counters(store: Store, trunk: list[Message]) -> None:
+    into = conversation("/work/other", uuid="branch", title="Another way", tags=("x",))
+
+    branch = await store.conversations.branch(trunk[4].uuid, into)
+
+    assert branch == await store.conversations.get("branch")
+    assert (branch.title, branch.cwd, branch.tags) == ("Another way", "/work/other", ("x",))
+    assert (branch.message_count, branch.turn_count) == (5, 2)
+    assert branch.total_chars == sum(m.char_count for m in trunk[:5])
+
+
+async def test_a_branch_and_its_trunk_share_no_later_history(
+    store: Store, trunk: list[Message]
+) -> None:
+    await store.conversations.branch(trunk[2].uuid, conversation(uuid="branch"))
+
+    [there] = await store.conversations.append("branch", [user("only in the branch")])
+    [here] = await store.conversations.append("trunk", [user("only in the trunk")])
+
+    assert (there.turn_index, there.position) == (1, 3)
+    assert (here.turn_index, here.position) == (2, 7)
+    in_branch = [m.content for m in await store.conversations.messages("branch")]
+    assert in_branch == ["rules", "zebra?", "yes", "only in the branch"]
+
+
+async def test_a_branch_is_found_by_what_it_copied_and_nothing_else(
+    store: Store, trunk: list[Message]
+) -> None:
+    await store.conversations.branch(trunk[2].uuid, conversation(uuid="branch"))
+    inside = MemoryFilter(conversation_id="branch")
+    copied = (await store.conversations.messages("branch"))[1]
+
+    hits = await store.conversations.turns_by_words("zebra", inside, 9)
+
+    assert [hit.id for hit in hits] == [copied.uuid]
+    assert await store.conversations.turns_by_words("giraffe", inside, 9) == []
+
+
+async def test_vectors_are_copied_with_their_turns(store: Store, trunk: list[Message]) -> None:
+    first, second = trunk[1].uuid, trunk[3].uuid
+    await store.conversations.embed_turns({first: direction(30), second: direction(60)})
+
+    await store.conversations.branch(trunk[2].uuid, conversation(uuid="branch"))
+
+    inside = MemoryFilter(conversation_id="branch")
+    copied = (await store.conversations.messages("branch"))[1]
+    [hit] = await store.conversations.turns_by_vector(direction(30), inside, 9)
+    assert hit.id == copied.uuid
+    assert hit.score == pytest.approx(1, abs=1e-5)
+    assert await store.conversations.turns_to_embed(MODEL, 9) == []
+
+
+async def test_references_are_copied_and_summaries_are_not(
+    store: Store, trunk: list[Message]
+) -> None:
+    seen = [reference("s1", "a.py", "f"), reference("s2", "b.py", "g")]
+    await store.conversations.refer(trunk[4].uuid, seen)
+    await store.summaries.save(summary("trunk"))
+
+    await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+
+    copied = await store.conversations.messages("branch")
+    assert await store.conversations.references(copied[4].uuid) == seen
+    assert await store.summaries.not_in_level_2("branch") == []
+    assert [t.turn_index for t in await store.summaries.uncovered_turns("branch")] == [0, 1]
+
+
+async def test_a_branch_from_the_newest_message_is_a_whole_copy(
+    store: Store, trunk: list[Message]
+) -> None:
+    await store.conversations.branch(trunk[-1].uuid, conversation(uuid="branch"))
+    assert told(await store.conversations.messages("branch")) == told(trunk)
+
+
+async def test_a_branch_of_interleaved_turns_keeps_them_apart(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="two terminals"))
+    append = store.conversations.append
+    await append("two terminals", [user("left?"), user("right?")])
+    await append("two terminals", [assistant("left!", turn_index=0)])
+    [last] = await append("two terminals", [assistant("right!", turn_index=1)])
+    await append("two terminals", [assistant("left again", turn_index=0)])
+
+    await store.conversations.branch(last.uuid, conversation(uuid="branch"))
+
+    turns = messages_to_turns(await store.conversations.messages("branch"))
+    assert [(t.user.content, t.answer) for t in turns] == [("left?", "left!"), ("right?", "right!")]
+
+
+async def test_a_branch_leaves_out_what_was_deleted(store: Store, trunk: list[Message]) -> None:
+    await store.conversations.delete_turn("trunk", 0)
+
+    await store.conversations.branch(trunk[-1].uuid, conversation(uuid="branch"))
+
+    [turn] = messages_to_turns(await store.conversations.messages("branch"))
+    assert (turn.user.content, turn.answer) == ("giraffe?", "giraffe!")
+    [added] = await store.conversations.append("branch", [assistant("more")])
+    assert added.turn_index == turn.user.turn_index
+
+
+async def test_a_branch_before_the_first_question_has_no_turn(
+    store: Store, trunk: list[Message]
+) -> None:
+    branch = await store.conversations.branch(trunk[0].uuid, conversation(uuid="branch"))
+    assert (branch.message_count, branch.turn_count) == (1, 0)
+
+
+async def test_branches_are_told_oldest_first_and_only_to_their_own_trunk(
+    store: Store, trunk: list[Message]
+) -> None:
+    start = trunk[2].uuid
+    for name, minute in (("second", 2), ("third", 3), ("first", 1)):
+        await store.conversations.branch(start, conversation(uuid=name, created_at=at(minute)))
+    [copied, *_] = await store.conversations.messages("first")
+    await store.conversations.branch(copied.uuid, conversation(uuid="twig"))
+
+    branches = await store.conversations.branches("trunk")
+
+    assert [b.uuid for b in branches] == ["first", "second", "third"]
+    assert branches[0] == await store.conversations.get("first")
+    assert [b.uuid for b in await store.conversations.branches("first")] == ["twig"]
+    assert await store.conversations.branches("twig") == []
+
+
+async def test_branches_outlive_their_trunk(store: Store, trunk: list[Message]) -> None:
+    branch = await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+
+    await store.conversations.delete("trunk")
+
+    assert await store.conversations.get("branch") == branch
+    assert told(await store.conversations.messages("branch")) == told(trunk[:5])
+    assert await store.archive.count("branch") == 0
+
+
+async def test_a_deleted_branch_is_no_longer_told(store: Store, trunk: list[Message]) -> None:
+    await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+
+    await store.conversations.delete("branch")
+
+    assert await store.conversations.branches("trunk") == []
+    assert await store.conversations.messages("trunk") == trunk
+
+
+async def test_a_branch_that_cannot_be_made_leaves_no_trace(
+    store: Store, trunk: list[Message]
+) -> None:
+    before = await counts(store)
+
+    with pytest.raises(MessageNotFound):
+        await store.conversations.branch("none", conversation(uuid="branch"))
+    with pytest.raises(DuplicateId):
+        await store.conversations.branch(trunk[4].uuid, conversation(uuid="trunk"))
+
+    assert await counts(store) == before
+    assert await store.conversations.messages("trunk") == trunk
+    with pytest.raises(ConversationNotFound):
+        await store.conversations.branches("branch")

@@ -1,0 +1,176 @@
+"""Searching code: scopes by words and by vectors, where the caller looks."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import pytest
+from tests.fakes.builders import direction, document, parsed, project, scope
+
+from ragforge.domain.code import SECTION, CodeFilter
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
+
+ANY = CodeFilter()
+Search: TypeAlias = Callable[[CodeFilter, int], Awaitable[list[str]]]
+
+
+@pytest.fixture(params=["words", "vector"])
+def search(request: pytest.FixtureRequest, store: Store) -> Search:
+    """Search for zebras, which all the scopes of these tests are about."""
+
+    async def by_words(where: CodeFilter, limit: int) -> list[str]:
+        return [m.id for m in await store.code.by_words("zebra", where, limit)]
+
+    async def by_vector(where: CodeFilter, limit: int) -> list[str]:
+        return [m.id for m in await store.code.by_vector(direction(0), where, limit)]
+
+    return by_words if request.param == "words" else by_vector
+
+
+@pytest.fixture
+async def shop(store: Store) -> str:
+    await store.code.save_project(project(uuid="shop"))
+    return "shop"
+
+
+async def plant(store: Store, project_id: str, *paths: str, angle: float = 5) -> None:
+    """Store files with one scope about zebras each, whose id tells project and path."""
+    files = [parsed(path, scope("zebra", uuid=f"{project_id}:{path}", hash="h")) for path in paths]
+    await store.code.replace_files(project_id, files)
+    vectors = [ScopeVector(f"{project_id}:{path}", direction(angle), "h") for path in paths]
+    await store.code.embed(vectors)
+
+
+async def test_projects_never_leak(store: Store, shop: str, search: Search) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    for one in (shop, "other"):
+        await plant(store, one, "a.py")
+
+    assert await search(CodeFilter("shop"), 9) == ["shop:a.py"]
+    assert await search(CodeFilter("other"), 9) == ["other:a.py"]
+    assert set(await search(ANY, 9)) == {"shop:a.py", "other:a.py"}
+    assert await search(CodeFilter("none"), 9) == []
+    assert await search(CodeFilter("sho_"), 9) == []
+
+
+@pytest.mark.parametrize(
+    ("under", "expected"),
+    [
+        ("src/a", {"src/a/x.py", "src/a/deep/y.py"}),
+        ("src/a.py", {"src/a.py"}),
+        ("src/a%", {"src/a%/x.py"}),
+        ("src/a_", {"src/a_/x.py"}),
+        ("src/[a]", {"src/[a]/x.py"}),
+        ("src/*", {"src/*/x.py"}),
+        ("src/A", {"src/A/x.py"}),
+        ("src/a/x", set()),
+        ("sr", set()),
+    ],
+)
+async def test_under_means_whole_segments(
+    store: Store, shop: str, search: Search, under: str, expected: set[str]
+) -> None:
+    paths = ["src/a.py", "src/a/x.py", "src/a/deep/y.py", "src/ab/x.py", "src/a%/x.py"]
+    paths += ["src/a_/x.py", "src/[a]/x.py", "src/*/x.py", "src/A/x.py", "lib/src/a/x.py"]
+    await plant(store, shop, *paths)
+
+    found = await search(CodeFilter(shop, under), 99)
+
+    assert {one.removeprefix("shop:") for one in found} == expected
+
+
+async def test_filters_come_before_the_limit(store: Store, shop: str, search: Search) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await plant(store, "other", *(f"zebra/z{i}.py" for i in range(200)), angle=0)
+    await plant(store, shop, *(f"zebra/z{i}.py" for i in range(200)), angle=0)
+    await plant(store, shop, "quiet/one.py", angle=80)
+
+    assert await search(CodeFilter(shop, "quiet"), 1) == ["shop:quiet/one.py"]
+    assert await search(CodeFilter(under="quiet"), 1) == ["shop:quiet/one.py"]
+    assert len(await search(CodeFilter(shop), 7)) == 7
+    assert await search(CodeFilter(shop), 0) == []
+
+
+async def test_sections_of_documents_are_not_code(store: Store, shop: str, search: Search) -> None:
+    guide = document("docs/zebra.md", "Zebra", "More of zebra")
+    await store.code.replace_files(shop, [guide])
+    sections = {one.uuid for one in guide.scopes}
+    await store.code.embed([ScopeVector(uuid, direction(1), "h") for uuid in sections])
+    await plant(store, shop, "a.py")
+
+    assert await search(CodeFilter(shop), 9) == ["shop:a.py"]
+    assert set(await search(CodeFilter(shop, sections=True), 9)) == sections
+    assert await search(ANY, 9) == ["shop:a.py"]
+
+
+async def test_many_nearer_sections_hide_no_code(store: Store, shop: str, search: Search) -> None:
+    guide = document("docs/zebra.md", *(f"Zebra {i}" for i in range(200)))
+    await store.code.replace_files(shop, [guide])
+    await store.code.embed([ScopeVector(s.uuid, direction(0), "h") for s in guide.scopes])
+    await plant(store, shop, "a.py", angle=80)
+
+    assert await search(CodeFilter(shop), 1) == ["shop:a.py"]
+
+
+async def test_removed_files_are_not_found(store: Store, shop: str, search: Search) -> None:
+    await plant(store, shop, "a.py", "b.py")
+
+    await store.code.remove_files(shop, ["a.py"])
+    assert await search(ANY, 9) == ["shop:b.py"]
+
+    await store.code.delete_project(shop)
+    assert await search(ANY, 9) == []
+
+
+async def test_a_scope_is_found_by_all_its_texts(store: Store, shop: str) -> None:
+    given = scope(
+        "zebra",
+        uuid="s",
+        qualified_name="Giraffe.zebra",
+        signature="def zebra(lion: Tiger)",
+        docstring="Feeds the walrus.",
+        source="return self.elephant",
+    )
+    await store.code.replace_files(shop, [parsed("src/otter.py", given)])
+
+    for word in ("zebra", "giraffe", "lion", "tiger", "walrus", "elephant", "otter"):
+        found = await store.code.by_words(word, ANY, 9)
+        assert [match.id for match in found] == ["s"], word
+    assert await store.code.by_words("badger", ANY, 9) == []
+
+
+async def test_the_scope_that_holds_more_of_the_words_comes_first(store: Store, shop: str) -> None:
+    some = scope("other", uuid="some", source="return zebra + 1 - many * different / things")
+    most = scope("feed_zebra", uuid="most", source="giraffe = zebra()")
+    filler = [scope(f"filler{i}", source="pass") for i in range(8)]
+    await store.code.replace_files(shop, [parsed("a.py", some, most, *filler)])
+
+    found = await store.code.by_words("giraffe zebra", ANY, 9)
+
+    assert [match.id for match in found] == ["most", "some"]
+    assert found[0].score > found[1].score
+
+
+async def test_a_moved_scope_is_found_at_its_new_place(
+    store: Store, shop: str, search: Search
+) -> None:
+    await plant(store, shop, "old/a.py")
+
+    await store.code.remove_files(shop, ["old/a.py"])
+    await plant(store, shop, "new/a.py")
+
+    assert await search(CodeFilter(shop, "new"), 9) == ["shop:new/a.py"]
+    assert await search(CodeFilter(shop, "old"), 9) == []
+
+
+async def test_the_type_of_a_scope_decides_what_a_section_is(store: Store, shop: str) -> None:
+    mixed = [scope("zebra", uuid="code"), scope("Zebra", uuid="text", type=SECTION)]
+    await store.code.replace_files(shop, [parsed("notebook.md", *mixed)])
+
+    code = await store.code.by_words("zebra", ANY, 9)
+    sections = await store.code.by_words("zebra", CodeFilter(sections=True), 9)
+
+    assert [match.id for match in code] == ["code"]
+    assert [match.id for match in sections] == ["text"]

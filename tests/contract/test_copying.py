@@ -1,0 +1,187 @@
+"""Copying a whole store: nothing is lost or changed, between any two engines."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import direction, user, vector
+from tests.fakes.copying import everything, pages_of
+from tests.fakes.engines import Engines
+from tests.fakes.rich import Rich, fill
+
+from ragforge.domain.code import CodeFilter
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.ports.store import Store
+
+PAIRS = [
+    pytest.param("sqlite", "sqlite"),
+    pytest.param("neo4j", "neo4j", marks=pytest.mark.neo4j),
+    pytest.param("sqlite", "neo4j", marks=pytest.mark.neo4j),
+    pytest.param("neo4j", "sqlite", marks=pytest.mark.neo4j),
+]
+
+
+async def copied(engines: Engines, source: str, target: str, size: int = 2) -> tuple[Rich, Store]:
+    """Fill a store and copy it into an empty one; the source may be gone afterwards."""
+    original = await engines.empty(source)
+    rich = await fill(original)
+    pages = await pages_of(original, size)
+    copy = await engines.empty(target)
+    for kind, page in pages:
+        await copy.archive.write(kind, page)
+    return rich, copy
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+@pytest.mark.parametrize("size", [1, 2, 1_000])
+async def test_a_copy_holds_the_same_records(
+    engines: Engines, source: str, target: str, size: int
+) -> None:
+    original = await engines.empty(source)
+    await fill(original)
+    pages, expected = await pages_of(original, size), await everything(original)
+
+    copy = await engines.empty(target)
+    for kind, page in pages:
+        await copy.archive.write(kind, page)
+
+    actual = await everything(copy)
+    for kind, records in expected.items():
+        assert actual[kind] == records, kind
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("source", ["sqlite", "neo4j"])
+async def test_a_copy_of_a_copy_on_another_engine_is_the_original(
+    engines: Engines, source: str
+) -> None:
+    other = "neo4j" if source == "sqlite" else "sqlite"
+    _, there = await copied(engines, source, other)
+    expected, pages = await everything(there), await pages_of(there, 3)
+
+    back = await engines.empty(source)
+    for kind, page in pages:
+        await back.archive.write(kind, page)
+
+    assert await everything(back) == expected
+
+
+@pytest.mark.neo4j
+async def test_engines_tell_the_same_facts_in_the_same_words(engines: Engines) -> None:
+    """Only ids and times that a store makes up by itself may differ."""
+    told = []
+    for engine in ("sqlite", "neo4j"):
+        store = await engines.empty(engine)
+        await fill(store)
+        facts = await everything(store)
+        told.append({kind: [sorted(record) for record in facts[kind]] for kind in facts})
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+async def test_writing_the_same_again_changes_nothing(
+    engines: Engines, source: str, target: str
+) -> None:
+    _, copy = await copied(engines, source, target)
+    expected = await everything(copy)
+
+    for kind, page in await pages_of(copy, 100):
+        await copy.archive.write(kind, page)
+
+    assert await everything(copy) == expected
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+async def test_a_copy_is_searched_like_the_original(
+    engines: Engines, source: str, target: str
+) -> None:
+    original = await engines.empty(source)
+    rich = await fill(original)
+    expected = await findings(original, rich)
+    pages = await pages_of(original, 2)
+
+    copy = await engines.empty(target)
+    for kind, page in pages:
+        await copy.archive.write(kind, page)
+
+    assert await findings(copy, rich) == expected
+
+
+async def findings(store: Store, rich: Rich) -> dict[str, object]:
+    """Return what all searches find, without the scores that depend on the engine."""
+    talk, code, summaries = store.conversations, store.code, store.summaries
+    cart = MemoryFilter(conversation_id=rich.cart.uuid)
+    found = {
+        "turns by words": await talk.turns_by_words("zebra", cart, 9),
+        "turns by their tools": await talk.turns_by_words("no such file", cart, 9),
+        "turns in Chinese": await talk.turns_by_words("数据库", cart, 9),
+        "turns by vector": await talk.turns_by_vector(direction(1), cart, 9),
+        "talks": await talk.conversations_by_vector(direction(1), ConversationFilter(), 9),
+        "summaries by words": await summaries.by_words("zebra", SummaryFilter(), 9),
+        "summaries by vector": await summaries.by_vector(direction(1), SummaryFilter(), 9),
+        "scopes by words": await code.by_words("zebras", CodeFilter(rich.shop.uuid), 9),
+        "sections": await code.by_words("upgrade", CodeFilter(sections=True), 9),
+        "scopes by vector": await code.by_vector(
+            vector(1, 0.1, 0, model="code-model"), CodeFilter(), 9
+        ),
+    }
+    assert all(found.values())
+    return {name: [match.id for match in matches] for name, matches in found.items()}
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+async def test_a_copy_answers_like_the_original(engines: Engines, source: str, target: str) -> None:
+    original = await engines.empty(source)
+    rich = await fill(original)
+    expected = await answers(original, rich)
+    pages = await pages_of(original, 100)
+
+    copy = await engines.empty(target)
+    for kind, page in pages:
+        await copy.archive.write(kind, page)
+
+    actual = await answers(copy, rich)
+    for question, answer in expected.items():
+        assert actual[question] == answer, question
+
+
+async def answers(store: Store, rich: Rich) -> dict[str, object]:
+    talk, summaries, code = store.conversations, store.summaries, store.code
+    cart, shop = rich.cart.uuid, rich.shop.uuid
+    return {
+        "conversations": await talk.find(ConversationFilter()),
+        "messages": await talk.messages(cart),
+        "branch": await talk.messages(rich.branch.uuid),
+        "branches": await talk.branches(cart),
+        "turns": await talk.turns(rich.turn_ids),
+        "calls": await talk.tool_calls(cart),
+        "references": await talk.references("answer-1"),
+        "about": await talk.conversations_about(file="src/cart.py"),
+        "turns to embed": await talk.turns_to_embed(direction(0).model, 9),
+        "summaries": await summaries.find(SummaryFilter()),
+        "covered": await summaries.covered_turns("l1-0"),
+        "uncovered": await summaries.uncovered_turns(cart),
+        "not in level 2": await summaries.not_in_level_2(cart),
+        "mentions": await summaries.mentions("l1-0"),
+        "projects": await code.projects(),
+        "files": await code.files(shop),
+        "directories": [d.path for d in await code.directories(shop)],
+        "scopes": await code.scopes_in(shop, "src/cart.py"),
+        "scopes to embed": await code.scopes_to_embed(shop, "code-model", 9),
+        "relations": [await code.relations(node, "out") for node in ("f-cart", "total")],
+        "libraries": await code.relations("numpy", "in"),
+        "jobs": [await store.jobs.get(k) for k in ("job-done", "job-dead", "job-waiting")],
+        "job counts": await store.jobs.counts(),
+    }
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+async def test_a_copied_conversation_goes_on(engines: Engines, source: str, target: str) -> None:
+    rich, copy = await copied(engines, source, target)
+
+    [said] = await copy.conversations.append(rich.cart.uuid, [user("goes on")])
+
+    assert (said.turn_index, said.position) == (3, 7)
+    stored = await copy.conversations.get(rich.cart.uuid)
+    assert (stored.message_count, stored.turn_count) == (8, 4)
+    assert await copy.locks.holder("ingestion") is None

@@ -1,0 +1,186 @@
+"""Coverage: which turns a summary stands for, so that each is summarised once."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    exchange,
+    level_2,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
+
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.turns import TurnSize
+from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.ports.store import Store
+
+
+@pytest.fixture
+async def talk(store: Store) -> str:
+    """A conversation of six turns; turn n has n + 2 characters."""
+    await store.conversations.create(conversation(uuid="talk"))
+    for i in range(6):
+        await store.conversations.append("talk", exchange("q" * (i + 1), "a"))
+    return "talk"
+
+
+async def uncovered(store: Store, conversation_id: str) -> list[int]:
+    return [turn.turn_index for turn in await store.summaries.uncovered_turns(conversation_id)]
+
+
+async def test_turns_are_uncovered_at_first_and_tell_their_size(store: Store, talk: str) -> None:
+    assert await store.summaries.uncovered_turns(talk) == [TurnSize(i, i + 2) for i in range(6)]
+
+
+async def test_the_size_of_a_turn_holds_what_tools_returned_and_what_came_late(
+    store: Store,
+) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    call = tool_call(result=tool_result({"a": 1}))
+    await store.conversations.append("c", [user("12"), assistant("3", call), user("4")])
+    await store.conversations.append("c", [assistant("late", turn_index=0)])
+
+    sizes = await store.summaries.uncovered_turns("c")
+
+    assert sizes == [TurnSize(0, 2 + 1 + len('{"a": 1}') + 4), TurnSize(1, 1)]
+
+
+async def test_an_empty_conversation_has_no_uncovered_turns(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    assert await store.summaries.uncovered_turns("c") == []
+
+
+async def test_a_summary_covers_the_turns_of_its_range(store: Store, talk: str) -> None:
+    await store.summaries.save(summary(talk, 1, 3, uuid="s"))
+
+    assert await store.summaries.covered_turns("s") == [1, 2, 3]
+    assert await uncovered(store, talk) == [0, 4, 5]
+
+
+async def test_a_turn_is_covered_once(store: Store, talk: str) -> None:
+    await store.summaries.save(summary(talk, 0, 2, uuid="first"))
+    await store.summaries.save(summary(talk, 1, 4, uuid="second"))
+
+    assert await store.summaries.covered_turns("first") == [0, 1, 2]
+    assert await store.summaries.covered_turns("second") == [3, 4]
+    assert await uncovered(store, talk) == [5]
+
+
+async def test_a_turn_that_arrives_after_a_summary_is_not_covered(store: Store, talk: str) -> None:
+    await store.summaries.save(summary(talk, 0, 5, uuid="s"))
+    assert await uncovered(store, talk) == []
+
+    await store.conversations.append(talk, [user("new")])
+
+    assert await uncovered(store, talk) == [6]
+
+
+async def test_coverage_stays_within_its_conversation(store: Store, talk: str) -> None:
+    await store.conversations.create(conversation(uuid="other"))
+    await store.conversations.append("other", [user(), user()])
+
+    await store.summaries.save(summary(talk, 0, 5))
+
+    assert await uncovered(store, "other") == [0, 1]
+
+
+async def test_a_replaced_summary_covers_its_new_range_alone(store: Store, talk: str) -> None:
+    await store.summaries.save(summary(talk, 0, 3, uuid="s"))
+    await store.summaries.save(summary(talk, 2, 4, uuid="s"))
+
+    assert await store.summaries.covered_turns("s") == [2, 3, 4]
+    assert await uncovered(store, talk) == [0, 1, 5]
+
+
+async def test_a_second_level_covers_no_turns_but_summaries(store: Store, talk: str) -> None:
+    low, high, rest = (summary(talk, i, i + 1, uuid=f"s{i}") for i in (0, 2, 4))
+    for one in (rest, high, low):
+        await store.summaries.save(one)
+    assert await store.summaries.not_in_level_2(talk) == [low, high, rest]
+
+    await store.summaries.save(level_2([low, high], uuid="l2"))
+
+    assert await store.summaries.not_in_level_2(talk) == [rest]
+    assert await store.summaries.covered_turns("s0") == [0, 1]
+
+
+async def test_only_the_summaries_of_the_conversation_are_told(store: Store, talk: str) -> None:
+    await store.summaries.save(summary(talk, 0, 1))
+    await store.conversations.create(conversation(uuid="other"))
+    assert await store.summaries.not_in_level_2("other") == []
+
+
+async def test_a_replaced_second_level_covers_its_new_parents_alone(
+    store: Store, talk: str
+) -> None:
+    parts = [summary(talk, i, i, uuid=f"s{i}") for i in range(3)]
+    for one in (*parts, level_2(parts[:2], uuid="l2"), level_2(parts[1:], uuid="l2")):
+        await store.summaries.save(one)
+
+    assert await store.summaries.not_in_level_2(talk) == [parts[0]]
+
+
+async def test_deleting_a_summary_frees_its_turns(store: Store, talk: str) -> None:
+    await store.summaries.save(summary(talk, 0, 2, uuid="s"))
+    await store.summaries.save(summary(talk, 3, 4, uuid="t"))
+
+    await store.summaries.delete("s")
+
+    assert await uncovered(store, talk) == [0, 1, 2, 5]
+    with pytest.raises(SummaryNotFound):
+        await store.summaries.get("s")
+    with pytest.raises(SummaryNotFound):
+        await store.summaries.covered_turns("s")
+
+
+async def test_deleting_a_summary_takes_the_second_level_and_frees_its_siblings(
+    store: Store, talk: str
+) -> None:
+    low, high = summary(talk, 0, 1), summary(talk, 2, 3)
+    for one in (low, high, level_2([low, high], uuid="l2")):
+        await store.summaries.save(one)
+
+    await store.summaries.delete(low.uuid)
+
+    assert await store.summaries.find(SummaryFilter()) == [high]
+    assert await store.summaries.not_in_level_2(talk) == [high]
+    assert await uncovered(store, talk) == [0, 1, 4, 5]
+
+
+async def test_deleting_a_second_level_keeps_what_it_was_built_on(store: Store, talk: str) -> None:
+    low, high = summary(talk, 0, 1), summary(talk, 2, 3)
+    for one in (low, high, level_2([low, high], uuid="l2")):
+        await store.summaries.save(one)
+
+    await store.summaries.delete("l2")
+
+    assert await store.summaries.not_in_level_2(talk) == [low, high]
+    assert await uncovered(store, talk) == [4, 5]
+
+
+async def test_the_place_of_a_turn_is_told_in_the_raw_conversation(store: Store, talk: str) -> None:
+    starts = [await store.summaries.chars_before(talk, i) for i in range(7)]
+    assert starts == [0, 2, 5, 9, 14, 20, 27]
+    assert starts[-1] == (await store.conversations.get(talk)).total_chars
+
+
+async def test_an_answer_that_arrives_late_moves_the_turns_behind_it(
+    store: Store, talk: str
+) -> None:
+    await store.conversations.append(talk, [assistant("1234", turn_index=1)])
+
+    starts = [await store.summaries.chars_before(talk, i) for i in range(4)]
+
+    assert starts == [0, 2, 9, 13]
+
+
+async def test_coverage_of_an_unknown_conversation_is_an_error(store: Store) -> None:
+    with pytest.raises(ConversationNotFound):
+        await store.summaries.uncovered_turns("none")
+    with pytest.raises(ConversationNotFound):
+        await store.summaries.chars_before("none", 0)

@@ -1,0 +1,158 @@
+"""Deletion: what was derived from a thing goes with it, everywhere."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import direction, user, vector
+from tests.fakes.engines import counts
+from tests.fakes.rich import Rich, fill, fill_facts
+
+from ragforge.domain.code import CodeFilter
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.ports.store import Store
+
+WORDS = "zebra cart turns pay 修复数据库 elephant install upgrade total add"
+
+
+@pytest.fixture
+async def rich(store: Store) -> Rich:
+    return await fill(store)
+
+
+async def found(store: Store) -> set[str]:
+    """Return the ids that any search over anything finds."""
+    talk, summaries, code = store.conversations, store.summaries, store.code
+    code_query = vector(1, 1, 0, model="code-model")
+    matches = [
+        *await talk.turns_by_words(WORDS, MemoryFilter(), 99),
+        *await talk.turns_by_vector(direction(0), MemoryFilter(), 99),
+        *await talk.conversations_by_vector(direction(0), ConversationFilter(), 99),
+        *await summaries.by_words(WORDS, SummaryFilter(), 99),
+        *await summaries.by_vector(direction(0), SummaryFilter(), 99),
+        *await code.by_words(WORDS, CodeFilter(), 99),
+        *await code.by_words(WORDS, CodeFilter(sections=True), 99),
+        *await code.by_vector(code_query, CodeFilter(), 99),
+    ]
+    return {match.id for match in matches}
+
+
+async def test_everything_is_found_before_it_is_deleted(store: Store, rich: Rich) -> None:
+    ids = await found(store)
+    wanted = {"cart", "turn-0", "turn-1", "turn-2", "bill-0", "l1-0", "l1-1", "l2"}
+    assert wanted | {"Cart", "Cart.add", "total"} <= ids
+
+
+async def test_a_deleted_conversation_leaves_nothing_behind(store: Store, rich: Rich) -> None:
+    await store.conversations.delete("branch")
+    before = await found(store)
+
+    await store.conversations.delete("cart")
+
+    left = await counts(store)
+    for kind in ("tool_call", "tool_result", "summary", "reference", "mention", "branch"):
+        assert left[kind] == 0, kind
+    assert (left["conversation"], left["message"]) == (1, 1)
+    assert left["vector"] == 3  # a bill and two scopes
+    gone = {"cart", "turn-0", "turn-1", "turn-2", "l1-0", "l1-1", "l2"}
+    assert await found(store) == before - gone
+    assert await store.conversations.turns(rich.turn_ids) == {}
+    assert await store.conversations.conversations_about(file="src/cart.py") == []
+    assert await store.conversations.conversations_of(["turn-0", "step-0"]) == {}
+
+
+async def test_a_deleted_turn_leaves_nothing_behind(store: Store, rich: Rich) -> None:
+    before, was = await counts(store), await found(store)
+
+    await store.conversations.delete_turn("cart", 0)
+
+    left = await counts(store)
+    assert before["message"] - left["message"] == 3
+    assert before["tool_call"] - left["tool_call"] == 3
+    assert before["tool_result"] - left["tool_result"] == 2
+    assert before["reference"] - left["reference"] == 1
+    assert before["summary"] - left["summary"] == 2  # its L1 and the L2 over it
+    assert before["vector"] - left["vector"] == 3  # of the turn and of both summaries
+    assert left["mention"] == 0
+    assert await found(store) == was - {"turn-0", "l1-0", "l2"}
+
+
+async def test_a_deleted_summary_leaves_nothing_behind(store: Store, rich: Rich) -> None:
+    before, was = await counts(store), await found(store)
+
+    await store.summaries.delete("l1-0")
+
+    left = await counts(store)
+    assert before["summary"] - left["summary"] == 2
+    assert before["vector"] - left["vector"] == 2
+    assert left["mention"] == 0
+    assert left["message"] == before["message"]
+    assert await found(store) == was - {"l1-0", "l2"}
+
+
+async def test_a_removed_file_leaves_nothing_behind(store: Store, rich: Rich) -> None:
+    before, was = await counts(store), await found(store)
+
+    await store.code.remove_files("shop", ["src/cart.py"])
+
+    left = await counts(store)
+    assert before["file"] - left["file"] == 1
+    assert before["scope"] - left["scope"] == 3
+    assert before["vector"] - left["vector"] == 2
+    assert left["relation"] == 0
+    assert await found(store) == was - {"Cart", "Cart.add", "total"}
+    assert await store.code.scopes(["Cart", "Cart.add", "total"]) == {}
+    assert await store.code.relations("numpy", "in") == []
+
+
+async def test_a_deleted_project_leaves_nothing_behind(store: Store, rich: Rich) -> None:
+    before = await counts(store)
+
+    await store.code.delete_project("shop")
+
+    left = await counts(store)
+    assert (left["project"], left["file"], left["scope"]) == (1, 1, 1)
+    assert left["relation"] == 0
+    assert before["vector"] - left["vector"] == 2
+    assert await store.code.files("shop") == []
+    assert await store.code.directories("shop") == []
+    assert await store.code.by_words(WORDS, CodeFilter("shop"), 9) == []
+    assert await store.code.by_words(WORDS, CodeFilter("shop", sections=True), 9) == []
+    assert await store.code.scopes_in("bank", "src/cart.py") != []
+    for kind in ("conversation", "message", "summary", "reference", "mention"):
+        assert left[kind] == before[kind], kind
+
+
+async def test_what_is_deleted_can_be_stored_again(store: Store, rich: Rich) -> None:
+    for name in ("branch", "cart", "billing"):
+        await store.conversations.delete(name)
+    for name in ("shop", "bank"):
+        await store.code.delete_project(name)
+    left = await counts(store)
+    assert {kind: number for kind, number in left.items() if number} == {"job": 4}
+    assert await found(store) == set()
+
+    await fill_facts(store)
+
+    assert await store.conversations.turns(rich.turn_ids) != {}
+    assert {"turn-0", "l2", "Cart"} <= await found(store)
+
+
+async def test_vectors_of_the_deleted_do_not_come_back_with_new_owners(
+    store: Store, rich: Rich
+) -> None:
+    """Row numbers may be used again; what they stood for must not be."""
+    assert await store.conversations.turns_by_vector(direction(0), MemoryFilter(), 9)
+    for name in ("branch", "cart", "billing"):
+        await store.conversations.delete(name)
+
+    await fill_without_vectors(store, rich)
+
+    assert await store.conversations.turns_by_vector(direction(0), MemoryFilter(), 9) == []
+    everywhere = ConversationFilter()
+    assert await store.conversations.conversations_by_vector(direction(0), everywhere, 9) == []
+
+
+async def fill_without_vectors(store: Store, rich: Rich) -> None:
+    await store.conversations.create(rich.cart)
+    await store.conversations.append("cart", [user() for _ in range(5)])

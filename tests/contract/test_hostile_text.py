@@ -1,0 +1,250 @@
+"""Hostile texts: whatever stands in a field is stored exactly, and never obeyed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    direction,
+    placed,
+    project,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.hostile import HOSTILE
+
+from ragforge.adapters.stores.holders import this_process
+from ragforge.domain.code import (
+    CodeFilter,
+    CodeReference,
+    File,
+    FileMention,
+    ParsedFile,
+    Project,
+    Relation,
+    Scope,
+)
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    ConversationFilter,
+    MemoryFilter,
+    Message,
+)
+from ragforge.domain.summaries import Summary, SummaryFilter
+from ragforge.domain.vectors import Vector
+from ragforge.domain.work import Holder, NewJob
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(params=list(HOSTILE))
+def text(request: pytest.FixtureRequest) -> str:
+    return HOSTILE[request.param]
+
+
+@pytest.fixture
+def name(text: str) -> str:
+    """The text, short enough for an id."""
+    return text[:500]
+
+
+def talk_of(text: str, name: str, uuid: str) -> Conversation:
+    return conversation(name, uuid=uuid, title=text, summary=text, tags=(text, "plain", text))
+
+
+async def test_in_conversations(store: Store, text: str, name: str) -> None:
+    given = talk_of(text, name, name)
+    await store.conversations.create(given)
+    await store.conversations.create(conversation(uuid="other", tags=("plain",)))
+
+    assert await store.conversations.get(name) == given
+    changes = ConversationChanges(title=text + "!", summary=text + "!", tags=(text,))
+    changed = await store.conversations.update(name, changes)
+    assert (changed.title, changed.summary, changed.tags) == (text + "!", text + "!", (text,))
+    for where in (
+        ConversationFilter(cwd=name),
+        ConversationFilter(project_path=name),
+        ConversationFilter(tags=(text,)),
+    ):
+        assert await store.conversations.find(where) == [changed]
+    await store.conversations.delete(name)
+    assert [c.uuid for c in await store.conversations.find(ConversationFilter())] == ["other"]
+
+
+async def test_in_messages(store: Store, text: str, name: str) -> None:
+    await store.conversations.create(talk_of(text, name, "c"))
+    json: Any = {text: [text, {"nested": text}]}
+    result = tool_result(json, uuid=name, error=text, success=False)
+    call = tool_call(text, uuid=name, arguments=json, result=result)
+    given: list[Message] = [
+        user(text, uuid=name),
+        assistant(text, call, reasoning=text, uuid=name[:-1] + "2"),
+    ]
+    appended = await store.conversations.append("c", given)
+
+    assert appended == placed(given)
+    assert await store.conversations.messages("c") == appended
+    assert await store.conversations.turns([name]) == {name: appended}
+    assert await store.conversations.conversations_of([name]) == {name: "c"}
+    assert await store.conversations.tool_calls("c", text) == [call]
+    await store.conversations.embed_turns({name: direction(0, text)})
+    [hit] = await store.conversations.turns_by_vector(direction(0, text), MemoryFilter(), 9)
+    assert hit.id == name
+    branch = await store.conversations.branch(name, conversation(uuid="b" + name[:-1]))
+    assert branch.message_count == 1
+
+
+async def test_in_references(store: Store, text: str, name: str) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    await store.conversations.append("c", [user(uuid="m")])
+    given = CodeReference(name, text, text, text)
+    await store.conversations.refer("m", [given])
+
+    assert await store.conversations.references("m") == [given]
+    for about in ({"scope_id": name}, {"file": text}):
+        [found] = await store.conversations.conversations_about(**about)
+        assert found.uuid == "c"
+
+
+async def test_in_summaries(store: Store, text: str, name: str) -> None:
+    await store.conversations.create(talk_of(text, name, name))
+    await store.conversations.append(name, [user()])
+    many = (text, "", text)
+    given = Summary(
+        conversation_id=name,
+        level=1,
+        conversation_summary=text,
+        start_turn_index=0,
+        end_turn_index=0,
+        char_range_start=0,
+        char_range_end=9,
+        actions_summary=text,
+        files_mentioned=many,
+        key_findings=many,
+        tools_used=many,
+        topics=many,
+        made_by=text,
+        uuid=name,
+    )
+    upper = Summary(name, 2, "", 0, 0, 0, 9, parent_summaries=(name,), uuid="l2")
+    for one in (given, given, upper):
+        await store.summaries.save(one)
+    files, scopes = [FileMention(name, text, text)], [CodeReference(name, text, text, text)]
+    await store.summaries.mention(name, files, scopes)
+
+    assert await store.summaries.get(name) == given
+    assert await store.summaries.mentions(name) == (files, scopes)
+    assert await store.summaries.covered_turns(name) == [0]
+    assert await store.summaries.not_in_level_2(name) == []
+    assert given in await store.summaries.find(SummaryFilter(name, name, level=1))
+    await store.summaries.delete(name)
+    assert await store.summaries.find(SummaryFilter()) == []
+
+
+async def test_in_code(store: Store, text: str, name: str) -> None:
+    given = Project(name, text, uuid=name, state=text)
+    file = File(name, text, uuid=name, language=text, state=text)
+    scope = Scope(
+        text,
+        text,
+        "function",
+        name,
+        1,
+        9,
+        source=text,
+        hash=text,
+        uuid=name,
+        language=text,
+        signature=text,
+        docstring=text,
+    )
+    await store.code.save_project(given)
+    for _ in range(2):  # the second time everything is known already
+        await store.code.replace_files(name, [ParsedFile(file, (scope,))])
+        await store.code.embed([ScopeVector(name, direction(0, text), text)])
+
+    assert await store.code.project(name) == given
+    assert await store.code.file(name, name) == file
+    assert await store.code.files(name, name) == [file]
+    [stored] = await store.code.scopes_named(name, text)
+    assert stored.embedding_hash == text
+    assert await store.code.scopes([name]) == {name: stored}
+    assert stored == Scope(**{**_fields(scope), "embedding_hash": text})
+    assert await store.code.scopes_to_embed(name, text, 9) == []
+    library = Relation("USES_LIBRARY", name, name)
+    await store.code.relate(name, [library, Relation("CONSUMES", name, name)])
+    assert await store.code.relations(name, "in", ["USES_LIBRARY"]) == [library]
+    [hit] = await store.code.by_vector(direction(0, text), CodeFilter(name, name), 9)
+    assert hit.id == name
+    await store.code.remove_files(name, [name])
+    assert await store.code.files(name) == []
+
+
+def _fields(scope: Scope) -> dict[str, Any]:
+    return {field: getattr(scope, field) for field in scope.__dataclass_fields__}
+
+
+async def test_in_the_types_of_scopes_and_in_directories(store: Store, text: str) -> None:
+    await store.code.save_project(project(uuid="p"))
+    folder = text[:200].replace("/", "-").strip() or "blank"
+    scope = Scope("f", "f", text, f"{folder}/x.py", 1, 9, "", "")
+    file = ParsedFile(File(scope.file, ""), (scope,))
+    await store.code.replace_files("p", [file])
+
+    assert [d.path for d in await store.code.directories("p")] == [folder]
+    assert await store.code.scope(scope.uuid) == scope
+    assert await store.code.files("p", folder) == [file.file]
+
+
+async def test_in_jobs_and_locks(store: Store, text: str, name: str) -> None:
+    holder = Holder(text, 1, 0.5, name)
+    await store.jobs.enqueue([NewJob(name, name, {text: text})])
+    job = await store.jobs.claim(holder, MINUTE, [name])
+    assert job is not None
+    assert (job.key, job.kind, job.payload) == (name, name, {text: text})
+    await store.jobs.fail(name, holder, text, None)
+    assert (await store.jobs.get(name)).error == text
+
+    assert await store.locks.acquire(name, holder, MINUTE)
+    lock = await store.locks.holder(name)
+    assert lock is not None
+    assert (lock.name, lock.holder) == (name, holder)
+    assert not await store.locks.acquire(name, this_process(), MINUTE)
+
+
+async def test_in_models_of_conversations(store: Store, text: str) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    vector = Vector.of(text, [1, 2])
+    await store.conversations.embed_conversation("c", vector)
+
+    [hit] = await store.conversations.conversations_by_vector(vector, ConversationFilter(), 9)
+    assert hit.id == "c"
+
+
+async def test_in_archived_records_and_bookmarks(store: Store, text: str, name: str) -> None:
+    await store.conversations.create(talk_of(text, name, name))
+    await store.archive.set_bookmark(name, text)
+
+    [(_, record)] = await store.archive.read("conversation", None, 9)
+    assert (record["title"], record["tags"], record["uuid"]) == (text, [text, "plain", text], name)
+    assert await store.archive.bookmark(name) == text
+
+
+async def test_in_filters_it_finds_nothing_that_is_not_there(store: Store, text: str) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    await store.conversations.append("c", [user("zebra", uuid="t")])
+
+    for where in (MemoryFilter(conversation_id=text), MemoryFilter(project_path=text)):
+        assert await store.conversations.turns_by_words("zebra", where, 9) == []
+    assert await store.conversations.turns([text]) == {}
+    assert await store.code.files(text, text) == []
+    assert await store.summaries.find(SummaryFilter(text, text)) == []
+    assert await store.jobs.claim(this_process(), MINUTE, [text]) is None

@@ -1,0 +1,233 @@
+"""Jobs: enqueued once, claimed in order, finished, failed, revived."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from tests.fakes.builders import START, at
+
+from ragforge.adapters.stores.holders import this_process
+from ragforge.domain.instants import now
+from ragforge.domain.work import Holder, Job, NewJob
+from ragforge.errors import InvalidId, InvalidJson, InvalidTime, JobNotFound, LeaseLost
+from ragforge.ports.store import Store
+
+MINUTE = timedelta(minutes=1)
+
+
+def past(minutes: float) -> datetime:
+    return now() - timedelta(minutes=minutes)
+
+
+async def claim_all(store: Store, kinds: list[str] | None = None) -> list[str]:
+    holder, claimed = this_process(), []
+    while job := await store.jobs.claim(holder, MINUTE, kinds):
+        claimed.append(job.key)
+    return claimed
+
+
+async def claim(store: Store) -> tuple[Job, Holder]:
+    holder = this_process()
+    job = await store.jobs.claim(holder, MINUTE)
+    assert job is not None
+    return job, holder
+
+
+async def test_a_job_comes_back_as_it_was_enqueued(store: Store) -> None:
+    payload = {"turn": "é\x00", "n": [1, 2.5, None, {}]}
+    moment = at(5, 5.5)
+    before = now()
+
+    assert await store.jobs.enqueue([NewJob("k", "embed", payload, moment)]) == 1
+
+    job = await store.jobs.get("k")
+    assert (job.key, job.kind, job.payload, job.error) == ("k", "embed", payload, None)
+    assert (job.status, job.attempts) == ("pending", 0)
+    assert job.run_after.isoformat() == moment.isoformat()
+    assert before <= job.created_at <= now()
+
+
+@pytest.mark.parametrize("payload", [None, "", 0, False, [], {}, "text", 2**70])
+async def test_a_payload_may_be_any_json(store: Store, payload: object) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed", payload)])
+    stored = (await store.jobs.get("k")).payload
+    assert (stored, type(stored)) == (payload, type(payload))
+
+
+async def test_a_job_without_a_date_is_due_at_once(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed")])
+    job, _ = await claim(store)
+    assert (job.key, job.status, job.attempts) == ("k", "running", 1)
+    assert await store.jobs.get("k") == job
+
+
+async def test_two_jobs_with_one_key_are_one_job(store: Store) -> None:
+    twins = [NewJob("k", "embed", 1), NewJob("k", "title", 2), NewJob("other", "embed")]
+
+    assert await store.jobs.enqueue(twins) == 2
+    assert await store.jobs.enqueue([NewJob("k", "embed", 3), NewJob("new", "embed")]) == 1
+    assert await store.jobs.enqueue([]) == 0
+
+    assert (await store.jobs.get("k")).payload == 1
+    assert len(await store.jobs.find()) == 3
+
+
+async def test_a_key_is_known_in_every_status(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed")])
+    _, holder = await claim(store)
+    assert await store.jobs.enqueue([NewJob("k", "embed")]) == 0  # running
+
+    await store.jobs.fail("k", holder, "no", past(1))
+    assert await store.jobs.enqueue([NewJob("k", "embed")]) == 0  # pending again
+
+    _, holder = await claim(store)
+    await store.jobs.fail("k", holder, "no", None)
+    assert await store.jobs.enqueue([NewJob("k", "embed")]) == 0  # dead
+
+    await store.jobs.revive("k")
+    _, holder = await claim(store)
+    await store.jobs.finish("k", holder)
+    assert await store.jobs.enqueue([NewJob("k", "embed")]) == 0  # done
+    assert await claim_all(store) == []
+
+
+async def test_what_has_been_due_the_longest_comes_first(store: Store) -> None:
+    await store.jobs.enqueue(
+        [
+            NewJob("young", "embed", run_after=past(1)),
+            NewJob("old", "embed", run_after=past(9)),
+            NewJob("not yet", "embed", run_after=now() + timedelta(hours=1)),
+            NewJob("middle", "title", run_after=past(5).astimezone(at(0, 14).tzinfo)),
+        ]
+    )
+    assert await claim_all(store) == ["old", "middle", "young"]
+    assert (await store.jobs.get("not yet")).status == "pending"
+
+
+async def test_jobs_due_at_once_keep_their_order(store: Store) -> None:
+    keys = [f"k{i}" for i in (3, 1, 2, 5, 4)]
+    await store.jobs.enqueue([NewJob(key, "embed", run_after=START) for key in keys])
+    assert await claim_all(store) == keys
+
+
+async def test_only_the_kinds_that_were_asked_for_are_claimed(store: Store) -> None:
+    jobs = [NewJob(kind, kind, run_after=past(9 - i)) for i, kind in enumerate("abc")]
+    await store.jobs.enqueue(jobs)
+
+    assert await claim_all(store, ["c", "b", "none"]) == ["b", "c"]
+    assert await claim_all(store, ["none"]) == []
+    assert await claim_all(store, []) == []
+    assert await claim_all(store) == ["a"]
+
+
+async def test_a_job_that_failed_waits_and_counts_its_attempts(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed")])
+    _, holder = await claim(store)
+    later = now() + timedelta(hours=1)
+
+    await store.jobs.fail("k", holder, "too busy ✗", later)
+
+    job = await store.jobs.get("k")
+    assert (job.status, job.attempts, job.error) == ("pending", 1, "too busy ✗")
+    assert job.run_after == later
+    assert await claim_all(store) == []
+
+
+async def test_a_job_that_failed_is_tried_again_when_its_time_has_come(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed"), NewJob("other", "embed")])
+    for attempt in range(1, 4):
+        job, holder = await claim(store)
+        assert (job.key, job.attempts) == ("k", attempt)
+        await store.jobs.fail("k", holder, f"failure {attempt}", past(60))
+
+    assert (await store.jobs.get("k")).error == "failure 3"
+
+
+async def test_a_dead_letter_waits_for_somebody(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed")])
+    _, holder = await claim(store)
+
+    await store.jobs.fail("k", holder, "gave up", None)
+
+    job = await store.jobs.get("k")
+    assert (job.status, job.attempts, job.error) == ("dead", 1, "gave up")
+    assert await claim_all(store) == []
+
+    await store.jobs.revive("k")
+    revived = await store.jobs.get("k")
+    assert (revived.status, revived.attempts) == ("pending", 0)
+    assert await claim_all(store) == ["k"]
+
+
+async def test_a_finished_job_is_not_claimed_again(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed")])
+    _, holder = await claim(store)
+
+    await store.jobs.finish("k", holder)
+
+    assert (await store.jobs.get("k")).status == "done"
+    assert await claim_all(store) == []
+    with pytest.raises(LeaseLost):
+        await store.jobs.finish("k", holder)
+    with pytest.raises(LeaseLost):
+        await store.jobs.heartbeat("k", holder, MINUTE)
+
+
+async def test_jobs_are_told_oldest_first_and_counted(store: Store) -> None:
+    keys = ["z", "done", "dead", "running", "a"]
+    for i, key in enumerate(keys):
+        await store.jobs.enqueue([NewJob(key, key, run_after=past(i))])
+    for key in ("done", "dead", "running"):
+        holder = this_process()
+        await store.jobs.claim(holder, MINUTE, [key])
+        if key == "done":
+            await store.jobs.finish(key, holder)
+        if key == "dead":
+            await store.jobs.fail(key, holder, "no", None)
+
+    assert [job.key for job in await store.jobs.find()] == keys
+    assert [job.key for job in await store.jobs.find(limit=2)] == keys[:2]
+    assert [job.key for job in await store.jobs.find("pending")] == ["z", "a"]
+    assert [job.key for job in await store.jobs.find("running")] == ["running"]
+    assert await store.jobs.find(limit=0) == []
+    assert await store.jobs.counts() == {"pending": 2, "running": 1, "done": 1, "dead": 1}
+
+
+async def test_an_empty_queue_counts_nothing(store: Store) -> None:
+    assert set((await store.jobs.counts()).values()) <= {0}
+    assert await store.jobs.find() == []
+    assert await claim_all(store) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        (NewJob("", "embed"), InvalidId),
+        (NewJob("x" * 513, "embed"), InvalidId),
+        (NewJob("k", ""), InvalidId),
+        (NewJob("k", "embed", float("nan")), InvalidJson),
+        (NewJob("k", "embed", b"bytes"), InvalidJson),
+        (NewJob("k", "embed", None, START.replace(tzinfo=None)), InvalidTime),
+    ],
+    ids=["no key", "long key", "no kind", "NaN", "bytes", "no zone"],
+)
+async def test_one_bad_job_enqueues_none(store: Store, bad: NewJob, error: type) -> None:
+    with pytest.raises(error):
+        await store.jobs.enqueue([NewJob("good", "embed"), bad])
+    assert await store.jobs.find() == []
+
+
+async def test_unknown_jobs_are_errors(store: Store) -> None:
+    holder = this_process()
+    with pytest.raises(JobNotFound):
+        await store.jobs.get("none")
+    with pytest.raises(JobNotFound):
+        await store.jobs.revive("none")
+    for attempt in (
+        lambda: store.jobs.finish("none", holder),
+        lambda: store.jobs.heartbeat("none", holder, MINUTE),
+        lambda: store.jobs.fail("none", holder, "no", None),
+    ):
+        with pytest.raises(LeaseLost):
+            await attempt()

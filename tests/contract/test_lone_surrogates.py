@@ -1,0 +1,225 @@
+"""Lone surrogates: text that is not Unicode is refused, and nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    parsed,
+    project,
+    scope,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.engines import counts
+from tests.fakes.hostile import NOT_UNICODE as BAD
+
+from ragforge.adapters.stores.holders import this_process
+from ragforge.domain.code import CodeReference, FileMention, Relation
+from ragforge.domain.conversations import ConversationChanges, ConversationFilter
+from ragforge.domain.vectors import Vector
+from ragforge.domain.work import NewJob
+from ragforge.errors import InputError, InvalidText, NotFound
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+async def unchanged(store: Store) -> AsyncIterator[None]:
+    """A store with one of each, which is the same after the test."""
+    await store.conversations.create(conversation(uuid="c", title="title"))
+    await store.conversations.append("c", [user(uuid="m")])
+    await store.summaries.save(summary("c", uuid="s"))
+    await store.code.save_project(project(uuid="p"))
+    await store.code.replace_files("p", [parsed("a.py", scope("f", uuid="f"), uuid="F")])
+    talk, before = await store.conversations.get("c"), await counts(store)
+    yield
+    assert await counts(store) == before
+    assert await store.conversations.find(ConversationFilter()) == [talk]
+
+
+async def refused(write: Callable[[], Awaitable[object]], field: str) -> None:
+    try:
+        await write()
+    except InvalidText:
+        return
+    pytest.fail(f"{field} was accepted")
+
+
+@pytest.mark.parametrize("field", ["uuid", "title", "summary", "cwd", "project_path", "tags"])
+async def test_in_a_conversation(store: Store, unchanged: None, field: str) -> None:
+    value: Any = ("fine", BAD) if field == "tags" else BAD
+    bad = replace(conversation(), **{field: value})
+    await refused(lambda: store.conversations.create(bad), field)
+    await refused(lambda: store.conversations.branch("m", bad), field)
+
+
+@pytest.mark.parametrize("field", ["title", "summary", "tags"])
+async def test_in_a_change(store: Store, unchanged: None, field: str) -> None:
+    value: Any = ("fine", BAD) if field == "tags" else BAD
+    changes = replace(ConversationChanges(status="archived"), **{field: value})
+    await refused(lambda: store.conversations.update("c", changes), field)
+
+
+async def test_in_a_message_with_its_calls(store: Store, unchanged: None) -> None:
+    bad = {
+        "message.uuid": user(uuid=BAD),
+        "message.content": user(BAD),
+        "message.reasoning": assistant(reasoning=BAD),
+        "call.uuid": assistant("", tool_call(uuid=BAD)),
+        "call.tool_name": assistant("", tool_call(BAD)),
+        "result.uuid": assistant("", tool_call(result=tool_result(uuid=BAD))),
+        "result.error": assistant("", tool_call(result=tool_result(error=BAD))),
+    }
+    for field, message in bad.items():
+        good = user("good")
+        await refused(lambda m=message, g=good: store.conversations.append("c", [g, m]), field)
+
+
+async def test_inside_json_they_are_kept(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    json: Any = {BAD: [BAD, {"deep": f"é{BAD}"}]}
+    calls = [tool_call(arguments=json), tool_call(result=tool_result(json, result_size_bytes=1))]
+    calls += [tool_call(arguments=BAD, result=tool_result(BAD, result_size_bytes=1))]
+    await store.conversations.append("c", [user(), assistant("", *calls)])
+    await store.jobs.enqueue([NewJob("k", "embed", json)])
+
+    assert await store.conversations.tool_calls("c") == calls[::-1]
+    assert (await store.jobs.get("k")).payload == json
+
+
+async def test_in_a_summary(store: Store, unchanged: None) -> None:
+    texts = ["uuid", "conversation_summary", "actions_summary", "made_by"]
+    lists = ["files_mentioned", "key_findings", "tools_used", "topics"]
+    for field in texts:
+        bad = replace(summary("c"), **{field: BAD})
+        await refused(lambda b=bad: store.summaries.save(b), field)
+    for field in lists:
+        bad = replace(summary("c"), **{field: ("fine", BAD)})
+        await refused(lambda b=bad: store.summaries.save(b), field)
+
+
+async def test_in_references_and_mentions(store: Store, unchanged: None) -> None:
+    for field in ("scope_id", "file", "qualified_name", "hash"):
+        good = CodeReference("id", "a.py", "f", "h")
+        bad = replace(good, **{field: BAD})
+        await refused(lambda b=bad, g=good: store.conversations.refer("m", [g, b]), field)
+        await refused(lambda b=bad: store.summaries.mention("s", [], [b]), field)
+    for field in ("file_id", "path", "hash"):
+        mention = replace(FileMention("id", "a.py", "h"), **{field: BAD})
+        await refused(lambda m=mention: store.summaries.mention("s", [m], []), field)
+
+
+async def test_in_code(store: Store, unchanged: None) -> None:
+    for field in ("uuid", "path", "name", "state"):
+        bad = replace(project("/new"), **{field: BAD})
+        await refused(lambda b=bad: store.code.save_project(b), f"project.{field}")
+    good = parsed("good.py", scope("g"))
+    for field in ("uuid", "path", "hash", "language", "state"):
+        one = parsed("bad.py")
+        bad_file = replace(one, file=replace(one.file, **{field: BAD}))
+        await refused(lambda b=bad_file: store.code.replace_files("p", [good, b]), field)
+    fields = ["uuid", "name", "qualified_name", "type", "language", "signature", "docstring"]
+    for field in (*fields, "source", "hash"):
+        bad_scope = replace(scope("x"), **{field: BAD})
+        one = parsed("bad.py", scope("fine"), bad_scope)
+        await refused(lambda b=one: store.code.replace_files("p", [good, b]), f"scope.{field}")
+    library = Relation("USES_LIBRARY", "F", BAD)
+    await refused(lambda: store.code.relate("p", [library]), "library")
+
+
+async def test_in_a_hash_that_was_embedded(store: Store, unchanged: None) -> None:
+    bad = ScopeVector("f", Vector.of("model", [1]), BAD)
+    await refused(lambda: store.code.embed([bad]), "embedding_hash")
+
+
+async def test_in_the_name_of_a_model(store: Store, unchanged: None) -> None:
+    vector = Vector(BAD, Vector.of("model", [1]).data)
+    for write in (
+        lambda: store.conversations.embed_turns({"m": vector}),
+        lambda: store.conversations.embed_conversation("c", vector),
+        lambda: store.summaries.embed({"s": vector}),
+        lambda: store.code.embed([ScopeVector("f", vector, "h")]),
+    ):
+        with pytest.raises(InputError):
+            await write()
+
+
+async def test_in_jobs_and_locks(store: Store, unchanged: None) -> None:
+    for job in (NewJob(BAD, "embed"), NewJob("k", BAD)):
+        await refused(lambda j=job: store.jobs.enqueue([NewJob("good", "embed"), j]), "job")
+    await refused(lambda: store.locks.acquire(BAD, this_process(), MINUTE), "lock")
+
+
+async def test_in_the_error_of_a_job(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed")])
+    holder = this_process()
+    claimed = await store.jobs.claim(holder, MINUTE)
+
+    await refused(lambda: store.jobs.fail("k", holder, BAD, None), "error")
+
+    assert await store.jobs.get("k") == claimed
+
+
+async def test_in_the_host_of_a_holder(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "embed")])
+    holder = replace(this_process(), host=BAD)
+
+    await refused(lambda: store.jobs.claim(holder, MINUTE), "host")
+    await refused(lambda: store.locks.acquire("ingestion", holder, MINUTE), "host")
+
+    assert (await store.jobs.get("k")).status == "pending"
+    assert await store.locks.holder("ingestion") is None
+
+
+async def test_in_a_bookmark(store: Store) -> None:
+    await refused(lambda: store.archive.set_bookmark(BAD, "x"), "name")
+    await refused(lambda: store.archive.set_bookmark("name", BAD), "value")
+    assert await store.archive.bookmark("name") is None
+
+
+async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None:
+    for ask in (
+        lambda: store.conversations.get(BAD),
+        lambda: store.conversations.message(BAD),
+        lambda: store.conversations.messages(BAD),
+        lambda: store.conversations.delete(BAD),
+        lambda: store.conversations.append(BAD, [user()]),
+        lambda: store.summaries.get(BAD),
+        lambda: store.summaries.save(summary(BAD)),
+        lambda: store.code.project(BAD),
+        lambda: store.code.file("p", BAD),
+        lambda: store.code.scope(BAD),
+        lambda: store.code.delete_project(BAD),
+        lambda: store.jobs.get(BAD),
+    ):
+        with pytest.raises((InvalidText, NotFound)):
+            await ask()
+
+
+async def test_in_a_list_of_ids_or_a_filter_they_find_nothing(
+    store: Store, unchanged: None
+) -> None:
+    for ask in (
+        lambda: store.conversations.turns([BAD]),
+        lambda: store.conversations.conversations_of([BAD]),
+        lambda: store.conversations.find(ConversationFilter(cwd=BAD)),
+        lambda: store.conversations.find(ConversationFilter(tags=(BAD,))),
+        lambda: store.code.scopes([BAD]),
+        lambda: store.code.files("p", BAD),
+        lambda: store.code.scopes_named("p", BAD),
+    ):
+        try:
+            assert not await ask()
+        except InvalidText:
+            continue

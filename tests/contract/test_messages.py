@@ -1,0 +1,260 @@
+"""Messages: appended in order, read back exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.fakes.builders import (
+    START,
+    assistant,
+    at,
+    conversation,
+    exchange,
+    placed,
+    system,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.engines import counts
+
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.errors import ConversationNotFound, DuplicateId, InvalidTime, TurnNotFound
+from ragforge.ports.store import Store
+
+
+@pytest.fixture
+async def talk(store: Store) -> str:
+    await store.conversations.create(conversation(uuid="talk"))
+    return "talk"
+
+
+def contents(messages: list[Message]) -> list[str]:
+    return [message.content for message in messages]
+
+
+async def test_messages_come_back_as_they_were_appended(store: Store, talk: str) -> None:
+    given = [
+        user("Find it", timestamp=at(1, 5.5), token_count=0),
+        assistant(
+            "",
+            tool_call(arguments={"a": [1, 2.5, None, True, {"é": ""}]}, iteration=0),
+            tool_call("read_file", result=None, success=False, duration_ms=15),
+            tool_call("run", result=tool_result({"out": []}, success=False, error=""), iteration=3),
+            reasoning="",
+            timestamp=at(2, -8),
+        ),
+        assistant("Found.", reasoning="It was easy.", token_count=12),
+        system("Careful."),
+    ]
+    appended = await store.conversations.append(talk, given)
+
+    assert appended == placed(given)
+    read = await store.conversations.messages(talk)
+    assert read == appended
+    assert [m.timestamp.isoformat() for m in read] == [m.timestamp.isoformat() for m in given]
+    assert [await store.conversations.message(m.uuid) for m in given] == appended
+
+
+@pytest.mark.parametrize("say", [user, system, assistant])
+async def test_tool_calls_are_kept_whoever_made_them(store: Store, talk: str, say: Any) -> None:
+    given = replace(say("done"), tool_calls=(tool_call("a"), tool_call("b", result=None)))
+    [appended] = await store.conversations.append(talk, [given])
+
+    assert appended.tool_calls == given.tool_calls
+    assert await store.conversations.messages(talk) == [appended]
+    assert await store.conversations.tool_calls(talk) == list(given.tool_calls[::-1])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, False, 0, -1, 2**70, 0.1, 1e300, "", "text", [], {}, [[], {}, None], {"": {}}],
+    ids=repr,
+)
+async def test_any_json_survives_as_argument_and_as_result(
+    store: Store, talk: str, value: object
+) -> None:
+    call = tool_call(arguments=value, result=tool_result(value))
+    await store.conversations.append(talk, [user(), assistant("", call)])
+
+    [stored] = await store.conversations.tool_calls(talk)
+
+    assert stored == call
+    assert stored.result is not None
+    assert type(stored.arguments) is type(stored.result.result) is type(value)
+
+
+async def test_the_true_size_of_a_cut_result_is_kept(store: Store, talk: str) -> None:
+    cut = tool_call(result=tool_result("cut…", result_size_bytes=5_000_000_000))
+    whole = tool_call(result=tool_result("héhé", result_size_bytes=0))
+    await store.conversations.append(talk, [user(), assistant("", cut, whole)])
+
+    [message] = await store.conversations.latest_messages(talk, 1)
+    sizes = [call.result.result_size_bytes for call in message.tool_calls if call.result]
+
+    assert sizes[0] == 5_000_000_000
+    assert sizes[1] == len('"héhé"'.encode())  # counted by the store where it was not given
+
+
+async def test_appending_nothing_changes_nothing(store: Store, talk: str) -> None:
+    before = await store.conversations.get(talk)
+
+    assert await store.conversations.append(talk, []) == []
+
+    assert await store.conversations.get(talk) == before
+    with pytest.raises(ConversationNotFound):
+        await store.conversations.append("none", [])
+
+
+async def test_positions_go_on_from_one_append_to_the_next(store: Store, talk: str) -> None:
+    first = await store.conversations.append(talk, [*exchange("a", "b"), user("c")])
+    second = await store.conversations.append(talk, [assistant("d"), user("e")])
+
+    assert [(m.turn_index, m.position) for m in first] == [(0, 0), (0, 1), (1, 2)]
+    assert [(m.turn_index, m.position) for m in second] == [(1, 3), (2, 4)]
+    assert contents(await store.conversations.messages(talk)) == ["a", "b", "c", "d", "e"]
+
+
+async def test_order_is_that_of_appending_not_of_the_clock(store: Store, talk: str) -> None:
+    late, early = user("told first", timestamp=at(10)), user("told second", timestamp=at(0))
+    await store.conversations.append(talk, [late])
+    await store.conversations.append(talk, [early])
+
+    read = await store.conversations.messages(talk)
+
+    assert contents(read) == ["told first", "told second"]
+
+
+async def test_what_precedes_the_first_question_belongs_to_no_turn(store: Store, talk: str) -> None:
+    given = [system("rules"), assistant("hello"), user("hi"), assistant("yes?")]
+    appended = await store.conversations.append(talk, given)
+
+    assert [m.turn_index for m in appended] == [BEFORE_FIRST_TURN, BEFORE_FIRST_TURN, 0, 0]
+    assert (await store.conversations.get(talk)).turn_count == 1
+    assert await store.conversations.messages(talk, first_turn=0) == appended[2:]
+    assert await store.conversations.messages(talk, last_turn=BEFORE_FIRST_TURN) == appended[:2]
+
+
+async def test_turn_bounds_are_inclusive_and_pages_apply_within_them(
+    store: Store, talk: str
+) -> None:
+    for i in range(5):
+        await store.conversations.append(talk, exchange(f"q{i}", f"a{i}"))
+    messages = store.conversations.messages
+
+    assert contents(await messages(talk, 1, 2)) == ["q1", "a1", "q2", "a2"]
+    assert contents(await messages(talk, first_turn=4)) == ["q4", "a4"]
+    assert contents(await messages(talk, last_turn=0)) == ["q0", "a0"]
+    assert contents(await messages(talk, 1, 3, limit=2, offset=3)) == ["a2", "q3"]
+    assert contents(await messages(talk, offset=8)) == ["q4", "a4"]
+    assert await messages(talk, 3, 2) == []
+    assert await messages(talk, first_turn=5) == []
+    assert await messages(talk, limit=0) == []
+    assert await messages(talk, offset=99) == []
+
+
+async def test_the_latest_messages_are_told_oldest_first(store: Store, talk: str) -> None:
+    await store.conversations.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
+
+    assert contents(await store.conversations.latest_messages(talk, 3)) == ["b", "c", "d"]
+    assert contents(await store.conversations.latest_messages(talk, 9)) == ["a", "b", "c", "d"]
+    assert await store.conversations.latest_messages(talk, 0) == []
+
+
+async def test_tool_calls_are_told_newest_first(store: Store, talk: str) -> None:
+    names = ["grep", "read", "grep", "edit"]
+    calls = [
+        tool_call(name, uuid=f"{i}", success=i != 2, timestamp=at(i))
+        for i, name in enumerate(names)
+    ]
+    await store.conversations.append(talk, [user(), assistant("", *calls[:2])])
+    await store.conversations.append(talk, [user(), assistant("", calls[2]), assistant("")])
+    await store.conversations.append(talk, [assistant("", calls[3])])
+    tool_calls = store.conversations.tool_calls
+
+    assert await tool_calls(talk) == calls[::-1]
+    assert [c.uuid for c in await tool_calls(talk, "grep")] == ["2", "0"]
+    assert [c.uuid for c in await tool_calls(talk, success=True)] == ["3", "1", "0"]
+    assert [c.uuid for c in await tool_calls(talk, "grep", False)] == ["2"]
+    assert [c.uuid for c in await tool_calls(talk, limit=2)] == ["3", "2"]
+    assert await tool_calls(talk, limit=0) == []
+    assert await tool_calls(talk, "Grep") == []
+
+
+async def test_the_conversations_of_messages_are_told(store: Store, talk: str) -> None:
+    await store.conversations.create(conversation(uuid="other"))
+    await store.conversations.append(talk, [user(uuid="m1"), assistant(uuid="m2")])
+    await store.conversations.append("other", [user(uuid="m3")])
+
+    told = await store.conversations.conversations_of(["m3", "m1", "none", "m2", "m1"])
+
+    assert told == {"m1": talk, "m2": talk, "m3": "other"}
+    assert await store.conversations.conversations_of([]) == {}
+
+
+def _a_message() -> list[Message]:
+    return [user(uuid="taken")]
+
+
+def _a_call() -> list[Message]:
+    return [user(), assistant("", tool_call(uuid="taken call"))]
+
+
+def _a_result() -> list[Message]:
+    return [user(), assistant("", tool_call(result=tool_result(uuid="taken result")))]
+
+
+@pytest.mark.parametrize("make", [_a_message, _a_call, _a_result])
+@pytest.mark.parametrize("target", ["talk", "other"])
+async def test_an_append_with_a_taken_id_stores_nothing(
+    store: Store, talk: str, make: Any, target: str
+) -> None:
+    await store.conversations.create(conversation(uuid="other"))
+    taken = tool_call(uuid="taken call", result=tool_result(uuid="taken result"))
+    await store.conversations.append(talk, [user(uuid="taken"), assistant("", taken)])
+    before = await counts(store), await store.conversations.get(target)
+
+    with pytest.raises(DuplicateId):
+        await store.conversations.append(target, [user("first, good"), *make()])
+
+    assert (await counts(store), await store.conversations.get(target)) == before
+
+
+async def test_one_append_cannot_use_an_id_twice(store: Store, talk: str) -> None:
+    twins = [user(uuid="twin"), assistant(uuid="twin")]
+    calls = [user(), assistant("", tool_call(uuid="twin"), tool_call(uuid="twin"))]
+
+    for given in (twins, calls):
+        with pytest.raises(DuplicateId):
+            await store.conversations.append(talk, given)
+
+    assert await store.conversations.messages(talk) == []
+    assert (await store.conversations.get(talk)).message_count == 0
+
+
+async def test_an_append_whose_second_message_is_bad_stores_nothing(
+    store: Store, talk: str
+) -> None:
+    no_zone = assistant(timestamp=START.replace(tzinfo=None))
+    no_turn = assistant(turn_index=7)
+    before = await counts(store), await store.conversations.get(talk)
+
+    with pytest.raises(InvalidTime):
+        await store.conversations.append(talk, [user("good"), no_zone])
+    with pytest.raises(TurnNotFound):
+        await store.conversations.append(talk, [user("good"), no_turn])
+
+    assert (await counts(store), await store.conversations.get(talk)) == before
+
+
+async def test_a_failed_append_leaves_its_ids_free(store: Store, talk: str) -> None:
+    good = user("good", timestamp=START + timedelta(minutes=1))
+    with pytest.raises(TurnNotFound):
+        await store.conversations.append(talk, [good, assistant(turn_index=7)])
+
+    [stored] = await store.conversations.append(talk, [good])
+
+    assert stored == replace(good, turn_index=0, position=0)

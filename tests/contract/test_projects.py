@@ -1,0 +1,253 @@
+"""Projects, files and directories: what the brain knows of a tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.builders import at, document, file, parsed, project, scope
+from tests.fakes.engines import counts
+
+from ragforge.domain.code import Project
+from ragforge.errors import DuplicateId, FileNotKnown, InvalidId, ProjectNotFound
+from ragforge.ports.store import Store
+
+
+@pytest.fixture
+async def shop(store: Store) -> str:
+    await store.code.save_project(project(uuid="shop"))
+    return "shop"
+
+
+async def paths(store: Store, project_id: str, under: str | None = None) -> list[str]:
+    return [one.path for one in await store.code.files(project_id, under)]
+
+
+async def folders(store: Store, project_id: str) -> list[str]:
+    return [one.path for one in await store.code.directories(project_id)]
+
+
+async def test_a_project_is_known_by_its_exact_path(store: Store) -> None:
+    given = Project("/w/shop", "The Shop", state="ready")
+    await store.code.save_project(given)
+
+    assert await store.code.project("/w/shop") == given
+    for other in ("/w/shop/", "/w/shop2", "/w", "/w/Shop", "/w/sho_", "/w/%"):
+        with pytest.raises(ProjectNotFound):
+            await store.code.project(other)
+
+
+async def test_saving_a_project_again_changes_it_and_keeps_its_files(
+    store: Store, shop: str
+) -> None:
+    await store.code.replace_files(shop, [parsed("a.py", scope("f", uuid="f"))])
+    moved = Project("/moved", "Moved", uuid=shop, state="ready")
+
+    await store.code.save_project(moved)
+
+    assert await store.code.projects() == [moved]
+    assert await paths(store, shop) == ["a.py"]
+    assert (await store.code.scope("f")).name == "f"
+
+
+async def test_two_projects_cannot_have_one_path(store: Store, shop: str) -> None:
+    other = project("/w/other", uuid="other")
+    await store.code.save_project(other)
+    before = await store.code.projects()
+
+    with pytest.raises(DuplicateId):
+        await store.code.save_project(project(uuid="new"))
+    with pytest.raises(DuplicateId):
+        await store.code.save_project(replace(other, path=project().path))
+
+    assert await store.code.projects() == before
+
+
+async def test_projects_are_told_by_path(store: Store) -> None:
+    assert await store.code.projects() == []
+    for path in ("/b", "/a/z", "/a", "/B"):
+        await store.code.save_project(project(path))
+    assert [one.path for one in await store.code.projects()] == ["/B", "/a", "/a/z", "/b"]
+
+
+async def test_a_project_needs_a_path_and_an_id(store: Store) -> None:
+    with pytest.raises(InvalidId):
+        await store.code.save_project(Project("", "nameless"))
+    with pytest.raises(InvalidId):
+        await store.code.save_project(Project("/p", "nameless", uuid=""))
+    assert await store.code.projects() == []
+
+
+async def test_a_file_comes_back_as_it_was_stored(store: Store, shop: str) -> None:
+    full = file(
+        "src/deep/ä b.py", language="python", size=5_000_000_000, mtime=at(1, 5.5), state="broken"
+    )
+    bare = file("README", kind="document", hash="")
+    for one in (full, bare):
+        await store.code.replace_files(shop, [replace(parsed("x"), file=one)])
+
+    stored = await store.code.file(shop, full.path)
+
+    assert stored == full
+    assert stored.mtime is not None
+    assert stored.mtime.isoformat() == "2026-01-05T17:31:00+05:30"
+    assert await store.code.file(shop, "README") == bare
+
+
+async def test_an_unknown_file_is_an_error(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.code.replace_files("other", [parsed("a.py")])
+
+    for wanted in ("a.py", "", "A.py"):
+        with pytest.raises(FileNotKnown):
+            await store.code.file(shop, wanted)
+
+
+async def test_replacing_a_file_keeps_one_of_it(store: Store, shop: str) -> None:
+    await store.code.replace_files(shop, [parsed("a.py", uuid="id", hash="1")])
+    await store.code.replace_files(shop, [parsed("a.py", uuid="id", hash="2", state="broken")])
+
+    [stored] = await store.code.files(shop)
+
+    assert (stored.hash, stored.state) == ("2", "broken")
+
+
+async def test_files_are_told_by_path(store: Store, shop: str) -> None:
+    given = ["b.py", "a/z.py", "a.py", "a/b/c.py", "B.py"]
+    await store.code.replace_files(shop, [parsed(path) for path in given])
+    assert await paths(store, shop) == sorted(given)
+
+
+LOOK_ALIKES = [
+    "src/a.py",
+    "src/a/x.py",
+    "src/a/deep/y.py",
+    "src/ab/x.py",
+    "src/a%/x.py",
+    "src/a_/x.py",
+    "src/[a]/x.py",
+    "src/*/x.py",
+    "src/A/x.py",
+    "lib/src/a/x.py",
+]
+
+
+@pytest.mark.parametrize(
+    ("under", "expected"),
+    [
+        ("src/a", ["src/a/deep/y.py", "src/a/x.py"]),
+        ("src/a.py", ["src/a.py"]),
+        ("src/a/deep", ["src/a/deep/y.py"]),
+        ("src/a%", ["src/a%/x.py"]),
+        ("src/a_", ["src/a_/x.py"]),
+        ("src/[a]", ["src/[a]/x.py"]),
+        ("src/*", ["src/*/x.py"]),
+        ("src/A", ["src/A/x.py"]),
+        ("lib", ["lib/src/a/x.py"]),
+        ("sr", []),
+        ("src/a/x", []),
+        ("%", []),
+        ("none", []),
+    ],
+)
+async def test_under_means_whole_segments(
+    store: Store, shop: str, under: str, expected: list[str]
+) -> None:
+    await store.code.replace_files(shop, [parsed(path) for path in LOOK_ALIKES])
+    assert await paths(store, shop, under) == expected
+
+
+async def test_directories_follow_the_files(store: Store, shop: str) -> None:
+    await store.code.replace_files(shop, [parsed("src/x.py"), parsed("src/a/y.py"), parsed("z.py")])
+
+    known = await store.code.directories(shop)
+    assert [(one.path, one.name) for one in known] == [("src", "src"), ("src/a", "a")]
+    assert len({one.uuid for one in known}) == 2
+
+    await store.code.remove_files(shop, ["src/a/y.py"])
+    assert await folders(store, shop) == ["src"]
+    await store.code.remove_files(shop, ["src/x.py"])
+    assert await folders(store, shop) == []
+    assert await paths(store, shop) == ["z.py"]
+
+
+async def test_a_directory_keeps_its_id_while_it_holds_files(store: Store, shop: str) -> None:
+    await store.code.replace_files(shop, [parsed("src/x.py")])
+    before = await store.code.directories(shop)
+
+    await store.code.replace_files(shop, [parsed("src/y.py")])
+    await store.code.remove_files(shop, ["src/x.py"])
+
+    assert await store.code.directories(shop) == before
+
+
+async def test_projects_do_not_share_files_or_directories(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    for one in (shop, "other"):
+        await store.code.replace_files(one, [parsed("src/x.py", hash=one)])
+
+    await store.code.remove_files(shop, ["src/x.py"])
+
+    assert (await paths(store, shop), await folders(store, shop)) == ([], [])
+    assert (await store.code.file("other", "src/x.py")).hash == "other"
+    assert await folders(store, "other") == ["src"]
+
+
+async def test_removing_unknown_paths_does_nothing(store: Store, shop: str) -> None:
+    await store.code.replace_files(shop, [parsed("src/a.py"), parsed("src/b.py")])
+
+    await store.code.remove_files(shop, ["none.py", "src", "src/%", "src/a.p_", ""])
+    await store.code.remove_files(shop, [])
+
+    assert await paths(store, shop) == ["src/a.py", "src/b.py"]
+
+
+async def test_thousands_of_files_go_in_one_batch(store: Store, shop: str) -> None:
+    many = [parsed(f"d{i % 50}/f{i}.py", scope(f"f{i}")) for i in range(2_000)]
+    await store.code.replace_files(shop, many)
+    assert len(await paths(store, shop)) == 2_000
+    assert len(await folders(store, shop)) == 50
+
+    await store.code.remove_files(shop, [one.file.path for one in many[1:]])
+
+    assert await paths(store, shop) == ["d0/f0.py"]
+    assert await store.archive.count("scope") == 1
+
+
+async def test_an_unknown_project_takes_and_loses_nothing(store: Store) -> None:
+    with pytest.raises(ProjectNotFound):
+        await store.code.replace_files("none", [parsed("a.py", scope("f"))])
+    with pytest.raises(ProjectNotFound):
+        await store.code.remove_files("none", ["a.py"])
+    with pytest.raises(ProjectNotFound):
+        await store.code.delete_project("none")
+    assert set((await counts(store)).values()) == {0}
+
+
+async def test_one_bad_file_stores_none(store: Store, shop: str) -> None:
+    await store.code.replace_files(shop, [parsed("a.py", scope("f", uuid="taken"))])
+    before = await counts(store)
+
+    with pytest.raises(DuplicateId):
+        await store.code.replace_files(
+            shop, [parsed("good.py", scope("g")), parsed("bad.py", scope("h", uuid="taken"))]
+        )
+    with pytest.raises(InvalidId):
+        await store.code.replace_files(shop, [document("good.md", "One"), parsed("")])
+
+    assert await counts(store) == before
+    assert (await store.code.scope("taken")).file == "a.py"
+
+
+async def test_an_id_of_another_project_is_refused(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.code.replace_files("other", [parsed("a.py", scope("f", uuid="s"), uuid="file")])
+    before = await counts(store)
+
+    with pytest.raises(DuplicateId):
+        await store.code.replace_files(shop, [parsed("a.py", uuid="file")])
+    with pytest.raises(DuplicateId):
+        await store.code.replace_files(shop, [parsed("a.py", scope("f", uuid="s"))])
+
+    assert await counts(store) == before
+    assert await paths(store, shop) == []

@@ -1,0 +1,98 @@
+"""References: which code a message touched, and what it looked like that day."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import at, conversation, parsed, project, reference, scope, user
+
+from ragforge.errors import InvalidId, MessageNotFound
+from ragforge.ports.store import Store
+
+
+@pytest.fixture
+async def talk(store: Store) -> str:
+    await store.conversations.create(conversation(uuid="talk"))
+    await store.conversations.append("talk", [user(uuid="m"), user(uuid="n")])
+    return "talk"
+
+
+async def test_references_are_told_by_file_and_name(store: Store, talk: str) -> None:
+    given = [
+        reference("1", "b.py", "alpha"),
+        reference("2", "a.py", "Z.run"),
+        reference("3", "a.py", "B.run"),
+    ]
+    await store.conversations.refer("m", given)
+
+    assert await store.conversations.references("m") == [given[2], given[1], given[0]]
+    assert await store.conversations.references("n") == []
+
+
+async def test_references_add_up_and_the_newer_hash_stays(store: Store, talk: str) -> None:
+    await store.conversations.refer("m", [reference("1", hash="old"), reference("2", "z.py")])
+    await store.conversations.refer("m", [reference("1", hash="new")])
+    await store.conversations.refer("m", [])
+
+    told = await store.conversations.references("m")
+
+    assert told == [reference("1", hash="new"), reference("2", "z.py")]
+
+
+async def test_a_reference_outlives_its_scope(store: Store, talk: str) -> None:
+    shop, add = project(), scope("add", uuid="add")
+    await store.code.save_project(shop)
+    await store.code.replace_files(shop.uuid, [parsed("src/cart.py", add)])
+    given = reference("add", hash="that day")
+    await store.conversations.refer("m", [given])
+
+    await store.code.remove_files(shop.uuid, ["src/cart.py"])
+    assert await store.conversations.references("m") == [given]
+
+    await store.code.delete_project(shop.uuid)
+    assert await store.conversations.references("m") == [given]
+
+
+async def test_code_that_is_not_in_the_brain_can_be_referred_to(store: Store, talk: str) -> None:
+    given = reference("never ingested", "gone.py")
+    await store.conversations.refer("m", [given])
+    assert await store.conversations.references("m") == [given]
+
+
+async def test_a_reference_needs_the_id_of_a_scope(store: Store, talk: str) -> None:
+    with pytest.raises(InvalidId):
+        await store.conversations.refer("m", [reference("ok"), reference("")])
+    assert await store.conversations.references("m") == []
+
+
+async def test_an_unknown_message_can_neither_refer_nor_tell(store: Store, talk: str) -> None:
+    with pytest.raises(MessageNotFound):
+        await store.conversations.refer("none", [reference("1")])
+    with pytest.raises(MessageNotFound):
+        await store.conversations.references("none")
+    assert await store.archive.count("reference") == 0
+
+
+async def test_conversations_about_code_are_told_once_last_active_first(store: Store) -> None:
+    for name, minute in (("old", 0), ("new", 9), ("mid", 5), ("other", 7)):
+        await store.conversations.create(conversation(uuid=name, created_at=at(minute)))
+        messages = [user(uuid=f"{name}-{i}", timestamp=at(minute)) for i in range(2)]
+        await store.conversations.append(name, messages)
+    refer = store.conversations.refer
+    await refer("old-0", [reference("s", "a.py")])
+    await refer("new-0", [reference("s", "a.py"), reference("t", "a.py", "t")])
+    await refer("new-1", [reference("s", "a.py")])
+    await refer("mid-1", [reference("t", "a.py", "t")])
+    await refer("other-1", [reference("u", "ab.py")])
+    order = {"old", "new", "mid", "other"}
+
+    async def about(**what: str) -> list[str]:
+        told = await store.conversations.conversations_about(**what)
+        updated = [c.updated_at for c in told]
+        assert updated == sorted(updated, reverse=True)
+        return [c.uuid for c in told if c.uuid in order]
+
+    assert sorted(await about(scope_id="s")) == ["new", "old"]
+    assert sorted(await about(file="a.py")) == ["mid", "new", "old"]
+    assert await about(file="ab.py") == ["other"]
+    assert await about(scope_id="none") == []
+    assert await about(file="A.py") == []

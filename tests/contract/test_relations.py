@@ -1,0 +1,154 @@
+"""Relations: how scopes, files and libraries hang together."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import parsed, project, scope
+from tests.fakes.engines import counts
+
+from ragforge.domain.code import RELATION_KINDS, Relation
+from ragforge.errors import FileNotKnown, NotFound, ScopeNotFound
+from ragforge.ports.store import Store
+
+
+@pytest.fixture
+async def shop(store: Store) -> str:
+    """A project with the files A and B and the scopes a1, a2 and b1 in them."""
+    await store.code.save_project(project(uuid="shop"))
+    files = [
+        parsed("a.py", scope("a1", uuid="a1"), scope("a2", uuid="a2"), uuid="A"),
+        parsed("b.py", scope("b1", uuid="b1"), uuid="B"),
+    ]
+    await store.code.replace_files("shop", files)
+    return "shop"
+
+
+async def test_every_kind_of_relation_is_told_from_both_ends(store: Store, shop: str) -> None:
+    given = {
+        "HAS_PARENT": Relation("HAS_PARENT", "a2", "a1"),
+        "CONSUMES": Relation("CONSUMES", "a1", "b1"),
+        "INHERITS_FROM": Relation("INHERITS_FROM", "b1", "a2"),
+        "IMPORTS": Relation("IMPORTS", "A", "B"),
+        "USES_LIBRARY": Relation("USES_LIBRARY", "A", "numpy"),
+    }
+    assert set(given) == set(RELATION_KINDS)
+    await store.code.relate(shop, list(given.values()))
+
+    for relation in given.values():
+        assert await store.code.relations(relation.source, "out", [relation.kind]) == [relation]
+        assert await store.code.relations(relation.target, "in", [relation.kind]) == [relation]
+        assert relation not in await store.code.relations(relation.source, "in")
+
+
+async def test_relations_are_told_by_kind_source_and_target(store: Store, shop: str) -> None:
+    out = [
+        Relation("INHERITS_FROM", "a1", "a2"),
+        Relation("CONSUMES", "a1", "b1"),
+        Relation("CONSUMES", "a1", "a2"),
+    ]
+    into = [Relation("CONSUMES", "b1", "a1"), Relation("CONSUMES", "a2", "a1")]
+    await store.code.relate(shop, out + into)
+
+    assert await store.code.relations("a1", "out") == [out[2], out[1], out[0]]
+    assert await store.code.relations("a1", "in") == [into[1], into[0]]
+    assert await store.code.relations("a1", "out", ["INHERITS_FROM", "IMPORTS"]) == [out[0]]
+    assert await store.code.relations("none", "out") == []
+
+
+async def test_a_relation_that_is_there_stays_once(store: Store, shop: str) -> None:
+    given = Relation("CONSUMES", "a1", "b1")
+    await store.code.relate(shop, [given, given])
+    await store.code.relate(shop, [given])
+    await store.code.relate(shop, [])
+
+    assert await store.code.relations("a1", "out") == [given]
+    assert await store.archive.count("relation") == 1
+
+
+async def test_a_scope_may_relate_to_itself(store: Store, shop: str) -> None:
+    loop = Relation("CONSUMES", "a1", "a1")
+    await store.code.relate(shop, [loop])
+    assert await store.code.relations("a1", "out") == [loop]
+    assert await store.code.relations("a1", "in") == [loop]
+
+
+@pytest.mark.parametrize(
+    ("relation", "error"),
+    [
+        (Relation("CONSUMES", "a1", "none"), ScopeNotFound),
+        (Relation("CONSUMES", "none", "a1"), ScopeNotFound),
+        (Relation("HAS_PARENT", "a1", "none"), ScopeNotFound),
+        (Relation("INHERITS_FROM", "none", "a1"), ScopeNotFound),
+        (Relation("IMPORTS", "A", "none"), FileNotKnown),
+        (Relation("IMPORTS", "none", "B"), FileNotKnown),
+        (Relation("USES_LIBRARY", "none", "numpy"), NotFound),
+    ],
+    ids=str,
+)
+async def test_an_unknown_end_is_an_error_and_nothing_is_added(
+    store: Store, shop: str, relation: Relation, error: type[NotFound]
+) -> None:
+    before = await counts(store)
+
+    with pytest.raises(error):
+        await store.code.relate(shop, [Relation("CONSUMES", "a2", "b1"), relation])
+
+    assert await counts(store) == before
+    assert await store.code.relations("a2", "out") == []
+
+
+async def test_a_library_is_known_by_its_exact_name(store: Store, shop: str) -> None:
+    names = ["numpy", "Numpy", "@scope/pkg", "std::vec", "numpy ", "a1"]
+    given = [Relation("USES_LIBRARY", "A", name) for name in names]
+    await store.code.relate(shop, given)
+
+    for relation in given:
+        assert await store.code.relations(relation.target, "in", ["USES_LIBRARY"]) == [relation]
+
+
+async def test_relations_from_a_replaced_file_are_dropped(store: Store, shop: str) -> None:
+    stays = Relation("IMPORTS", "B", "A")
+    given = [
+        Relation("IMPORTS", "A", "B"),
+        Relation("USES_LIBRARY", "A", "numpy"),
+        Relation("CONSUMES", "a1", "b1"),
+        stays,
+    ]
+    await store.code.relate(shop, given)
+
+    files = [parsed("a.py", scope("a1", uuid="a1"), scope("a2", uuid="a2"), uuid="A")]
+    await store.code.replace_files(shop, files)
+
+    for node in ("A", "a1"):
+        assert await store.code.relations(node, "out") == []
+    assert await store.code.relations("numpy", "in") == []
+    assert await store.code.relations("A", "in") == [stays]
+    assert await store.archive.count("relation") == 1
+
+
+async def test_relations_of_removed_files_go_with_them(store: Store, shop: str) -> None:
+    given = [
+        Relation("IMPORTS", "A", "B"),
+        Relation("IMPORTS", "B", "A"),
+        Relation("CONSUMES", "a1", "b1"),
+        Relation("CONSUMES", "b1", "a1"),
+        Relation("USES_LIBRARY", "B", "numpy"),
+    ]
+    await store.code.relate(shop, given)
+
+    await store.code.remove_files(shop, ["b.py"])
+
+    assert await store.archive.count("relation") == 0
+    for node in ("A", "a1"):
+        assert await store.code.relations(node, "out") == []
+        assert await store.code.relations(node, "in") == []
+    assert await store.code.relations("numpy", "in") == []
+
+
+async def test_relations_to_a_scope_that_is_gone_are_dropped(store: Store, shop: str) -> None:
+    await store.code.relate(shop, [Relation("CONSUMES", "b1", "a1")])
+
+    await store.code.replace_files(shop, [parsed("a.py", scope("a2", uuid="a2"), uuid="A")])
+
+    assert await store.code.relations("b1", "out") == []
+    assert await store.archive.count("relation") == 0

@@ -1,0 +1,223 @@
+"""Scopes: named ranges of lines, found by name and by place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.builders import MODEL, direction, document, parsed, project, scope
+
+from ragforge.domain.code import CodeFilter, Place, Relation, Scope
+from ragforge.errors import ScopeNotFound
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
+
+PATH = "src/cart.py"
+
+
+@pytest.fixture
+async def shop(store: Store) -> str:
+    await store.code.save_project(project(uuid="shop"))
+    return "shop"
+
+
+def names(scopes: list[Scope]) -> list[str]:
+    return [one.qualified_name for one in scopes]
+
+
+async def to_embed(store: Store, project_id: str, model: str = MODEL, limit: int = 99) -> list[str]:
+    return [s.uuid for s in await store.code.scopes_to_embed(project_id, model, limit)]
+
+
+async def test_a_scope_comes_back_as_it_was_stored(store: Store, shop: str) -> None:
+    full = scope(
+        "add",
+        PATH,
+        (5, 9),
+        qualified_name="Cart.add",
+        type="method",
+        language="python",
+        signature="def add(self, item)",
+        docstring="Add an item.",
+        source="def add(self, item):\n\tpass\r\n",
+    )
+    bare = scope("x", PATH, (1, 1), source="", hash="", qualified_name="")
+    await store.code.replace_files(shop, [parsed(PATH, full, bare)])
+
+    assert await store.code.scope(full.uuid) == full
+    assert await store.code.scope(bare.uuid) == bare
+    assert await store.code.scopes([bare.uuid, "none", full.uuid]) == {
+        full.uuid: full,
+        bare.uuid: bare,
+    }
+    assert await store.code.scopes([]) == {}
+
+
+async def test_the_store_alone_says_which_hash_was_embedded(store: Store, shop: str) -> None:
+    given = scope("f", uuid="f", hash="h", embedding_hash="made up")
+    await store.code.replace_files(shop, [parsed(PATH, given)])
+    assert (await store.code.scope("f")).embedding_hash is None
+
+    await store.code.embed([ScopeVector("f", direction(0), "h")])
+    assert (await store.code.scope("f")).embedding_hash == "h"
+
+
+async def test_scopes_of_a_file_are_told_in_order_outer_before_inner(
+    store: Store, shop: str
+) -> None:
+    given = [
+        scope("late", lines=(40, 50)),
+        scope("inner", lines=(1, 5)),
+        scope("outer", lines=(1, 30)),
+        scope("middle", lines=(1, 20)),
+        scope("second", lines=(6, 7)),
+    ]
+    await store.code.replace_files(shop, [parsed(PATH, *given), parsed("b.py", scope("other"))])
+
+    told = await store.code.scopes_in(shop, PATH)
+
+    assert names(told) == ["outer", "middle", "inner", "second", "late"]
+    assert await store.code.scopes_in(shop, "none.py") == []
+    assert await store.code.scopes_in("none", PATH) == []
+
+
+async def test_scopes_are_found_by_either_name_by_file_and_line(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.code.replace_files("other", [parsed("a.py", scope("run"))])
+    files = [
+        parsed("b.py", scope("run", lines=(1, 2), qualified_name="B.run")),
+        parsed(
+            "a.py",
+            scope("run", lines=(9, 9), qualified_name="A.run"),
+            scope("run", lines=(2, 3), qualified_name="run"),
+            scope("runner", lines=(5, 6)),
+            scope("Run", lines=(7, 7)),
+        ),
+    ]
+    await store.code.replace_files(shop, files)
+
+    told = await store.code.scopes_named(shop, "run")
+    assert [(s.file, s.start_line) for s in told] == [("a.py", 2), ("a.py", 9), ("b.py", 1)]
+    assert names(await store.code.scopes_named(shop, "A.run")) == ["A.run"]
+    for missing in ("A", "ru", "r%", "run_", "", ".run"):
+        assert await store.code.scopes_named(shop, missing) == []
+
+
+async def test_the_smallest_scope_at_a_place_is_found(store: Store, shop: str) -> None:
+    given = [
+        scope("Cart", lines=(1, 30), type="class"),
+        scope("Cart.add", lines=(5, 10)),
+        scope("Cart.add.inner", lines=(7, 8)),
+        scope("total", lines=(40, 40)),
+    ]
+    await store.code.replace_files(shop, [parsed(PATH, *given), parsed("b.py")])
+    places = [Place(PATH, line) for line in (1, 5, 7, 8, 9, 10, 11, 30, 31, 40, 0, 41)]
+    places += [Place("b.py", 5), Place("none.py", 5), Place(PATH, 7)]
+
+    told = await store.code.scopes_at(shop, places)
+
+    assert [one and one.qualified_name for one in told] == [
+        "Cart",
+        "Cart.add",
+        "Cart.add.inner",
+        "Cart.add.inner",
+        "Cart.add",
+        "Cart.add",
+        "Cart",
+        "Cart",
+        None,
+        "total",
+        None,
+        None,
+        None,
+        None,
+        "Cart.add.inner",
+    ]
+    assert await store.code.scopes_at(shop, []) == []
+    assert await store.code.scopes_at("none", [Place(PATH, 7)]) == [None]
+
+
+async def test_a_replaced_file_has_exactly_its_new_scopes(store: Store, shop: str) -> None:
+    kept, gone, new = scope("kept", uuid="k"), scope("gone", uuid="g"), scope("new", uuid="n")
+    await store.code.replace_files(shop, [parsed(PATH, kept, gone), parsed("b.py", scope("far"))])
+
+    changed = replace(kept, source="giraffe", hash="h2", start_line=3)
+    await store.code.replace_files(shop, [parsed(PATH, changed, new)])
+
+    assert set(await store.code.scopes(["k", "g", "n"])) == {"k", "n"}
+    assert await store.code.scope("k") == changed
+    assert len(await store.code.scopes_in(shop, "b.py")) == 1
+    found = await store.code.by_words("giraffe", CodeFilter(), 9)
+    assert [match.id for match in found] == ["k"]
+    assert await store.code.by_words("gone", CodeFilter(), 9) == []
+
+
+@pytest.mark.parametrize("file_id", ["file", "another id for the same path"])
+async def test_a_scope_that_keeps_its_id_keeps_its_vector_until_its_hash_changes(
+    store: Store, shop: str, file_id: str
+) -> None:
+    same, changed = scope("same", uuid="s", hash="1"), scope("changed", uuid="c", hash="1")
+    await store.code.replace_files(shop, [parsed(PATH, same, changed, uuid="file")])
+    await store.code.embed([ScopeVector(uuid, direction(0), "1") for uuid in ("s", "c")])
+    assert await to_embed(store, shop) == []
+
+    again = parsed(PATH, same, replace(changed, hash="2"), uuid=file_id)
+    await store.code.replace_files(shop, [again])
+
+    assert await to_embed(store, shop) == ["c"]
+    assert (await store.code.scope("s")).embedding_hash == "1"
+    found = await store.code.by_vector(direction(0), CodeFilter(), 9)
+    assert {match.id for match in found} == {"s", "c"}
+
+
+@pytest.mark.parametrize("file_id", ["file", "another id for the same path"])
+async def test_relations_to_a_kept_scope_stay_and_those_from_it_go(
+    store: Store, shop: str, file_id: str
+) -> None:
+    kept, caller = scope("kept", uuid="k"), scope("caller", uuid="u")
+    files = [parsed(PATH, kept, uuid="file"), parsed("b.py", caller)]
+    await store.code.replace_files(shop, files)
+    await store.code.relate(shop, [Relation("CONSUMES", "u", "k"), Relation("CONSUMES", "k", "u")])
+
+    await store.code.replace_files(shop, [parsed(PATH, kept, uuid=file_id)])
+
+    assert await store.code.relations("k", "in") == [Relation("CONSUMES", "u", "k")]
+    assert await store.code.relations("k", "out") == []
+
+
+async def test_scopes_to_embed_are_those_without_a_vector_of_the_model_for_their_hash(
+    store: Store, shop: str
+) -> None:
+    given = [scope(name, uuid=name, hash="now") for name in ("d", "b", "a", "c")]
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.code.replace_files("other", [parsed(PATH, scope("elsewhere"))])
+    await store.code.replace_files(shop, [parsed(PATH, *given)])
+    await store.code.embed([ScopeVector("a", direction(0), "now")])
+    await store.code.embed([ScopeVector("b", direction(0), "before")])
+
+    assert await to_embed(store, shop) == ["b", "c", "d"]
+    assert await to_embed(store, shop, limit=2) == ["b", "c"]
+    assert await to_embed(store, shop, model="another") == ["a", "b", "c", "d"]
+    assert await to_embed(store, "none") == []
+    assert await to_embed(store, shop, limit=0) == []
+
+
+async def test_sections_of_documents_are_embedded_too(store: Store, shop: str) -> None:
+    guide = document("guide.md", "Install")
+    await store.code.replace_files(shop, [guide])
+    assert await to_embed(store, shop) == [guide.scopes[0].uuid]
+
+
+async def test_only_known_scopes_can_be_embedded_and_all_or_none_are(
+    store: Store, shop: str
+) -> None:
+    await store.code.replace_files(shop, [parsed(PATH, scope("f", uuid="f"))])
+
+    with pytest.raises(ScopeNotFound):
+        await store.code.embed(
+            [ScopeVector("f", direction(0), "h"), ScopeVector("none", direction(0), "h")]
+        )
+    await store.code.embed([])
+
+    assert await store.archive.count("vector") == 0
+    assert (await store.code.scope("f")).embedding_hash is None

@@ -1,0 +1,103 @@
+"""A whole store: health, durability, size."""
+
+from __future__ import annotations
+
+from tests.conftest import Reopen
+from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
+from tests.fakes.copying import everything
+from tests.fakes.engines import counts
+from tests.fakes.rich import fill
+
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.ports.store import Store
+
+MEGABYTE = 1_000_000
+
+
+async def test_a_healthy_store_says_what_it_is(store: Store, engine: str) -> None:
+    health = await store.health()
+
+    assert health.engine == engine
+    assert health.version
+    assert health.location
+    assert health.schema >= 1
+    assert health.problems == ()
+
+
+async def test_a_new_store_is_empty(store: Store) -> None:
+    assert set((await counts(store)).values()) == {0}
+    assert await store.conversations.find(ConversationFilter()) == []
+    assert await store.code.projects() == []
+    assert await store.jobs.find() == []
+
+
+async def test_what_was_stored_is_there_when_it_is_opened_again(
+    store: Store, reopen: Reopen
+) -> None:
+    await fill(store)
+    expected = await everything(store)
+    await store.archive.set_bookmark("copy", "here")
+    await store.close()
+
+    again = await reopen()
+
+    assert await everything(again) == expected
+    assert await again.archive.bookmark("copy") == "here"
+    assert (await again.health()).problems == ()
+    found = await again.conversations.turns_by_words("zebras", MemoryFilter(), 9)
+    assert {match.id for match in found} >= {"turn-0", "bill-0"}
+
+
+async def test_what_one_store_acknowledges_another_sees_at_once(
+    store: Store, reopen: Reopen
+) -> None:
+    other = await reopen()
+    await store.conversations.create(conversation(uuid="c"))
+    for i in range(5):
+        await store.conversations.append("c", [user(f"q{i}")])
+        [newest] = await other.conversations.latest_messages("c", 1)
+        assert newest.content == f"q{i}"
+
+
+async def test_closing_twice_is_fine(store: Store) -> None:
+    await store.close()
+    await store.close()
+
+
+async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    text = "é line of output 👍 \x00\n" * (10 * MEGABYTE // 24)
+    result = tool_result(text, result_size_bytes=len(text.encode()))
+    given = [user("zebra"), assistant("giraffe", tool_call(result=result))]
+
+    appended = await store.conversations.append("c", given)
+
+    assert appended == placed(given)
+    assert (await store.conversations.messages("c"))[1].tool_calls[0].result == result
+    assert (await store.conversations.get("c")).total_chars == len("zebragiraffe") + len(text)
+    for word in ("zebra", "giraffe", "line"):
+        assert await store.conversations.turns_by_words(word, MemoryFilter(), 9), word
+
+
+async def test_a_question_of_a_megabyte_is_stored_and_found(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    content = "zebra " + "x" * MEGABYTE
+    [stored] = await store.conversations.append("c", [user(content)])
+
+    assert await store.conversations.message(stored.uuid) == stored
+    [hit] = await store.conversations.turns_by_words("zebra", MemoryFilter(), 9)
+    assert hit.id == stored.uuid
+
+
+async def test_a_conversation_of_thousands_of_messages_is_read_whole(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    given = [m for i in range(1_000) for m in (user(f"q{i}"), assistant(f"a{i}", tool_call()))]
+
+    appended = await store.conversations.append("c", given)
+
+    assert await store.conversations.messages("c") == appended
+    assert len(await store.conversations.tool_calls("c")) == 1_000
+    last = await store.conversations.messages("c", first_turn=999)
+    assert [m.content for m in last] == ["q999", "a999"]
+    assert len(await store.conversations.turns([m.uuid for m in given[::2]])) == 1_000
+    assert len(await store.summaries.uncovered_turns("c")) == 1_000

@@ -1,0 +1,245 @@
+"""Summaries: stored, found, replaced, trimmed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.builders import (
+    MODEL,
+    START,
+    at,
+    conversation,
+    direction,
+    level_2,
+    mention,
+    reference,
+    summary,
+    user,
+)
+from tests.fakes.engines import counts
+
+from ragforge.domain.summaries import Summary, SummaryFilter
+from ragforge.errors import ConversationNotFound, InvalidTime, SummaryNotFound
+from ragforge.ports.store import Store
+
+ANY = SummaryFilter()
+
+
+async def plant(store: Store, name: str = "c", turns: int = 6, path: str = "/p") -> None:
+    await store.conversations.create(conversation(path, uuid=name))
+    await store.conversations.append(name, [user(f"q{i}") for i in range(turns)])
+
+
+async def save(store: Store, *summaries: Summary) -> None:
+    for one in summaries:
+        await store.summaries.save(one)
+
+
+async def found(store: Store, where: SummaryFilter = ANY, **page: int) -> list[str]:
+    return [s.uuid for s in await store.summaries.find(where, **page)]
+
+
+async def test_a_summary_comes_back_as_it_was_stored(store: Store) -> None:
+    await plant(store)
+    given = summary(
+        "c",
+        0,
+        2,
+        actions_summary="Edited cart.py",
+        files_mentioned=("b.py", "a.py", "b.py"),
+        key_findings=("One.", "", "Two."),
+        tools_used=("grep_files",),
+        topics=("cart",),
+        made_by="some-model",
+        created_at=at(1, 5.5),
+        char_range_start=3,
+        char_range_end=5_000_000_000,
+    )
+    await save(store, given)
+
+    stored = await store.summaries.get(given.uuid)
+
+    assert stored == given
+    assert stored.created_at.isoformat() == given.created_at.isoformat()
+    assert await store.summaries.find(ANY) == [given]
+
+
+async def test_a_summary_may_be_empty(store: Store) -> None:
+    await plant(store)
+    given = summary("c", conversation_summary="")
+    await save(store, given)
+    assert await store.summaries.get(given.uuid) == given
+
+
+async def test_a_second_level_keeps_its_parents_in_order(store: Store) -> None:
+    await plant(store)
+    first, second = summary("c", 0, 1, uuid="z"), summary("c", 2, 3, uuid="a")
+    given = level_2([first, second], uuid="l2")
+    await save(store, first, second, given)
+
+    assert await store.summaries.get("l2") == given
+    assert given.parent_summaries == ("z", "a")
+
+
+async def test_saving_again_replaces_the_summary(store: Store) -> None:
+    await plant(store)
+    first = summary("c", 0, 1, uuid="s", topics=("old",), conversation_summary="zebra")
+    second = replace(first, topics=(), conversation_summary="giraffe", made_by="better")
+    await save(store, first, second)
+
+    assert await store.summaries.get("s") == second
+    assert await found(store) == ["s"]
+    assert await store.summaries.by_words("zebra", ANY, 9) == []
+    assert [m.id for m in await store.summaries.by_words("giraffe", ANY, 9)] == ["s"]
+
+
+async def test_saving_the_same_twice_changes_nothing(store: Store) -> None:
+    await plant(store)
+    given = summary("c", 0, 1, uuid="s")
+    await save(store, given)
+    before = await counts(store), await store.summaries.covered_turns("s")
+
+    await save(store, given)
+
+    assert (await counts(store), await store.summaries.covered_turns("s")) == before
+
+
+async def test_a_summary_needs_its_conversation_and_its_parents(store: Store) -> None:
+    await plant(store)
+    first = summary("c", 0, 1)
+    await save(store, first)
+    before = await counts(store)
+
+    with pytest.raises(ConversationNotFound):
+        await save(store, summary("none"))
+    with pytest.raises(SummaryNotFound):
+        await save(store, level_2([first, summary("c", 2, 3)]))
+    with pytest.raises(InvalidTime):
+        await save(store, summary("c", 4, 4, created_at=START.replace(tzinfo=None)))
+
+    assert await counts(store) == before
+    assert await store.summaries.not_in_level_2("c") == [first]
+
+
+async def test_summaries_are_told_oldest_range_first_within_a_conversation(store: Store) -> None:
+    for name in ("c", "d"):
+        await plant(store, name)
+    await save(
+        store,
+        summary("c", 4, 5, uuid="c3", created_at=at(0)),
+        summary("d", 2, 3, uuid="d2", created_at=at(1)),
+        summary("c", 0, 1, uuid="c1", created_at=at(9)),
+        summary("d", 0, 1, uuid="d1", created_at=at(3)),
+        summary("c", 2, 3, uuid="c2", created_at=at(4)),
+    )
+    told = await found(store)
+
+    assert [uuid for uuid in told if uuid[0] == "c"] == ["c1", "c2", "c3"]
+    assert [uuid for uuid in told if uuid[0] == "d"] == ["d1", "d2"]
+    pages = [uuid for start in (0, 2, 4) for uuid in await found(store, limit=2, offset=start)]
+    assert pages == told
+    assert await found(store, offset=9) == await found(store, limit=0) == []
+
+
+async def test_filters_narrow_what_is_found(store: Store) -> None:
+    for name, path in (("c", "/p"), ("d", "/p2"), ("e", "/p/sub")):
+        await plant(store, name, path=path)
+    first, second = summary("c", 0, 0, uuid="c1"), summary("c", 1, 1, uuid="c2")
+    other, deep = summary("d", 0, 0, uuid="d1"), summary("e", 0, 0, uuid="e1")
+    await save(store, first, second, level_2([first, second], uuid="l2"), other, deep)
+
+    assert set(await found(store, SummaryFilter(conversation_id="c"))) == {"c1", "c2", "l2"}
+    assert set(await found(store, SummaryFilter(project_path="/p"))) == {"c1", "c2", "l2"}
+    assert await found(store, SummaryFilter(project_path="/p2")) == ["d1"]
+    assert await found(store, SummaryFilter(level=2)) == ["l2"]
+    assert await found(store, SummaryFilter("c", level=1)) == ["c1", "c2"]
+    assert await found(store, SummaryFilter("c", "/p2")) == []
+    assert await found(store, SummaryFilter("none")) == []
+
+
+async def test_dates_are_instants_of_creation_and_both_ends_belong(store: Store) -> None:
+    await plant(store)
+    moments = [at(-1, 14), at(0, -12), at(60, 5.5), at(61, -12)]
+    await save(
+        store, *(summary("c", i, i, uuid=f"s{i}", created_at=m) for i, m in enumerate(moments))
+    )
+    assert await found(store, SummaryFilter(since=at(0, 9), until=at(60, -8))) == ["s1", "s2"]
+    assert await found(store, SummaryFilter(since=at(60, 14))) == ["s2", "s3"]
+    assert await found(store, SummaryFilter(until=at(0, 14))) == ["s0", "s1"]
+
+
+async def test_trimming_deletes_what_is_older_and_frees_its_turns(store: Store) -> None:
+    await plant(store)
+    await save(
+        store,
+        summary("c", 0, 0, uuid="old", created_at=at(-1, 14)),
+        summary("c", 1, 1, uuid="edge", created_at=at(0, -12)),
+        summary("c", 2, 2, uuid="new", created_at=at(1)),
+    )
+    assert await store.summaries.trim(at(0, 9)) == 1
+
+    assert await found(store) == ["edge", "new"]
+    uncovered = [t.turn_index for t in await store.summaries.uncovered_turns("c")]
+    assert uncovered == [0, 3, 4, 5]
+    assert await store.summaries.trim(at(0)) == 0
+
+
+async def test_trimming_one_level_spares_the_other(store: Store) -> None:
+    await plant(store)
+    low, high = summary("c", 0, 0, uuid="low"), summary("c", 1, 1, uuid="high")
+    await save(store, low, high, level_2([low, high], uuid="l2", created_at=START))
+
+    assert await store.summaries.trim(at(1), level=2) == 1
+
+    assert await store.summaries.not_in_level_2("c") == [low, high]
+    assert await store.summaries.trim(at(1), level=2) == 0
+
+
+async def test_trimming_takes_a_second_level_with_what_it_was_built_on(store: Store) -> None:
+    await plant(store)
+    low, high = summary("c", 0, 0, uuid="low"), summary("c", 1, 1, created_at=at(9))
+    await save(store, low, high, level_2([low, high], uuid="l2", created_at=at(10)))
+
+    assert await store.summaries.trim(at(1), level=1) == 2
+
+    assert await store.summaries.find(ANY) == [high]
+    assert await store.summaries.not_in_level_2("c") == [high]
+
+
+async def test_mentions_are_set_and_told_in_order(store: Store) -> None:
+    await plant(store)
+    await save(store, summary("c", uuid="s"), summary("c", 1, 1, uuid="t"))
+    files = [mention("b.py"), mention("a.py")]
+    scopes = [reference("1", "b.py", "x"), reference("2", "a.py", "z"), reference("3", "a.py", "y")]
+    await store.summaries.mention("s", files, scopes)
+
+    assert await store.summaries.mentions("s") == (files[::-1], [scopes[2], scopes[1], scopes[0]])
+    assert await store.summaries.mentions("t") == ([], [])
+
+    await store.summaries.mention("s", [mention("c.py", "h2")], [])
+    assert await store.summaries.mentions("s") == ([mention("c.py", "h2")], [])
+    await store.summaries.mention("s", [], [])
+    assert await store.summaries.mentions("s") == ([], [])
+
+
+async def test_summaries_without_a_vector_are_told_oldest_first(store: Store) -> None:
+    await plant(store)
+    for name, minute in (("b", 1), ("c", 2), ("a", 0)):
+        await save(store, summary("c", minute, minute, uuid=name, created_at=at(minute)))
+    await store.summaries.embed({"b": direction(0)})
+    await store.summaries.embed({})
+
+    assert await store.summaries.to_embed(MODEL, 9) == ["a", "c"]
+    assert await store.summaries.to_embed(MODEL, 1) == ["a"]
+    assert await store.summaries.to_embed("another", 9) == ["a", "b", "c"]
+
+
+async def test_only_known_summaries_can_be_embedded_and_all_or_none_are(store: Store) -> None:
+    await plant(store)
+    await save(store, summary("c", uuid="s"))
+
+    with pytest.raises(SummaryNotFound):
+        await store.summaries.embed({"s": direction(0), "none": direction(1)})
+
+    assert await store.summaries.to_embed(MODEL, 9) == ["s"]

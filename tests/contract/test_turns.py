@@ -1,0 +1,224 @@
+"""Turns: a question and all that was done about it, whoever else talks meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import (
+    assistant,
+    at,
+    conversation,
+    direction,
+    exchange,
+    level_2,
+    summary,
+    system,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.engines import counts
+
+from ragforge.domain.conversations import Message
+from ragforge.domain.turns import messages_to_turns
+from ragforge.errors import MessageNotFound, TurnNotFound
+from ragforge.ports.store import Store
+
+
+@pytest.fixture
+async def talk(store: Store) -> str:
+    await store.conversations.create(conversation(uuid="talk"))
+    return "talk"
+
+
+def contents(messages: list[Message]) -> list[str]:
+    return [message.content for message in messages]
+
+
+async def test_a_turn_that_arrives_late_joins_the_turn_it_names(store: Store, talk: str) -> None:
+    await store.conversations.append(talk, [user("one", uuid="t0")])
+    await store.conversations.append(talk, [user("two", uuid="t1")])
+
+    [late] = await store.conversations.append(talk, [assistant("about one", turn_index=0)])
+
+    assert (late.turn_index, late.position) == (0, 2)
+    turns = await store.conversations.turns(["t0", "t1"])
+    assert contents(turns["t0"]) == ["one", "about one"]
+    assert contents(turns["t1"]) == ["two"]
+
+
+async def test_two_terminals_that_talk_at_once_do_not_mix_their_answers(
+    store: Store, talk: str
+) -> None:
+    append = store.conversations.append
+    [left] = await append(talk, [user("left?")])
+    [right] = await append(talk, [user("right?")])
+    await append(talk, [assistant("", tool_call("l"), turn_index=left.turn_index)])
+    await append(talk, [assistant("", tool_call("r"), turn_index=right.turn_index)])
+    await append(talk, [assistant("right!", turn_index=right.turn_index)])
+    await append(talk, [assistant("left!", turn_index=left.turn_index)])
+
+    turns = messages_to_turns(await store.conversations.messages(talk))
+
+    told = [(t.user.content, t.answer, [c.tool_name for c in t.tool_calls]) for t in turns]
+    assert told == [("left?", "left!", ["l"]), ("right?", "right!", ["r"])]
+
+
+async def test_an_answer_can_name_the_turn_that_its_own_append_opens(
+    store: Store, talk: str
+) -> None:
+    await store.conversations.append(talk, [user("one")])
+
+    appended = await store.conversations.append(talk, [user("two"), assistant("2", turn_index=1)])
+
+    assert [m.turn_index for m in appended] == [1, 1]
+
+
+async def test_a_message_without_a_turn_joins_the_newest_even_after_a_late_one(
+    store: Store, talk: str
+) -> None:
+    await store.conversations.append(talk, [user("one"), user("two")])
+    await store.conversations.append(talk, [assistant("late", turn_index=0)])
+
+    [joined] = await store.conversations.append(talk, [assistant("which?")])
+
+    assert joined.turn_index == 1
+
+
+@pytest.mark.parametrize("index", [1, 99, -2])
+async def test_a_turn_that_does_not_exist_cannot_be_joined(
+    store: Store, talk: str, index: int
+) -> None:
+    await store.conversations.append(talk, [user("one")])
+    await store.conversations.create(conversation(uuid="longer"))
+    await store.conversations.append("longer", [user() for _ in range(3)])
+    before = await counts(store)
+
+    with pytest.raises(TurnNotFound):
+        await store.conversations.append(talk, [assistant(turn_index=index)])
+
+    assert await counts(store) == before
+
+
+async def test_turns_are_told_with_everything_in_them(store: Store, talk: str) -> None:
+    first = [user(uuid="t0"), assistant("", tool_call(), tool_call(result=None)), assistant("x")]
+    second = [user("unanswered", uuid="t1")]
+    stored = await store.conversations.append(talk, [system(), *first, *second])
+
+    turns = await store.conversations.turns(["t1", "t0", "t1"])
+
+    assert turns == {"t0": stored[1:4], "t1": stored[4:]}
+
+
+async def test_ids_that_are_no_turn_are_left_out(store: Store, talk: str) -> None:
+    await store.conversations.append(talk, [system(uuid="s"), user(uuid="t"), assistant(uuid="a")])
+    assert set(await store.conversations.turns(["s", "a", "t", "none", talk])) == {"t"}
+    assert await store.conversations.turns([]) == {}
+
+
+async def test_a_deleted_turn_is_gone_and_the_others_keep_their_index(
+    store: Store, talk: str
+) -> None:
+    for i in range(3):
+        await store.conversations.append(talk, exchange(f"q{i}", f"a{i}"))
+
+    await store.conversations.delete_turn(talk, 1)
+
+    left = await store.conversations.messages(talk)
+    assert [(m.content, m.turn_index) for m in left] == [
+        ("q0", 0),
+        ("a0", 0),
+        ("q2", 2),
+        ("a2", 2),
+    ]
+    with pytest.raises(TurnNotFound):
+        await store.conversations.delete_turn(talk, 1)
+    with pytest.raises(TurnNotFound):
+        await store.conversations.append(talk, [assistant(turn_index=1)])
+
+
+async def test_a_turn_after_a_deletion_has_an_index_and_position_of_its_own(
+    store: Store, talk: str
+) -> None:
+    for i in range(3):
+        await store.conversations.append(talk, exchange(f"q{i}", f"a{i}"))
+    await store.conversations.delete_turn(talk, 1)
+
+    await store.conversations.append(talk, exchange("q3", "a3"))
+
+    left = await store.conversations.messages(talk)
+    assert contents(left) == ["q0", "a0", "q2", "a2", "q3", "a3"]
+    assert [m.turn_index for m in left] == [0, 0, 2, 2, 3, 3]
+    assert len({m.position for m in left}) == 6
+
+
+async def test_a_deleted_turn_no_longer_counts(store: Store, talk: str) -> None:
+    call = tool_call(result=tool_result("12345"))
+    await store.conversations.append(talk, exchange("ab", "c"))
+    await store.conversations.append(talk, [user("def"), assistant("", call), assistant("g")])
+    full = await store.conversations.get(talk)
+    assert (full.message_count, full.turn_count, full.total_chars) == (5, 2, 12)
+
+    await store.conversations.delete_turn(talk, 1)
+
+    left = await store.conversations.get(talk)
+    assert (left.message_count, left.turn_count, left.total_chars) == (2, 1, 3)
+
+
+async def test_only_the_turn_of_this_conversation_is_deleted(store: Store, talk: str) -> None:
+    await store.conversations.create(conversation(uuid="other"))
+    for one in (talk, "other"):
+        await store.conversations.append(one, exchange(f"in {one}", "yes"))
+
+    await store.conversations.delete_turn(talk, 0)
+
+    assert await store.conversations.messages(talk) == []
+    assert contents(await store.conversations.messages("other")) == ["in other", "yes"]
+
+
+async def test_summaries_built_on_a_deleted_turn_go_and_their_other_turns_are_free(
+    store: Store, talk: str
+) -> None:
+    for i in range(4):
+        await store.conversations.append(talk, [user(f"q{i}")])
+    low, high = summary(talk, 0, 1), summary(talk, 2, 3)
+    for one in (low, high, level_2([low, high])):
+        await store.summaries.save(one)
+
+    await store.conversations.delete_turn(talk, 1)
+
+    assert await store.summaries.not_in_level_2(talk) == [high]
+    assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [0]
+    assert await store.archive.count("summary") == 1
+
+
+async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: str) -> None:
+    await store.conversations.append(
+        talk,
+        [
+            system(),
+            *(m for i in range(4) for m in (user(uuid=f"t{i}", timestamp=at(i)), assistant())),
+        ],
+    )
+    await store.conversations.embed_turns({"t1": direction(0, "a")})
+    to_embed = store.conversations.turns_to_embed
+
+    assert await to_embed("a", 9) == ["t0", "t2", "t3"]
+    assert await to_embed("a", 2) == ["t0", "t2"]
+    assert await to_embed("b", 9) == ["t0", "t1", "t2", "t3"]
+    assert await to_embed("a", 0) == []
+
+
+async def test_only_turns_can_be_embedded_and_all_or_none_are(store: Store, talk: str) -> None:
+    await store.conversations.append(talk, [user(uuid="t"), assistant(uuid="a")])
+
+    for bad in ("a", "none"):
+        with pytest.raises(MessageNotFound):
+            await store.conversations.embed_turns({"t": direction(0), bad: direction(1)})
+
+    assert await store.archive.count("vector") == 0
+    assert await store.conversations.turns_to_embed(direction(0).model, 9) == ["t"]
+
+
+async def test_embedding_no_turns_does_nothing(store: Store, talk: str) -> None:
+    await store.conversations.embed_turns({})
+    assert await store.archive.count("vector") == 0

@@ -1,0 +1,107 @@
+"""Unknown ids: each operation says which thing is missing, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from tests.fakes.builders import conversation, direction, parsed, reference, summary, user
+from tests.fakes.engines import counts
+from tests.fakes.rich import fill
+
+from ragforge.domain.conversations import ConversationChanges
+from ragforge.errors import (
+    ConversationNotFound,
+    FileNotKnown,
+    JobNotFound,
+    MessageNotFound,
+    NotFound,
+    ProjectNotFound,
+    ScopeNotFound,
+    SummaryNotFound,
+    TurnNotFound,
+)
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
+
+Ask = Callable[[Store, str], Awaitable[Any]]
+CONVERSATIONS: dict[str, Ask] = {
+    "get": lambda s, x: s.conversations.get(x),
+    "update": lambda s, x: s.conversations.update(x, ConversationChanges(title="t")),
+    "delete": lambda s, x: s.conversations.delete(x),
+    "append": lambda s, x: s.conversations.append(x, [user()]),
+    "messages": lambda s, x: s.conversations.messages(x),
+    "latest_messages": lambda s, x: s.conversations.latest_messages(x, 5),
+    "tool_calls": lambda s, x: s.conversations.tool_calls(x),
+    "delete_turn": lambda s, x: s.conversations.delete_turn(x, 0),
+    "branches": lambda s, x: s.conversations.branches(x),
+    "embed_conversation": lambda s, x: s.conversations.embed_conversation(x, direction(0)),
+    "summaries.save": lambda s, x: s.summaries.save(summary(x)),
+    "uncovered_turns": lambda s, x: s.summaries.uncovered_turns(x),
+    "chars_before": lambda s, x: s.summaries.chars_before(x, 0),
+}
+MESSAGES: dict[str, Ask] = {
+    "message": lambda s, x: s.conversations.message(x),
+    "branch": lambda s, x: s.conversations.branch(x, conversation()),
+    "embed_turns": lambda s, x: s.conversations.embed_turns({x: direction(0)}),
+    "refer": lambda s, x: s.conversations.refer(x, [reference("f")]),
+    "refer to nothing": lambda s, x: s.conversations.refer(x, []),
+    "references": lambda s, x: s.conversations.references(x),
+}
+SUMMARIES: dict[str, Ask] = {
+    "get": lambda s, x: s.summaries.get(x),
+    "delete": lambda s, x: s.summaries.delete(x),
+    "covered_turns": lambda s, x: s.summaries.covered_turns(x),
+    "mention": lambda s, x: s.summaries.mention(x, [], []),
+    "mentions": lambda s, x: s.summaries.mentions(x),
+    "embed": lambda s, x: s.summaries.embed({x: direction(0)}),
+}
+PROJECTS: dict[str, Ask] = {
+    "project": lambda s, x: s.code.project(x),
+    "delete_project": lambda s, x: s.code.delete_project(x),
+    "replace_files": lambda s, x: s.code.replace_files(x, [parsed()]),
+    "replace no files": lambda s, x: s.code.replace_files(x, []),
+    "remove_files": lambda s, x: s.code.remove_files(x, ["src/cart.py"]),
+}
+OTHERS: dict[str, tuple[Ask, type[NotFound]]] = {
+    "delete_turn": (lambda s, _: s.conversations.delete_turn("cart", 9), TurnNotFound),
+    "file": (lambda s, x: s.code.file("shop", x), FileNotKnown),
+    "file of no project": (lambda s, x: s.code.file(x, "src/cart.py"), FileNotKnown),
+    "scope": (lambda s, x: s.code.scope(x), ScopeNotFound),
+    "embed": (lambda s, x: s.code.embed([ScopeVector(x, direction(0), "h")]), ScopeNotFound),
+    "job": (lambda s, x: s.jobs.get(x), JobNotFound),
+    "revive": (lambda s, x: s.jobs.revive(x), JobNotFound),
+}
+CASES = [
+    *((f"conversation: {name}", ask, ConversationNotFound) for name, ask in CONVERSATIONS.items()),
+    *((f"message: {name}", ask, MessageNotFound) for name, ask in MESSAGES.items()),
+    *((f"summary: {name}", ask, SummaryNotFound) for name, ask in SUMMARIES.items()),
+    *((f"project: {name}", ask, ProjectNotFound) for name, ask in PROJECTS.items()),
+    *((f"other: {name}", ask, error) for name, (ask, error) in OTHERS.items()),
+]
+
+
+async def test_every_operation_says_what_is_missing(store: Store) -> None:
+    await fill(store)
+    before = await counts(store)
+
+    for name, ask, error in CASES:
+        for unknown in ("none", "CART", "cart ", "", "%", "x" * 600):
+            with pytest.raises(error) as missing:
+                await ask(store, unknown)
+            assert type(missing.value) is error, (name, unknown)
+            if error is not TurnNotFound:
+                assert missing.value.wanted in (unknown, "src/cart.py"), name
+
+    assert await counts(store) == before
+
+
+async def test_a_branch_with_a_bad_id_is_refused_like_a_new_conversation(store: Store) -> None:
+    await fill(store)
+    before = await counts(store)
+
+    with pytest.raises(MessageNotFound):
+        await store.conversations.branch("none", conversation(uuid="cart"))
+
+    assert await counts(store) == before

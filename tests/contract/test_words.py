@@ -1,0 +1,164 @@
+"""Words: what a query finds, the same on every engine and for everything that is searched."""
+
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import conversation, parsed, project, scope, summary, user
+from tests.fakes.hostile import HOSTILE_QUERIES
+
+from ragforge.domain.code import CodeFilter
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.ports.store import Store
+
+
+class Shelf:
+    """Texts of one kind by id, and the search over them."""
+
+    def __init__(self, store: Store, kind: str) -> None:
+        self._store = store
+        self._kind = kind
+
+    async def put(self, **texts: str) -> None:
+        talk, code = self._store.conversations, self._store.code
+        if self._kind == "scope":
+            await code.save_project(project(uuid="p"))
+            scopes = [scope("x", uuid=name, source=text) for name, text in texts.items()]
+            await code.replace_files("p", [parsed("x.py", *scopes)])
+            return
+        await talk.create(conversation(uuid="c"))
+        if self._kind == "turn":
+            await talk.append("c", [user(text, uuid=name) for name, text in texts.items()])
+            return
+        for name, text in texts.items():
+            await self._store.summaries.save(summary("c", uuid=name, conversation_summary=text))
+
+    async def find(self, query: str, limit: int = 9) -> set[str]:
+        if self._kind == "turn":
+            found = await self._store.conversations.turns_by_words(query, MemoryFilter(), limit)
+        elif self._kind == "summary":
+            found = await self._store.summaries.by_words(query, SummaryFilter(), limit)
+        else:
+            found = await self._store.code.by_words(query, CodeFilter(), limit)
+        scores = [match.score for match in found]
+        assert scores == sorted(scores, reverse=True)
+        return {match.id for match in found}
+
+
+@pytest.fixture(params=["turn", "summary", "scope"])
+def shelf(request: pytest.FixtureRequest, store: Store) -> Shelf:
+    return Shelf(store, request.param)
+
+
+async def test_identifiers_are_found_by_their_parts_and_whole(shelf: Shelf) -> None:
+    await shelf.put(
+        camel="parseConfigFile",
+        snake="parse_config_file",
+        kebab="parse-config-file",
+        other="nothing to see",
+    )
+    for query in ("config", "parseConfigFile", "parse_config_file", "FILE", "config parser file"):
+        assert await shelf.find(query) == {"camel", "snake", "kebab"}, query
+
+
+async def test_words_are_found_by_their_stem(shelf: Shelf) -> None:
+    await shelf.put(a="we parse the headers", b="connections were refused")
+
+    assert await shelf.find("parsing") == {"a"}
+    assert await shelf.find("header") == {"a"}
+    assert await shelf.find("refusing a connection") == {"b"}
+
+
+async def test_case_does_not_matter(shelf: Shelf) -> None:
+    await shelf.put(a="ZEBRA", b="Straße", c="ΑΘΗΝΑ")
+
+    assert await shelf.find("zebra") == {"a"}
+    assert await shelf.find("STRAßE") == {"b"}
+    assert await shelf.find("αθηνα") == {"c"}
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("我们需要修复数据库连接的问题", "数据库"),
+        ("我们需要修复数据库连接的问题", "修"),
+        ("データベース接続を修正する", "接続"),
+        ("ひらがなで書く", "がな"),
+        ("ฐานข้อมูลมีปัญหา", "ข้อมูล"),
+        ("데이터베이스연결을 고친다", "베이스"),
+        ("fix 数据库connection now", "connection"),
+    ],
+)
+async def test_scripts_without_spaces_are_found_by_their_middle(
+    shelf: Shelf, text: str, query: str
+) -> None:
+    await shelf.put(wanted=text, other="какой-то другой текст", third="별개의 문장")
+    assert await shelf.find(query) == {"wanted"}
+
+
+@pytest.mark.parametrize("text", ["caf\u00e9", "cafe\u0301", "CAFÉ", "cafe"])
+async def test_accents_do_not_matter_however_they_are_written(shelf: Shelf, text: str) -> None:
+    await shelf.put(wanted=f"the {text} around the corner", other="the tea house")
+
+    for query in ("café", "cafe\u0301", "cafe", "Café"):
+        assert await shelf.find(query) == {"wanted"}, query
+
+
+async def test_scripts_written_from_right_to_left_are_found(shelf: Shelf) -> None:
+    await shelf.put(hebrew="שלום עולם", arabic="مرحبا بالعالم")
+
+    assert await shelf.find("עולם") == {"hebrew"}
+    assert await shelf.find("مرحبا") == {"arabic"}
+
+
+@pytest.mark.parametrize(
+    "query", ["", " ", "\n\t", "?!.,;", "-- // ()", "👍🏽", "\x00", "___", "%"]
+)
+async def test_a_query_without_words_finds_nothing(shelf: Shelf, query: str) -> None:
+    await shelf.put(a="zebra ?!.,; -- 👍🏽", b="")
+    assert await shelf.find(query) == set()
+
+
+async def test_any_of_the_words_is_enough(shelf: Shelf) -> None:
+    await shelf.put(a="zebra", b="giraffe", c="lion")
+    assert await shelf.find("zebra unknown giraffe") == {"a", "b"}
+
+
+async def test_part_of_a_word_is_not_the_word(shelf: Shelf) -> None:
+    await shelf.put(a="zebracrossing", b="catalogue")
+    assert await shelf.find("zebra") == set()
+    assert await shelf.find("cat") == set()
+
+
+async def test_the_syntax_of_search_engines_means_nothing(shelf: Shelf) -> None:
+    await shelf.put(wanted="zebra crossing", other="giraffe")
+
+    for query in HOSTILE_QUERIES:
+        expected = {"wanted"} if "zebra" in query else set()
+        assert await shelf.find(query) == expected, query
+
+
+async def test_a_text_of_search_syntax_is_found_by_its_words(shelf: Shelf) -> None:
+    await shelf.put(wanted='NEAR("zebra" AND) OR NOT col:giraffe*', other="nothing")
+
+    assert await shelf.find("zebra") == {"wanted"}
+    assert await shelf.find("giraffe") == {"wanted"}
+
+
+async def test_a_very_long_query_is_answered(shelf: Shelf) -> None:
+    await shelf.put(wanted="zebra crossing", other="giraffe")
+    filler = " ".join(f"unknown{i}word" for i in range(20_000))
+
+    assert await shelf.find("zebra " + "?" * 100_000) == {"wanted"}
+    assert await shelf.find("zebra " * 20_000) == {"wanted"}
+    assert "other" not in await shelf.find(filler)
+
+
+async def test_a_query_that_is_not_unicode_harms_nobody(shelf: Shelf) -> None:
+    await shelf.put(wanted="zebra crossing", other="giraffe")
+    assert await shelf.find("\ud83d zebra \udc00") == {"wanted"}
+
+
+async def test_a_common_word_alone_is_still_found(shelf: Shelf) -> None:
+    await shelf.put(wanted="what is this", other="giraffe")
+    assert await shelf.find("what") == {"wanted"}

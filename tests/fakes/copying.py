@@ -1,0 +1,42 @@
+"""Copying: what one store holds, record by record, into another."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from ragforge.ports.archive import RECORD_KINDS, Record, RecordKind
+from ragforge.ports.store import Store
+
+Page = list[tuple[str, Record]]
+
+
+async def in_pages(store: Store, kind: RecordKind, size: int) -> AsyncIterator[Page]:
+    """Yield all records of a kind with their cursors, so many at a time."""
+    after: str | None = None
+    while page := await store.archive.read(kind, after, size):
+        assert len(page) <= size
+        yield page
+        after = page[-1][0]
+
+
+async def records(store: Store, kind: RecordKind) -> list[dict[str, object]]:
+    return [dict(record) async for page in in_pages(store, kind, 500) for _, record in page]
+
+
+async def everything(store: Store) -> dict[RecordKind, list[dict[str, object]]]:
+    """Return all records of a store, in an order that does not depend on the engine."""
+    found = {kind: await records(store, kind) for kind in RECORD_KINDS}
+    return {kind: sorted(found[kind], key=_by_content) for kind in RECORD_KINDS}
+
+
+async def pages_of(store: Store, size: int) -> list[tuple[RecordKind, list[Record]]]:
+    """Return all records in the order in which they are written, so many a page."""
+    return [
+        (kind, [record for _, record in page])
+        for kind in RECORD_KINDS
+        async for page in in_pages(store, kind, size)
+    ]
+
+
+def _by_content(record: dict[str, object]) -> list[tuple[str, str]]:
+    return sorted((name, repr(value)) for name, value in record.items())

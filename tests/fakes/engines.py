@@ -1,0 +1,67 @@
+"""Engines: opening, emptying and closing real stores for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from ragforge.ports.archive import RECORD_KINDS
+from ragforge.ports.store import Store
+
+
+class Engines:
+    """The engines a test can use. One data set each; everything opened here is closed."""
+
+    def __init__(self, folder: Path, neo4j_url: Callable[[], str]) -> None:
+        self._folder = folder
+        self._neo4j_url = neo4j_url
+        self._generation = 0
+        self._opened: list[Store] = []
+
+    async def empty(self, engine: str) -> Store:
+        """Drop what the engine holds and open it."""
+        if engine == "neo4j":
+            await _empty_neo4j(self._neo4j_url())
+        self._generation += 1
+        return await self.open(engine)
+
+    async def open(self, engine: str) -> Store:
+        """Open the engine's data once more, as another process would."""
+        return await self.open_at(self.location(engine))
+
+    async def open_at(self, location: str) -> Store:
+        """Open the store at a path or URL."""
+        from ragforge.search.tokenise import WORDS
+
+        if location.startswith("bolt://"):
+            from ragforge.adapters.stores.neo4j.store import open_neo4j
+
+            store = await open_neo4j(location, WORDS)
+        else:
+            from ragforge.adapters.stores.sqlite.store import open_sqlite
+
+            store = await open_sqlite(location, WORDS)
+        self._opened.append(store)
+        return store
+
+    def location(self, engine: str) -> str:
+        """Return what RAGFORGE_STORE must be to open the engine's data."""
+        if engine == "neo4j":
+            return self._neo4j_url()
+        return str(self._folder / f"store-{self._generation}.db")
+
+    async def close(self) -> None:
+        while self._opened:
+            await self._opened.pop().close()
+
+
+async def counts(store: Store) -> dict[str, int]:
+    """Return how many records there are of each kind: what a failed write must not change."""
+    return {kind: await store.archive.count(kind) for kind in RECORD_KINDS}
+
+
+async def _empty_neo4j(url: str) -> None:
+    import neo4j
+
+    async with neo4j.AsyncGraphDatabase.driver(url) as driver:
+        await driver.execute_query("MATCH (n) WHERE NOT n:RagForgeSchema DETACH DELETE n")

@@ -1,0 +1,186 @@
+"""Bad files, folders and disks: a clear error, and nothing else changes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.fakes.builders import conversation, exchange
+
+from ragforge.adapters.stores.sqlite.migrate import migrations
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.conversations import Message
+from ragforge.errors import (
+    SchemaTooNew,
+    StoreCorrupt,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnavailable,
+)
+from ragforge.search.tokenise import WORDS
+
+NOBODY = 65534
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Run as somebody whom file permissions bind: root may write anywhere."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+async def filled(path: Path, turns: int = 3) -> None:
+    store = await open_sqlite(path, WORDS)
+    await store.conversations.create(conversation(uuid="c"))
+    for number in range(turns):
+        await store.conversations.append("c", exchange(f"question {number}", "word " * 500))
+    await store.close()
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("These are my notes, not a database. " * 50)
+
+    with pytest.raises(StoreCorrupt, match=r"notes\.txt is damaged or is not a RagForge store"):
+        await open_sqlite(path, WORDS)
+
+    assert path.read_text() == "These are my notes, not a database. " * 50
+
+
+async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "bookmarks.db"
+    other = apsw.Connection(str(path))
+    other.execute("CREATE TABLE bookmark (url)")
+    other.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreCorrupt, match="an SQLite file, but not a RagForge store"):
+        await open_sqlite(path, WORDS)
+
+    assert path.read_bytes() == before
+
+
+async def test_damaged_pages_are_named_by_health_and_never_crash_a_search(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await filled(path, turns=200)
+    data = bytearray(path.read_bytes())
+    pages = len(data) // 4096
+    for page in range(pages // 2, pages):  # the schema stands at the front
+        data[page * 4096 : page * 4096 + 64] = os.urandom(64)
+    path.write_bytes(data)
+
+    store = await open_sqlite(path, WORDS)
+    health = await store.health()
+    with pytest.raises(StoreCorrupt, match="Restore a copy"):
+        await store.conversations.messages("c")
+    await store.close()
+
+    assert health.problems
+
+
+async def test_a_store_of_the_future_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await filled(path)
+    later = apsw.Connection(str(path))
+    later.pragma("user_version", 999)
+    later.close()
+    before = path.read_bytes()
+
+    with pytest.raises(SchemaTooNew, match="has schema 999.*Upgrade RagForge") as caught:
+        await open_sqlite(path, WORDS)
+
+    assert (caught.value.found, caught.value.known) == (999, len(migrations()))
+    assert path.read_bytes() == before
+
+
+async def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    _let_others_pass(tmp_path)
+    folder.chmod(0o555)
+
+    with unprivileged(), pytest.raises(StoreUnavailable, match="locked/store.db cannot be opened"):
+        await open_sqlite(folder / "store.db", WORDS)
+    with unprivileged(), pytest.raises(StoreReadOnly, match="locked/new cannot be created"):
+        await open_sqlite(folder / "new" / "store.db", WORDS)
+
+    assert list(folder.iterdir()) == []
+
+
+async def test_a_read_only_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await filled(path)
+    _let_others_pass(tmp_path)
+    path.chmod(0o444)
+    before = path.read_bytes()
+
+    with unprivileged(), pytest.raises(StoreUnavailable, match=r"store\.db cannot be"):
+        store = await open_sqlite(path, WORDS)
+        try:
+            await store.conversations.create(conversation(uuid="d"))
+        finally:
+            await store.close()
+
+    assert path.read_bytes() == before
+
+
+async def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+        await open_sqlite(tmp_path, WORDS)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of one megabyte."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = shutil.which("mount")
+    options = ["-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if (
+        mount is None
+        or subprocess.run([mount, *options], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("a small disk needs the right to mount one")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+async def test_a_full_disk_fails_one_write_and_keeps_everything_before_it(small_disk: Path) -> None:
+    path = small_disk / "store.db"
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(200_000))
+    store = await open_sqlite(path, WORDS)
+    await store.conversations.create(conversation(uuid="c"))
+    stored = 0
+    with pytest.raises((StoreFull, StoreUnavailable), match="full|cannot be read or written"):
+        while True:
+            await store.conversations.append("c", [Message("user", f"{stored} " + "x" * 20_000)])
+            stored += 1
+
+    assert stored > 0
+    assert len(await store.conversations.messages("c")) == stored
+    assert (await store.conversations.get("c")).message_count == stored
+
+    ballast.unlink()
+    await store.conversations.append("c", [Message("user", "there is room again")])
+    assert len(await store.conversations.messages("c")) == stored + 1
+    assert (await store.health()).problems == ()
+    await store.close()
+
+
+def _let_others_pass(folder: Path) -> None:
+    """Let everybody reach a folder that pytest made for root alone."""
+    for place in (folder, *folder.parents[:2]):
+        place.chmod(0o755)

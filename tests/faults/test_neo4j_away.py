@@ -1,0 +1,53 @@
+"""A Neo4j server that goes away and comes back: clear errors, then everything works again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
+from tests.fakes.builders import conversation, exchange
+
+from ragforge.adapters.stores.neo4j.store import open_neo4j
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.errors import StoreUnavailable
+from ragforge.search.tokenise import WORDS
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
+    """A server of its own: stopping the shared one would break every other test."""
+    try:
+        with Neo4jServer() as server:
+            yield server
+    except Neo4jUnavailable as error:
+        pytest.skip(f"no Neo4j: {error}")
+
+
+async def test_a_server_that_is_killed_and_started_again_loses_nothing(
+    server: Neo4jServer,
+) -> None:
+    store = await open_neo4j(server.url, WORDS)
+    await store.conversations.create(conversation(uuid="c"))
+    for number in range(5):
+        await store.conversations.append("c", exchange(f"before {number}", "yes"))
+
+    server.kill()
+
+    with pytest.raises(StoreUnavailable, match=f"{server.url} does not answer"):
+        await store.conversations.append("c", exchange("while it is away", "no"))
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await store.conversations.messages("c")
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        await open_neo4j(server.url, WORDS)
+
+    server.start()
+
+    await store.conversations.append("c", exchange("after", "yes"))
+    asked = [m.content for m in await store.conversations.messages("c") if m.role == "user"]
+    assert asked == [*(f"before {number}" for number in range(5)), "after"]
+    assert len(await store.conversations.turns_by_words("after", MemoryFilter(), 5)) == 1
+    assert (await store.conversations.get("c")).turn_count == 6
+    await store.close()

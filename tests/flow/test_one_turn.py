@@ -1,0 +1,154 @@
+"""One whole turn, end to end, on every engine: through the library and through the command.
+
+Never skip or weaken this: what the turn does not reach is not part of the product.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.fakes.engines import Engines
+
+from ragforge import load_settings, open_app
+from ragforge.domain.conversations import MemoryFilter
+
+STATEMENT = "We keep sessions apart by the exact path of their directory, see SessionKey"
+QUESTION = "how do we keep sessions apart?"
+
+
+@pytest.fixture
+async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, str]:
+    """The variables that point RagForge at an empty store of the engine."""
+    await engines.empty(engine)
+    await engines.close()
+    user_file = tmp_path / "user.yaml"
+    user_file.touch()
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
+        "RAGFORGE_STORE": engines.location(engine),
+        "RAGFORGE_CONFIG": str(user_file),
+        "NO_COLOR": "1",
+    }
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def ragforge(environ: dict[str, str], project: Path) -> Callable[..., str]:
+    """Run the command in the project, each time in a process of its own."""
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "ragforge", *arguments],
+            cwd=project,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+async def test_a_turn_through_the_library(environ: dict[str, str], project: Path) -> None:
+    settings = load_settings(project, environ=environ).settings
+
+    async with open_app(settings, project) as app:
+        first = await app.ask(STATEMENT)
+        second = await app.ask(QUESTION)
+
+    assert first.passages == ()
+    assert (first.turn_index, second.turn_index) == (0, 1)
+    assert second.conversation_id == first.conversation_id
+    assert STATEMENT in second.passages[0].text
+    assert f"turn 0 of session {first.conversation_id[:8]}" in second.content
+
+    async with open_app(settings, project) as app:
+        stored = await app.store.conversations.messages(first.conversation_id)
+        assert [(m.role, m.content) for m in stored] == [
+            ("user", STATEMENT),
+            ("assistant", first.content),
+            ("user", QUESTION),
+            ("assistant", second.content),
+        ]
+        [hit, *_] = await app.search_memory(QUESTION, limit=5, everywhere=False)
+        assert hit.conversation_id == first.conversation_id
+        [session] = await app.sessions(everywhere=False)
+        assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
+        assert session.last_message == second.content
+        assert await app.store.jobs.counts() == {"pending": 0, "running": 0, "done": 1, "dead": 0}
+
+
+async def test_a_turn_through_the_command(ragforge: Callable[..., str]) -> None:
+    answer = json.loads(ragforge("ask", STATEMENT, "--json"))
+    again = json.loads(ragforge("ask", QUESTION, "--json"))
+
+    assert again["conversation_id"] == answer["conversation_id"]
+    assert STATEMENT in again["passages"][0]["text"]
+
+    found = json.loads(ragforge("search", "apart sessions", "--in", "memory", "--json"))
+    assert STATEMENT in [hit["question"] for hit in found["hits"]]
+    assert STATEMENT in ragforge("search", "session key", "--in", "memory")
+
+    [session] = json.loads(ragforge("sessions", "list", "--json"))["sessions"]
+    assert session["conversation_id"] == answer["conversation_id"]
+    assert session["turn_count"] == 2
+    assert answer["conversation_id"][:8] in ragforge("sessions", "list")
+
+
+async def test_a_directory_has_its_own_session_and_a_project_its_own_memory(
+    environ: dict[str, str], project: Path, tmp_path: Path
+) -> None:
+    settings = load_settings(project, environ=environ).settings
+    below, elsewhere = project / "src", tmp_path / "project-2"
+    below.mkdir()
+    elsewhere.mkdir()
+
+    async with open_app(settings, project) as app:
+        here = await app.ask(STATEMENT)
+    async with open_app(settings, below) as app:
+        inside = await app.ask(QUESTION)
+    async with open_app(settings, elsewhere) as app:
+        outside = await app.ask(QUESTION)
+        everywhere = await app.search_memory(STATEMENT, limit=5, everywhere=True)
+
+    assert len({here.conversation_id, inside.conversation_id, outside.conversation_id}) == 3
+    assert STATEMENT in inside.passages[0].text
+    assert outside.passages == ()
+    assert everywhere[0].conversation_id == here.conversation_id
+
+
+async def test_the_question_survives_when_the_rest_of_the_turn_fails(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load_settings(project, environ=environ).settings
+
+    async with open_app(settings, project) as app:
+
+        async def fail(*_: object) -> None:
+            raise OSError("the disk went away")
+
+        with monkeypatch.context() as broken:
+            broken.setattr("ragforge.agent.turn.gather", fail)
+            with pytest.raises(OSError, match="went away"):
+                await app.ask(STATEMENT)
+
+        found = await app.store.conversations.turns_by_words(STATEMENT, MemoryFilter(), 5)
+        later = await app.ask(QUESTION)
+
+    assert len(found) == 1
+    assert STATEMENT in later.passages[0].text

@@ -1,0 +1,109 @@
+"""Moving everything to another engine with the command, whatever breaks it off."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.fakes.copying import everything
+from tests.fakes.engines import Engines
+from tests.fakes.rich import fill
+
+from ragforge.errors import CopyIncomplete, StoreUnavailable
+from ragforge.memory import transfer
+from ragforge.memory.transfer import CopyProgress, copy
+from ragforge.ports.archive import RECORD_KINDS, Archive
+
+PAIRS = [
+    pytest.param("sqlite", "sqlite"),
+    pytest.param("sqlite", "neo4j", marks=pytest.mark.neo4j),
+    pytest.param("neo4j", "sqlite", marks=pytest.mark.neo4j),
+]
+
+
+class BreaksOff:
+    """A destination that stops answering after so many writes."""
+
+    def __init__(self, archive: Archive, writes: int) -> None:
+        self._archive = archive
+        self._left = writes
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._archive, name)
+
+    async def write(self, *arguments: object) -> None:
+        if self._left == 0:
+            raise StoreUnavailable("the connection is gone")
+        self._left -= 1
+        await self._archive.write(*arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS)
+async def test_the_command_copies_everything_to_another_store(
+    engines: Engines, tmp_path: Path, source: str, target: str
+) -> None:
+    original = await engines.empty(source)
+    await fill(original)
+    expected = await everything(original)
+    start = engines.location(source)
+    if target == "neo4j":
+        await engines.empty(target)
+    end = engines.location(target) if target == "neo4j" else str(tmp_path / "copy.db")
+    await engines.close()
+
+    done = subprocess.run(
+        [sys.executable, "-m", "ragforge", "store", "copy", "--from", start, "--to", end, "--json"],
+        env={**os.environ, "RAGFORGE_STORE": str(tmp_path / "unused.db")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["counts"] == {kind: len(expected[kind]) for kind in RECORD_KINDS}
+    assert not report["resumed"]
+    copied = await engines.open_at(end)
+    assert await everything(copied) == expected
+
+
+async def test_a_copy_that_is_broken_off_anywhere_goes_on_and_ends_the_same(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "PAGE", 3)
+    original = await engines.empty("sqlite")
+    await fill(original)
+    expected = await everything(original)
+    pages = sum(-(-len(records) // 3) for records in expected.values())
+
+    for writes in range(pages):
+        target = await engines.empty("sqlite")
+        fragile = BreaksOff(target.archive, writes)
+        with pytest.raises(StoreUnavailable):
+            await copy(original.archive, fragile, "copy", lambda _: None)  # type: ignore[arg-type]
+        seen: list[CopyProgress] = []
+
+        report = await copy(original.archive, target.archive, "copy", seen.append)
+
+        assert report.resumed == (writes > 0)
+        assert await everything(target) == expected
+        assert len([step for step in seen if step.done > 0]) <= pages - writes + len(RECORD_KINDS)
+        assert await target.archive.bookmark("copy") is None
+
+
+async def test_a_copy_that_lacks_records_is_no_success(engines: Engines) -> None:
+    original = await engines.empty("sqlite")
+    await fill(original)
+    target = await engines.empty("sqlite")
+
+    class Forgetful(BreaksOff):
+        async def write(self, kind: str, records: object) -> None:  # type: ignore[override]
+            if kind != "job":
+                await self._archive.write(kind, records)  # type: ignore[arg-type]
+
+    with pytest.raises(CopyIncomplete, match="of . job records"):
+        await copy(original.archive, Forgetful(target.archive, 0), "copy", lambda _: None)  # type: ignore[arg-type]

@@ -1,0 +1,87 @@
+"""The matrix: two-stage search finds nearly all that an exact scan finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.fakes.builders import conversation
+
+from ragforge.adapters.stores.sqlite import matrix
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.vectors import Vector
+from ragforge.search.tokenise import WORDS
+
+ROWS, DIMENSION = 3_000, 600
+
+
+@pytest.fixture
+def vectors() -> np.ndarray:  # type: ignore[type-arg]
+    """Clusters with noise, as embeddings have them."""
+    chance = np.random.default_rng(3)
+    topics = chance.standard_normal((40, DIMENSION))
+    noise = chance.standard_normal((ROWS, DIMENSION))
+    return (topics[chance.integers(0, 40, ROWS)] + 0.8 * noise).astype(np.float32)
+
+
+async def test_long_vectors_are_found_by_their_bits_and_scored_exactly(
+    tmp_path: Path,
+    vectors: np.ndarray,
+    monkeypatch: pytest.MonkeyPatch,  # type: ignore[type-arg]
+) -> None:
+    monkeypatch.setattr(matrix, "WHOLE_ROWS", 1_000)
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    for place in ("even", "odd"):
+        await store.conversations.create(conversation(uuid=place))
+    for start, place in ((0, "even"), (1, "odd")):
+        rows = range(start, ROWS, 2)
+        turns = [Message("user", "", uuid=str(row)) for row in rows]
+        await store.conversations.append(place, turns)
+        await store.conversations.embed_turns(
+            {str(row): Vector("m", vectors[row].tobytes()) for row in rows}
+        )
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    agreed = 0
+    for query in range(20):
+        scores = (1 + unit @ unit[query]) / 2
+        for where, step in ((MemoryFilter(), 1), (MemoryFilter(conversation_id="even"), 2)):
+            found = await store.conversations.turns_by_vector(
+                Vector("m", vectors[query].tobytes()), where, 10
+            )
+            allowed = np.arange(0, ROWS, step)
+            best = allowed[np.argsort(-scores[allowed])[:10]]
+            agreed += len({match.id for match in found} & {str(row) for row in best})
+            for match in found:
+                assert match.score == pytest.approx(float(scores[int(match.id)]), abs=1e-5)
+
+    assert agreed / (20 * 2 * 10) > 0.97
+    await store.close()
+
+
+async def test_a_matrix_follows_what_other_processes_add_replace_and_delete(
+    tmp_path: Path,
+) -> None:
+    here = await open_sqlite(tmp_path / "store.db", WORDS)
+    there = await open_sqlite(tmp_path / "store.db", WORDS)
+    await here.conversations.create(conversation(uuid="c"))
+    turns = [Message("user", "", uuid=name) for name in ("north", "east", "late")]
+    await here.conversations.append("c", turns)
+    north, east = Vector.of("m", [0.0, 1.0]), Vector.of("m", [1.0, 0.0])
+
+    async def nearest() -> list[str]:
+        found = await here.conversations.turns_by_vector(north, MemoryFilter(), 3)
+        return [match.id for match in found]
+
+    await here.conversations.embed_turns({"north": north, "east": east})
+    assert await nearest() == ["north", "east"]
+    await there.conversations.embed_turns({"late": Vector.of("m", [0.1, 1.0])})
+    assert await nearest() == ["north", "late", "east"]
+    await there.conversations.embed_turns({"north": Vector.of("m", [0.0, -1.0])})
+    assert await nearest() == ["late", "east", "north"]
+    await there.conversations.delete_turn("c", 2)
+    assert await nearest() == ["east", "north"]
+    await there.close()
+    await here.close()

@@ -1,0 +1,92 @@
+"""Migrations: the newest code opens the oldest file, and keeps what is in it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.fakes.builders import conversation, exchange
+
+from ragforge.adapters.stores.sqlite import migrate
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.search.tokenise import WORDS, Words
+
+
+async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    first = apsw.Connection(str(path))
+    first.execute(migrate.migrations()[0])
+    first.pragma("user_version", 1)
+    first.pragma("application_id", migrate.APPLICATION_ID)
+    first.close()
+
+    store = await open_sqlite(path, WORDS)
+    await store.conversations.create(conversation(uuid="c"))
+
+    assert (await store.health()).schema == len(migrate.migrations())
+    await store.close()
+
+
+async def test_a_later_step_keeps_what_an_older_file_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.db"
+    old = await open_sqlite(path, WORDS)
+    await old.conversations.create(conversation(uuid="c"))
+    await old.close()
+    steps = [*migrate.migrations(), "ALTER TABLE conversation ADD COLUMN colour TEXT"]
+    monkeypatch.setattr(migrate, "migrations", lambda: steps)
+
+    new = await open_sqlite(path, WORDS)
+
+    assert (await new.health()).schema == len(steps)
+    assert (await new.conversations.get("c")).uuid == "c"
+    await new.close()
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.db"
+    known = migrate.prepare(path)
+    broken = "CREATE TABLE half_done (x); SELECT no_such_function();"
+    monkeypatch.setattr(migrate, "migrations", lambda: [*[""] * known, broken])
+
+    with pytest.raises(Exception, match="no_such_function"):
+        migrate.prepare(path)
+
+    after = apsw.Connection(str(path))
+    assert after.pragma("user_version") == known
+    tables = [name for (name,) in after.execute("SELECT name FROM sqlite_schema")]
+    assert "half_done" not in tables
+    after.close()
+
+
+def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        schemas = list(pool.map(migrate.prepare, [tmp_path / "store.db"] * 8))
+
+    assert set(schemas) == {len(migrate.migrations())}
+
+
+async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
+    class Backwards(Words):
+        version = "backwards"
+
+        def document(self, text: str) -> str:
+            return super().document(text)[::-1]
+
+    path = tmp_path / "store.db"
+    old = await open_sqlite(path, Backwards())
+    await old.conversations.create(conversation(uuid="c"))
+    await old.conversations.append("c", exchange("parsing headers", "done"))
+    assert await old.conversations.turns_by_words("parsing", MemoryFilter(), 5) == []
+    await old.close()
+
+    new = await open_sqlite(path, WORDS)
+
+    assert len(await new.conversations.turns_by_words("parsing", MemoryFilter(), 5)) == 1
+    await new.close()

@@ -1,0 +1,114 @@
+"""A program to run, on a machine of its own, with an application that only pretends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import platformdirs
+import pytest
+
+from ragforge.cli.main import run
+from ragforge.config import Settings
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class FakeApp:
+    """An application that returns what a test gave it and remembers what it was asked."""
+
+    answer: object = None
+    hits: list[object] = field(default_factory=list)
+    lines: list[object] = field(default_factory=list)
+    store: object = None
+    fails: BaseException | None = None
+    calls: list[tuple[object, ...]] = field(default_factory=list)
+
+    async def ask(self, question: str) -> object:
+        return self._return(self.answer, "ask", question)
+
+    async def search_memory(self, query: str, limit: int, everywhere: bool) -> object:
+        return self._return(self.hits, "search", query, limit, everywhere)
+
+    async def sessions(self, everywhere: bool) -> object:
+        return self._return(self.lines, "sessions", everywhere)
+
+    def _return(self, value: object, *call: object) -> object:
+        self.calls.append(call)
+        if self.fails is not None:
+            raise self.fails
+        return value
+
+
+Ragforge = Callable[..., Output]
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to an empty directory, without files or variables of the user."""
+    for name in [name for name in os.environ if name.startswith("RAGFORGE_")]:
+        monkeypatch.delenv(name)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(tmp_path / "c"))
+    monkeypatch.setattr(platformdirs, "user_data_dir", lambda *_, **__: str(tmp_path / "d"))
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    monkeypatch.chdir(project)
+    return project
+
+
+@pytest.fixture
+def ragforge(capsys: pytest.CaptureFixture[str]) -> Ragforge:
+    """Run `ragforge` with arguments."""
+
+    def call(*arguments: str) -> Output:
+        code = run(arguments)
+        captured = capsys.readouterr()
+        return Output(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
+    """Put a pretending application in the place of the real one."""
+    fake = FakeApp()
+
+    @asynccontextmanager
+    async def open_app(settings: Settings, cwd: Path) -> AsyncIterator[FakeApp]:
+        yield fake
+
+    async def copy_store(
+        source: str, target: str, settings: Settings, on_progress: Callable[[object], None]
+    ) -> object:
+        fake.calls.append(("copy", source, target))
+        for done in (1, 2):
+            on_progress(SimpleNamespace(kind="message", done=done, total=2))
+        if fake.fails is not None:
+            raise fake.fails
+        return SimpleNamespace(counts={"message": 2}, resumed=False)
+
+    async def open_store(settings: Settings) -> object:
+        if fake.fails is not None:
+            raise fake.fails
+        return fake.store
+
+    module = ModuleType("ragforge.app")
+    vars(module).update(open_app=open_app, copy_store=copy_store, open_store=open_store)
+    monkeypatch.setitem(sys.modules, "ragforge.app", module)
+    return fake

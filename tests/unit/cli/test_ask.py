@@ -1,0 +1,91 @@
+"""`ragforge ask`: where the question comes from, and how the answer looks."""
+
+from __future__ import annotations
+
+import io
+import json
+from types import SimpleNamespace
+
+import pytest
+from tests.unit.cli.conftest import FakeApp, Ragforge
+
+from ragforge.cli.commands.ask import MAX_QUESTION_BYTES
+
+ANSWER = SimpleNamespace(
+    content="We renew it every 20 seconds.",
+    conversation_id="ab12cd34-0000",
+    turn_index=3,
+    passages=(SimpleNamespace(text="The lease\nis renewed", source="turn 1", score=0.81234),),
+)
+
+
+class Piped(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return False
+
+
+class Typed(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_ask_shows_the_answer_and_what_it_rests_on(ragforge: Ragforge, app: FakeApp) -> None:
+    app.answer = ANSWER
+    shown = ragforge("ask", "How often?")
+    assert app.calls == [("ask", "How often?")]
+    assert shown.out == (
+        "We renew it every 20 seconds.\n\n[1] 0.81  turn 1  The lease is renewed\n"
+    )
+
+
+def test_ask_names_a_source_once(ragforge: Ragforge, app: FakeApp) -> None:
+    app.answer = SimpleNamespace(**{**vars(ANSWER), "content": "See [1] turn 1."})
+    assert ragforge("ask", "How often?").out.count("turn 1") == 1
+
+
+def test_ask_in_json_is_json_alone(ragforge: Ragforge, app: FakeApp) -> None:
+    app.answer = ANSWER
+    shown = ragforge("ask", "--json", "How often?")
+    assert json.loads(shown.out) == {
+        "content": "We renew it every 20 seconds.",
+        "conversation_id": "ab12cd34-0000",
+        "turn_index": 3,
+        "passages": [{"source": "turn 1", "score": 0.8123, "text": "The lease\nis renewed"}],
+    }
+
+
+@pytest.mark.parametrize("arguments", [("ask", "-"), ("ask",)])
+def test_a_question_may_be_piped_in(
+    ragforge: Ragforge,
+    app: FakeApp,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+) -> None:
+    app.answer = ANSWER
+    monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(b"\xef\xbb\xbfcaf\xe9?\nReally?\r\n")))
+    ragforge(*arguments)
+    assert app.calls == [("ask", "caf\ufffd?\nReally?")]
+
+
+def test_without_a_question_nothing_is_asked(
+    ragforge: Ragforge, app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", Typed(io.BytesIO(b"")))
+    shown = ragforge("ask")
+    assert shown.code == 2
+    assert "give a question, or pipe one in" in shown.err
+    assert app.calls == []
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"", "is empty"), (b" \n", "is empty"), (b"x" * (MAX_QUESTION_BYTES + 1), "longer than")],
+)
+def test_a_piped_question_must_be_of_a_sensible_size(
+    ragforge: Ragforge, app: FakeApp, monkeypatch: pytest.MonkeyPatch, data: bytes, said: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", Piped(io.BytesIO(data)))
+    shown = ragforge("ask", "-")
+    assert shown.code == 2
+    assert said in shown.err
+    assert app.calls == []

@@ -1,0 +1,176 @@
+"""The program: its help, its exit codes, and errors as sentences."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.conftest import FakeApp, Ragforge
+
+from ragforge import __version__
+from ragforge.cli.arguments import clean, global_options_first, wants_debug
+from ragforge.errors import ConversationNotFound, InputError
+
+COMMANDS = [
+    ("ask",),
+    ("search",),
+    ("sessions",),
+    ("sessions", "list"),
+    ("config",),
+    ("config", "show"),
+    ("store",),
+    ("store", "info"),
+    ("store", "copy"),
+    ("doctor",),
+]
+
+
+def test_help_names_every_command(ragforge: Ragforge) -> None:
+    shown = ragforge("--help")
+    assert shown.code == 0
+    for command in ("ask", "search", "sessions", "config", "store", "doctor"):
+        assert f"\n  {command} " in shown.out
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_has_a_purpose_and_examples(
+    ragforge: Ragforge, command: tuple[str, ...]
+) -> None:
+    shown = ragforge(*command, "--help")
+    assert shown.code == 0
+    purpose = shown.out.splitlines()[2]
+    assert purpose.strip().endswith(".")
+    assert "Examples:\n" in shown.out
+    assert f"    ragforge {' '.join(command)}" in shown.out
+
+
+def test_the_version_is_one_line(ragforge: Ragforge) -> None:
+    assert ragforge("--version").out == f"ragforge {__version__}\n"
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_load_nothing_heavy(option: str) -> None:
+    program = (
+        "import sys\n"
+        "from ragforge.cli.main import run\n"
+        "code = run([sys.argv[1]])\n"
+        "heavy = {'pydantic', 'rich', 'yaml', 'asyncio', 'apsw', 'numpy', 'platformdirs'}\n"
+        "loaded = heavy & set(sys.modules)\n"
+        "sys.exit(f'{loaded} should not be loaded' if loaded else code)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, option], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("bogus",), ("ask", "--bogus"), ("search",), ("search", "x", "-k", "0"), ("--store",)],
+)
+def test_misuse_gives_exit_code_2_and_nothing_on_stdout(
+    ragforge: Ragforge, arguments: tuple[str, ...]
+) -> None:
+    shown = ragforge(*arguments)
+    assert shown.code == 2
+    assert shown.out == ""
+    assert "Error: " in shown.err
+
+
+def test_an_error_of_ragforge_is_one_sentence_and_exit_code_1(
+    ragforge: Ragforge, app: FakeApp
+) -> None:
+    app.fails = ConversationNotFound("abc")
+    shown = ragforge("ask", "hello")
+    assert (shown.code, shown.out, shown.err) == (1, "", "No conversation 'abc'\n")
+
+
+def test_a_wrong_setting_is_a_sentence_and_exit_code_2(ragforge: Ragforge, project: Path) -> None:
+    (project / "ragforge.config.yaml").write_text("store: {ulr: x}")
+    shown = ragforge("config", "show")
+    sentence = "ragforge.config.yaml: unknown key 'store.ulr'. Did you mean 'store.url'?\n"
+    assert (shown.code, shown.out, shown.err) == (2, "", sentence)
+
+
+def test_an_unexpected_error_is_one_sentence_that_leads_to_the_traceback(
+    ragforge: Ragforge, app: FakeApp
+) -> None:
+    app.fails = ZeroDivisionError("division\nby zero")
+    shown = ragforge("ask", "hello")
+    assert shown.code == 1
+    assert shown.err == (
+        "Something unexpected went wrong: ZeroDivisionError: division by zero. "
+        "Run the command again with --debug to see where.\n"
+    )
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("x"), InputError("x")])
+def test_debug_shows_the_traceback(ragforge: Ragforge, app: FakeApp, error: Exception) -> None:
+    app.fails = error
+    shown = ragforge("ask", "hello", "--debug")
+    assert shown.code == 1
+    assert "Traceback (most recent call last)" in shown.err
+
+
+def test_a_variable_asks_for_the_traceback_too(
+    ragforge: Ragforge, app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.fails = ZeroDivisionError("x")
+    monkeypatch.setenv("RAGFORGE_DEBUG", "1")
+    assert "Traceback" in ragforge("ask", "hello").err
+    monkeypatch.setenv("RAGFORGE_DEBUG", "0")
+    assert "Traceback" not in ragforge("ask", "hello").err
+
+
+def test_an_interrupt_gives_exit_code_130(ragforge: Ragforge, app: FakeApp) -> None:
+    app.fails = KeyboardInterrupt()
+    shown = ragforge("ask", "hello")
+    assert (shown.code, shown.err) == (130, "")
+
+
+def test_a_directory_that_is_gone_is_a_sentence(ragforge: Ragforge, project: Path) -> None:
+    (project / ".git").rmdir()
+    project.rmdir()
+    shown = ragforge("config", "show")
+    assert (shown.code, shown.out) == (1, "")
+    assert shown.err == "The current directory no longer exists. Change to another.\n"
+
+
+def test_a_reader_that_goes_away_is_no_error(project: Path) -> None:
+    # The environment of the test is the child's: no file of the user may be read.
+    environ = {**os.environ, "XDG_CONFIG_HOME": str(project), "XDG_DATA_HOME": str(project)}
+    command = [sys.executable, "-c", "from ragforge.cli.main import main; main()"]
+    with subprocess.Popen(
+        [*command, "config", "show"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_bytes_that_cannot_be_decoded_become_replacement_characters(
+    ragforge: Ragforge, app: FakeApp
+) -> None:
+    ragforge("search", "caf\udce9")
+    assert app.calls == [("search", "caf\ufffd", 5, False)]
+    assert clean("ok \ud83d") == "ok \ufffd"
+
+
+def test_global_options_may_stand_anywhere(ragforge: Ragforge) -> None:
+    for arguments in (
+        ("--store", "a.db", "config", "show"),
+        ("config", "show", "--store", "a.db"),
+        ("config", "--store=a.db", "show"),
+    ):
+        assert "a.db" in ragforge(*arguments).out
+
+
+def test_what_follows_two_dashes_is_no_option() -> None:
+    arguments = ["ask", "--", "--store", "--debug"]
+    assert global_options_first(arguments) == arguments
+    assert not wants_debug(arguments, None)
+    assert wants_debug(["ask", "--debug", "--", "x"], None)

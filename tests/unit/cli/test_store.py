@@ -1,0 +1,71 @@
+"""`ragforge store`: what it holds, and copying it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.unit.cli.conftest import FakeApp, Ragforge
+
+from ragforge.errors import CopyIncomplete
+from ragforge.ports.archive import RECORD_KINDS
+from ragforge.ports.store import Health
+
+
+def test_store_info_shows_the_engine_and_counts(ragforge: Ragforge, app: FakeApp) -> None:
+    async def count(kind: str) -> int:
+        return len(kind)
+
+    async def health() -> Health:
+        return Health("SQLite", "3.54", "/x.db", 4, ("row 7 is missing",))
+
+    app.store = SimpleNamespace(archive=SimpleNamespace(count=count), health=health)
+    facts = json.loads(ragforge("store", "info", "--json").out)
+    assert facts["engine"] == "SQLite"
+    assert facts["counts"] == {kind: len(kind) for kind in RECORD_KINDS}
+    assert "row 7 is missing" in ragforge("store", "info").out
+
+
+def test_store_copy_reports_on_stderr_alone(
+    ragforge: Ragforge, app: FakeApp, project: Path
+) -> None:
+    shown = ragforge("store", "copy", "--from", "a.db", "--to", "bolt://host")
+    assert app.calls == [("copy", str(project / "a.db"), "bolt://host")]
+    assert (shown.code, shown.out) == (0, "")
+    assert shown.err == "Copied 2 records to bolt://host.\n"
+
+
+def test_store_copy_shows_its_progress_in_a_terminal(
+    ragforge: Ragforge, app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = ragforge("store", "copy", "--from", "a.db", "--to", "b.db")
+    assert "2/2" in shown.err
+    assert shown.out == ""
+
+
+def test_store_copy_in_json(ragforge: Ragforge, app: FakeApp) -> None:
+    shown = ragforge("store", "copy", "--from", "a.db", "--to", "b.db", "--json")
+    assert json.loads(shown.out) == {"resumed": False, "counts": {"message": 2}}
+
+
+def test_store_copy_refuses_one_store_under_two_names(ragforge: Ragforge, app: FakeApp) -> None:
+    shown = ragforge("store", "copy", "--from", "a.db", "--to", "sqlite:///x/../a.db")
+    assert shown.code == 2
+    assert app.calls == []
+
+
+def test_store_copy_refuses_a_password_in_a_url(ragforge: Ragforge, app: FakeApp) -> None:
+    shown = ragforge("store", "copy", "--from", "a.db", "--to", "bolt://ann:hunter2@h", "--debug")
+    assert shown.code == 2
+    assert "--to holds a user name or a password" in shown.err
+    assert "hunter2" not in shown.err
+    assert app.calls == []
+
+
+def test_a_copy_that_fails_is_a_sentence(ragforge: Ragforge, app: FakeApp) -> None:
+    app.fails = CopyIncomplete("3 messages are missing")
+    shown = ragforge("store", "copy", "--from", "a.db", "--to", "b.db")
+    assert (shown.code, shown.err) == (1, "3 messages are missing\n")

@@ -1,0 +1,172 @@
+"""Layers: which value wins, and where it came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragforge.config import Settings, load_settings
+from ragforge.config.environment import neo4j_credentials, variable_of
+from ragforge.config.settings import known_keys, value_at
+from ragforge.errors import SettingsError
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_any_file_everything_is_a_default(project: Path) -> None:
+    loaded = load_settings(project, environ={})
+    assert loaded.settings == Settings()
+    assert set(loaded.origins.values()) == {"default"}
+    assert loaded.files == ()
+
+
+def test_the_defaults_are_those_of_the_specification(home: Path) -> None:
+    settings = Settings()
+    assert settings.store.url == str(home / "data" / "ragforge.db")
+    assert settings.agent.memory.max_context_chars == 100_000
+    assert settings.agent.memory.recent_turns_percent == 10
+    assert settings.jobs.lease_seconds == 60
+    assert settings.jobs.max_attempts == 5
+
+
+def test_every_layer_beats_the_one_before(home: Path, project: Path) -> None:
+    user = home / "config" / "config.yaml"
+    local = project / "ragforge.config.yaml"
+    layers: list[tuple[str, str]] = []
+
+    def now(environ: dict[str, str], options: dict[str, object] | None = None) -> None:
+        loaded = load_settings(project, options, environ)
+        layers.append((Path(loaded.settings.store.url).name, loaded.origins["store.url"]))
+
+    now({})
+    write(user, "store: {url: user.db}")
+    now({})
+    write(local, "store: {url: project.db}")
+    now({})
+    now({"RAGFORGE_STORE": "variable.db"})
+    now({"RAGFORGE_STORE": "variable.db"}, {"store.url": "option.db"})
+    assert layers == [
+        ("ragforge.db", "default"),
+        ("user.db", str(user)),
+        ("project.db", str(local)),
+        ("variable.db", "RAGFORGE_STORE"),
+        ("option.db", "--store"),
+    ]
+
+
+def test_layers_mix_key_by_key(home: Path, project: Path) -> None:
+    write(home / "config" / "config.yaml", "jobs: {lease_seconds: 7, max_attempts: 8}")
+    write(project / "ragforge.config.yaml", "jobs: {max_attempts: 9}")
+    loaded = load_settings(project, environ={})
+    assert loaded.settings.jobs.lease_seconds == 7
+    assert loaded.settings.jobs.max_attempts == 9
+    assert loaded.files == (
+        home / "config" / "config.yaml",
+        project / "ragforge.config.yaml",
+    )
+
+
+def test_an_option_that_was_not_given_changes_nothing(project: Path) -> None:
+    loaded = load_settings(project, {"store.url": None}, {})
+    assert loaded.origins["store.url"] == "default"
+
+
+def test_the_nearest_project_file_is_found_from_a_subdirectory(project: Path) -> None:
+    write(project / "ragforge.config.yaml", "jobs: {max_attempts: 1}")
+    near = write(project / "a" / "ragforge.config.yaml", "jobs: {max_attempts: 2}")
+    (project / "a" / "b").mkdir()
+    assert load_settings(project / "a" / "b", environ={}).files == (near,)
+
+
+def test_the_search_for_a_project_file_ends_at_the_git_root(project: Path) -> None:
+    write(project.parent / "ragforge.config.yaml", "jobs: {max_attempts: 1}")
+    (project / "src").mkdir()
+    assert load_settings(project / "src", environ={}).files == ()
+
+
+def test_a_git_work_tree_whose_git_is_a_file_is_a_root_too(home: Path) -> None:
+    write(home / "ragforge.config.yaml", "jobs: {max_attempts: 1}")
+    write(home / "tree" / ".git", "gitdir: elsewhere")
+    assert load_settings(home / "tree", environ={}).files == ()
+
+
+def test_the_search_for_a_project_file_ends_at_home(home: Path) -> None:
+    write(home.parent / "ragforge.config.yaml", "jobs: {max_attempts: 1}")
+    (home / "plain").mkdir()
+    assert load_settings(home / "plain", environ={}).files == ()
+
+
+def test_a_relative_store_in_a_file_starts_at_the_file(project: Path) -> None:
+    write(project / "ragforge.config.yaml", "store: {url: memory.db}")
+    (project / "deep").mkdir()
+    settings = load_settings(project / "deep", environ={}).settings
+    assert settings.store.url == str(project / "memory.db")
+
+
+def test_a_relative_store_in_a_variable_starts_at_the_working_directory(project: Path) -> None:
+    settings = load_settings(project, environ={"RAGFORGE_STORE": "memory.db"}).settings
+    assert settings.store.url == str(project / "memory.db")
+
+
+def test_ragforge_config_names_the_user_file(project: Path) -> None:
+    path = write(project / "mine.yaml", "jobs: {max_attempts: 3}")
+    loaded = load_settings(project, environ={"RAGFORGE_CONFIG": "mine.yaml"})
+    assert loaded.origins["jobs.max_attempts"] == str(path)
+
+
+def test_a_user_file_that_was_named_must_exist(project: Path) -> None:
+    with pytest.raises(SettingsError, match=r"RAGFORGE_CONFIG: there is no file '.*gone\.yaml'"):
+        load_settings(project, environ={"RAGFORGE_CONFIG": "gone.yaml"})
+
+
+@pytest.mark.parametrize("key", [key for key in known_keys() if key != "store.url"])
+def test_every_key_has_a_variable(project: Path, key: str) -> None:
+    loaded = load_settings(project, environ={variable_of(key): "42"})
+    assert str(value_at(loaded.settings, key)) == "42"
+    assert loaded.origins[key] == variable_of(key)
+
+
+def test_an_empty_variable_counts_as_unset(project: Path) -> None:
+    environ = {"RAGFORGE_STORE": "", "RAGFORGE_JOBS__LEASE_SECONDS": "", "RAGFORGE_CONFIG": ""}
+    assert set(load_settings(project, environ=environ).origins.values()) == {"default"}
+
+
+def test_other_variables_of_the_project_are_left_alone(project: Path) -> None:
+    environ = {
+        "RAGFORGE_NEO4J_USER": "neo4j",
+        "RAGFORGE_NEO4J_PASSWORD": "x",
+        "RAGFORGE_NEO4J_JARS": "/jars",
+        "RAGFORGE_TEST_NEO4J__URL": "bolt://localhost",
+        "RAGFORGE_DEBUG": "1",
+        "RAGFORGE_SOMETHING_ELSE": "1",
+        "PATH": "/bin",
+    }
+    assert set(load_settings(project, environ=environ).origins.values()) == {"default"}
+
+
+def test_one_setting_under_two_names_is_an_error(project: Path) -> None:
+    environ = {"RAGFORGE_STORE": "a.db", "RAGFORGE_STORE__URL": "b.db"}
+    with pytest.raises(SettingsError, match="RAGFORGE_STORE and RAGFORGE_STORE__URL both set"):
+        load_settings(project, environ=environ)
+
+
+def test_an_empty_section_changes_nothing(project: Path) -> None:
+    write(project / "ragforge.config.yaml", "store:\nagent:\n  memory:\n")
+    assert load_settings(project, environ={}).settings == Settings()
+
+
+def test_settings_cannot_be_changed(home: Path) -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().jobs.lease_seconds = 1
+
+
+def test_neo4j_credentials_come_from_the_environment() -> None:
+    assert neo4j_credentials({}) is None
+    assert neo4j_credentials({"RAGFORGE_NEO4J_PASSWORD": "x"}) == ("neo4j", "x")
+    named = {"RAGFORGE_NEO4J_USER": "ann", "RAGFORGE_NEO4J_PASSWORD": "x"}
+    assert neo4j_credentials(named) == ("ann", "x")

@@ -1,0 +1,84 @@
+"""Turns: nothing that was said or done is lost when messages are grouped."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.builders import assistant, system, tool_call, tool_result, user
+
+from ragforge.domain.conversations import Message
+from ragforge.domain.turns import embedding_text, messages_to_turns, turn_text
+
+
+def test_all_assistant_messages_and_tool_calls_up_to_the_next_question_are_one_turn() -> None:
+    read, grep = tool_call("read_file"), tool_call("grep_files")
+    messages = [
+        user("Read it"),
+        assistant("", read),
+        assistant("", grep),
+        assistant("Here it is."),
+        user("Thanks"),
+    ]
+
+    first, second = messages_to_turns(messages)
+
+    assert first.tool_calls == (read, grep)
+    assert first.answer == "Here it is."
+    assert second.answer == ""
+
+
+def test_the_answer_is_the_last_thing_said_that_is_not_empty() -> None:
+    [turn] = messages_to_turns([user(), assistant("Let me see."), assistant("  ", tool_call())])
+
+    assert turn.answer == "Let me see."
+
+
+def test_what_precedes_the_first_question_belongs_to_no_turn() -> None:
+    [turn] = messages_to_turns([system(), assistant("Hello!"), user("Hi")])
+
+    assert turn.user.content == "Hi"
+    assert turn.replies == ()
+
+
+def test_stored_messages_of_two_terminals_are_not_mixed() -> None:
+    messages = [
+        user("A?", turn_index=0),
+        user("B?", turn_index=1),
+        assistant("A!", turn_index=0),
+        assistant("B!", turn_index=1),
+    ]
+
+    assert [turn.answer for turn in messages_to_turns(messages)] == ["A!", "B!"]
+
+
+def test_a_turn_is_embedded_by_its_question_its_answer_and_cut_results() -> None:
+    call = tool_call("grep_files", result=tool_result("x" * 300))
+    [turn] = messages_to_turns([user("Q"), assistant("hm", call), assistant("A")])
+
+    assert embedding_text(turn) == f"User: Q\nAssistant: A\nTools used:\n- grep_files: {'x' * 200}"
+    assert len(embedding_text(messages_to_turns([user("Q" * 9_000)])[0])) == 4_000
+    assert "Assistant: hm\nAssistant: A" in turn_text(turn)
+
+
+MESSAGES = st.lists(
+    st.builds(
+        lambda role, content, calls: Message(
+            role, content, tool_calls=() if role == "user" else tuple(calls)
+        ),
+        st.sampled_from(["user", "assistant", "system"]),
+        st.text(max_size=5),
+        st.lists(st.builds(tool_call, st.sampled_from(["a", "b"])), max_size=3),
+    ),
+    max_size=12,
+)
+
+
+@given(MESSAGES)
+def test_no_question_and_no_call_after_it_is_ever_lost(messages: list[Message]) -> None:
+    turns = messages_to_turns(messages)
+
+    asked = [message for message in messages if message.role == "user"]
+    assert [turn.user for turn in turns] == asked
+    first = messages.index(asked[0]) if asked else len(messages)
+    calls = [call for message in messages[first:] for call in message.tool_calls]
+    assert [call for turn in turns for call in turn.tool_calls] == calls

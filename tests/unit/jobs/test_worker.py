@@ -1,0 +1,123 @@
+"""The worker: every job is done or ends where somebody can see it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ragforge.adapters.stores.holders import this_process
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.instants import now
+from ragforge.domain.text import Json
+from ragforge.domain.work import NewJob
+from ragforge.jobs import worker as worker_module
+from ragforge.jobs.worker import LAST_RETRY, Handler, Worker, back_off
+from ragforge.ports.store import Store
+from ragforge.search.tokenise import WORDS
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    yield store
+    await store.close()
+
+
+def worker(store: Store, lease: float = 60, attempts: int = 3, **handlers: Handler) -> Worker:
+    return Worker(store.jobs, this_process(), handlers, timedelta(seconds=lease), attempts)
+
+
+async def test_due_jobs_are_done_in_order_and_once(store: Store) -> None:
+    done: list[Json] = []
+
+    async def note(payload: Json) -> None:
+        done.append(payload)
+
+    await store.jobs.enqueue([NewJob(f"k{n}", "note", {"n": n}) for n in range(3)])
+    await store.jobs.enqueue([NewJob("k1", "note", {"n": "again"})])
+
+    assert await worker(store, note=note).drain() == 3
+    assert await worker(store, note=note).drain() == 0
+    assert done == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert (await store.jobs.counts())["done"] == 3
+
+
+async def test_a_job_nobody_has_a_handler_for_waits(store: Store) -> None:
+    await store.jobs.enqueue([NewJob("k", "unknown")])
+
+    assert await worker(store).drain() == 0
+    assert (await store.jobs.get("k")).status == "pending"
+
+
+async def test_a_failing_job_is_tried_again_later_and_ends_as_a_dead_letter(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: Json) -> None:
+        raise ValueError("no such \ud800 model")
+
+    monkeypatch.setattr(worker_module, "FIRST_RETRY", timedelta(0))
+    await store.jobs.enqueue([NewJob("k", "fail"), NewJob("other", "fine")])
+
+    async def fine(_: Json) -> None:
+        return None
+
+    await worker(store, fail=fail, fine=fine).drain()
+
+    job = await store.jobs.get("k")
+    assert (job.status, job.attempts) == ("dead", 3)
+    assert job.error == "ValueError: no such ? model"
+    assert (await store.jobs.get("other")).status == "done"
+
+
+async def test_a_failed_job_is_not_due_before_its_time(store: Store) -> None:
+    async def fail(_: Json) -> None:
+        raise OSError("offline")
+
+    await store.jobs.enqueue([NewJob("k", "fail")])
+
+    assert await worker(store, fail=fail).drain() == 1
+    job = await store.jobs.get("k")
+    assert (job.status, job.attempts) == ("pending", 1)
+    assert job.run_after > now()
+
+
+async def test_a_long_job_keeps_its_lease(store: Store) -> None:
+    async def slow(_: Json) -> None:
+        await asyncio.sleep(0.5)
+
+    await store.jobs.enqueue([NewJob("k", "slow")])
+    first = asyncio.create_task(worker(store, lease=0.2, slow=slow).drain())
+    await asyncio.sleep(0.35)
+
+    assert await worker(store, slow=slow).drain() == 0
+    assert await first == 1
+    assert (await store.jobs.get("k")).status == "done"
+
+
+async def test_a_running_worker_takes_jobs_as_they_come(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = asyncio.Event()
+
+    async def note(_: Json) -> None:
+        done.set()
+
+    monkeypatch.setattr(worker_module, "POLL_SECONDS", 0.01)
+    running = asyncio.create_task(worker(store, note=note).run())
+    await asyncio.sleep(0.05)
+    await store.jobs.enqueue([NewJob("k", "note")])
+
+    await asyncio.wait_for(done.wait(), 10)
+    running.cancel()
+    assert (await asyncio.gather(running, return_exceptions=True)) != [None]
+
+
+def test_the_wait_doubles_up_to_a_limit() -> None:
+    waits = [back_off(attempts).total_seconds() for attempts in range(1, 30)]
+
+    assert waits[:4] == [2, 4, 8, 16]
+    assert waits[-1] == LAST_RETRY.total_seconds()
