@@ -3,15 +3,18 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-QUESTION ?= How does RagForge keep a message safe when the process is killed?
+STATEMENT ?= A message is committed to the store before anything else happens to it
+QUESTION  ?= What happens to a message when the process is killed?
 
 .PHONY: help run test test-fast check format bench neo4j neo4j-stop lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-run: $(VENV)/.run ## Set everything up, then ask RagForge a question
+run: $(VENV)/.run ## Set everything up, then tell RagForge something and ask about it
+	$(BIN)/ragforge ask "$(STATEMENT)"
 	$(BIN)/ragforge ask "$(QUESTION)"
+	$(BIN)/ragforge sessions list
 
 test: $(VENV)/.dev ## Run every check and every test, with a real Neo4j where one can be had
 	$(MAKE) --no-print-directory check

@@ -99,7 +99,8 @@ class Neo4jServer:
             return
         self.home.mkdir(parents=True, exist_ok=True)
         if self._engine is None:
-            self._engine = _engine(self.home.resolve(), self.port)
+            settings = _SETTINGS | (_FOR_TESTS if self._temporary else {})
+            self._engine = _engine(self.home.resolve(), self.port, settings)
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 self._engine.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
@@ -185,11 +186,11 @@ def _answers(port: int) -> bool:
         return False
 
 
-def _engine(home: Path, port: int) -> _Engine:
+def _engine(home: Path, port: int, settings: dict[str, str]) -> _Engine:
     reasons = []
     for way in (_java_engine, _docker_engine):
         try:
-            return way(home, port)
+            return way(home, port, settings)
         except Neo4jUnavailable as error:
             reasons.append(str(error))
     raise Neo4jUnavailable(
@@ -199,15 +200,15 @@ def _engine(home: Path, port: int) -> _Engine:
     )
 
 
-def _java_engine(home: Path, port: int) -> _Engine:
+def _java_engine(home: Path, port: int, settings: dict[str, str]) -> _Engine:
     java = _java()
     jars = _jars()
     command = [java, "-Xmx1g"]
     command += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
     command += ["-cp", str(jars / "*"), "org.neo4j.server.CommunityEntryPoint"]
     command += [f"--home-dir={home}", f"--config-dir={home / 'conf'}", "--console-mode"]
-    settings = {"server.bolt.listen_address": f"127.0.0.1:{port}", **_SETTINGS}
-    for name, value in settings.items():
+    address = {"server.bolt.listen_address": f"127.0.0.1:{port}"}
+    for name, value in (address | settings).items():
         command += ["-c", f"{name}={value}"]
     return _Engine(command, lambda process: process.terminate(), lambda process: process.kill())
 
@@ -218,6 +219,8 @@ _SETTINGS = {
     "dbms.security.auth_enabled": "false",
     "dbms.usage_report.enabled": "false",
 }
+# Tests empty the store all the time; planning every query anew each time takes longer than they do.
+_FOR_TESTS = {"dbms.cypher.min_replan_interval": "1h"}
 
 
 def _java() -> str:
@@ -282,7 +285,7 @@ def _alone(path: Path) -> Iterator[IO[bytes]]:
         yield lock
 
 
-def _docker_engine(home: Path, port: int) -> _Engine:
+def _docker_engine(home: Path, port: int, settings: dict[str, str]) -> _Engine:
     docker = shutil.which("docker")
     if docker is None:
         raise Neo4jUnavailable("There is no Docker.")
@@ -292,6 +295,8 @@ def _docker_engine(home: Path, port: int) -> _Engine:
     data.mkdir(parents=True, exist_ok=True)
     command = [docker, "run", "--rm", "--name", name, "-p", f"127.0.0.1:{port}:7687"]
     command += ["-v", f"{data}:/data", "-e", "NEO4J_AUTH=none"]
+    for key, value in settings.items():
+        command += ["-e", f"NEO4J_{key.replace('_', '__').replace('.', '_')}={value}"]
     if hasattr(os, "getuid"):
         command += ["--user", f"{os.getuid()}:{os.getgid()}"]
     command.append("neo4j:5.26")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from tests.fakes.engines import Engines
 
 from ragforge.ports.store import Store
+from tests.fakes.engines import Engines
 
 Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+
+from ragforge.ports.archive import RECORD_KINDS
+from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, user
 from tests.fakes.copying import in_pages, records
 from tests.fakes.engines import counts
 from tests.fakes.rich import Rich, fill
-
-from ragforge.ports.archive import RECORD_KINDS, RecordKind
-from ragforge.ports.store import Store
 
 EXPECTED = {
     "conversation": 3,
@@ -45,39 +45,31 @@ async def test_an_empty_store_has_no_records(store: Store) -> None:
         assert await store.archive.read(kind, None, 10) == []
 
 
-@pytest.mark.parametrize("kind", RECORD_KINDS)
-async def test_records_are_plain_and_complete(store: Store, rich: Rich, kind: RecordKind) -> None:
-    found = await records(store, kind)
-
-    assert len(found) == await store.archive.count(kind)
-    for record in found:
-        for value in record.values():
-            items = value if isinstance(value, list) else [value]
-            assert all(type(item) in PLAIN for item in items), record
-
-
-@pytest.mark.parametrize("kind", RECORD_KINDS)
-async def test_pages_follow_each_other_without_gaps(
-    store: Store, rich: Rich, kind: RecordKind
-) -> None:
-    whole = await store.archive.read(kind, None, 1_000)
-
-    paged = [item async for page in in_pages(store, kind, 2) for item in page]
-
-    assert paged == whole
-    cursors = [cursor for cursor, _ in whole]
-    assert len(set(cursors)) == len(cursors)
-    assert await store.archive.read(kind, cursors[-1], 10) == []
+async def test_records_are_plain_and_complete(store: Store, rich: Rich) -> None:
+    for kind in RECORD_KINDS:
+        found = await records(store, kind)
+        assert len(found) == await store.archive.count(kind), kind
+        for record in found:
+            for value in record.values():
+                items = value if isinstance(value, list) else [value]
+                assert all(type(item) in PLAIN for item in items), record
 
 
-@pytest.mark.parametrize("kind", RECORD_KINDS)
-async def test_a_cursor_stays_good_between_readings(
-    store: Store, rich: Rich, kind: RecordKind
-) -> None:
-    first, *rest = await store.archive.read(kind, None, 1_000)
+async def test_pages_follow_each_other_without_gaps(store: Store, rich: Rich) -> None:
+    for kind in RECORD_KINDS:
+        whole = await store.archive.read(kind, None, 1_000)
+        paged = [item async for page in in_pages(store, kind, 2) for item in page]
+        assert paged == whole, kind
+        cursors = [cursor for cursor, _ in whole]
+        assert len(set(cursors)) == len(cursors), kind
+        assert await store.archive.read(kind, cursors[-1], 10) == [], kind
 
-    assert await store.archive.read(kind, None, 1_000) == [first, *rest]
-    assert await store.archive.read(kind, first[0], 1_000) == rest
+
+async def test_a_cursor_stays_good_between_readings(store: Store, rich: Rich) -> None:
+    for kind in RECORD_KINDS:
+        first, *rest = await store.archive.read(kind, None, 1_000)
+        assert await store.archive.read(kind, None, 1_000) == [first, *rest], kind
+        assert await store.archive.read(kind, first[0], 1_000) == rest, kind
 
 
 async def test_facts_that_arrive_while_reading_do_not_disturb_the_pages(

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
+from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.turns import messages_to_turns
+from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
+from ragforge.ports.store import Store
 from tests.fakes.builders import (
     MODEL,
     assistant,
@@ -18,11 +23,6 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.engines import counts
-
-from ragforge.domain.conversations import MemoryFilter, Message
-from ragforge.domain.turns import messages_to_turns
-from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
-from ragforge.ports.store import Store
 
 
 @pytest.fixture

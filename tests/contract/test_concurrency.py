@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.work import NewJob
+from ragforge.errors import ConversationNotFound, DuplicateId, TurnNotFound
+from ragforge.ports.store import Store
 from tests.conftest import Reopen
 from tests.fakes.builders import (
     assistant,
@@ -16,12 +21,6 @@ from tests.fakes.builders import (
     summary,
     user,
 )
-
-from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.summaries import SummaryFilter
-from ragforge.domain.work import NewJob
-from ragforge.errors import ConversationNotFound, DuplicateId, TurnNotFound
-from ragforge.ports.store import Store
 
 
 async def check_order(store: Store, conversation_id: str, appends: int) -> None:

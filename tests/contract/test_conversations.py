@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import START, assistant, at, conversation, exchange, user
-from tests.fakes.engines import counts
 
 from ragforge.domain.conversations import Conversation, ConversationChanges, ConversationFilter
 from ragforge.errors import ConversationNotFound, DuplicateId, InvalidId, InvalidTime
 from ragforge.ports.store import Store
+from tests.fakes.builders import START, assistant, at, conversation, exchange, user
+from tests.fakes.engines import counts
 
 ANY = ConversationFilter()
 

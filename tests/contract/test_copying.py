@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes.builders import direction, user, vector
-from tests.fakes.copying import everything, pages_of
-from tests.fakes.engines import Engines
-from tests.fakes.rich import Rich, fill
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
+from tests.fakes.builders import direction, user, vector
+from tests.fakes.copying import everything, pages_of
+from tests.fakes.engines import Engines
+from tests.fakes.rich import Rich, fill
 
 PAIRS = [
     pytest.param("sqlite", "sqlite"),
@@ -33,7 +33,7 @@ async def copied(engines: Engines, source: str, target: str, size: int = 2) -> t
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-@pytest.mark.parametrize("size", [1, 2, 1_000])
+@pytest.mark.parametrize("size", [2, 1_000])
 async def test_a_copy_holds_the_same_records(
     engines: Engines, source: str, target: str, size: int
 ) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.turns import TurnSize
+from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
     conversation,
@@ -13,11 +18,6 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
-
-from ragforge.domain.summaries import SummaryFilter
-from ragforge.domain.turns import TurnSize
-from ragforge.errors import ConversationNotFound, SummaryNotFound
-from ragforge.ports.store import Store
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes.builders import direction, user, vector
-from tests.fakes.engines import counts
-from tests.fakes.rich import Rich, fill, fill_facts
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
+from tests.fakes.builders import direction, user, vector
+from tests.fakes.engines import counts
+from tests.fakes.rich import Rich, fill, fill_facts
 
 WORDS = "zebra cart turns pay 修复数据库 elephant install upgrade total add"
 

@@ -6,17 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.fakes.builders import (
-    assistant,
-    conversation,
-    direction,
-    placed,
-    project,
-    tool_call,
-    tool_result,
-    user,
-)
-from tests.fakes.hostile import HOSTILE
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.code import (
@@ -41,13 +30,34 @@ from ragforge.domain.vectors import Vector
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    direction,
+    placed,
+    project,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.hostile import HOSTILE
 
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.fixture(params=list(HOSTILE))
+TEXTS = {
+    "scripts": ["emoji", "right to left", "combining", "east asian"],
+    "control": ["newlines", "control", "NUL"],
+    "blank": ["spaces"],
+    "statements": ["SQL", "Cypher", "quotes", "backslashes"],
+    "syntax": ["words syntax", "braces", "JSON"],
+    "long": ["long"],
+}
+
+
+@pytest.fixture(params=list(TEXTS))
 def text(request: pytest.FixtureRequest) -> str:
-    return HOSTILE[request.param]
+    return " ".join(HOSTILE[name] for name in TEXTS[request.param])
 
 
 @pytest.fixture
@@ -95,8 +105,8 @@ async def test_in_messages(store: Store, text: str, name: str) -> None:
     assert await store.conversations.turns([name]) == {name: appended}
     assert await store.conversations.conversations_of([name]) == {name: "c"}
     assert await store.conversations.tool_calls("c", text) == [call]
-    await store.conversations.embed_turns({name: direction(0, text)})
-    [hit] = await store.conversations.turns_by_vector(direction(0, text), MemoryFilter(), 9)
+    await store.conversations.embed_turns({name: direction(0, name)})
+    [hit] = await store.conversations.turns_by_vector(direction(0, name), MemoryFilter(), 9)
     assert hit.id == name
     branch = await store.conversations.branch(name, conversation(uuid="b" + name[:-1]))
     assert branch.message_count == 1
@@ -169,7 +179,7 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
     await store.code.save_project(given)
     for _ in range(2):  # the second time everything is known already
         await store.code.replace_files(name, [ParsedFile(file, (scope,))])
-        await store.code.embed([ScopeVector(name, direction(0, text), text)])
+        await store.code.embed([ScopeVector(name, direction(0, name), text)])
 
     assert await store.code.project(name) == given
     assert await store.code.file(name, name) == file
@@ -178,11 +188,11 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
     assert stored.embedding_hash == text
     assert await store.code.scopes([name]) == {name: stored}
     assert stored == Scope(**{**_fields(scope), "embedding_hash": text})
-    assert await store.code.scopes_to_embed(name, text, 9) == []
+    assert await store.code.scopes_to_embed(name, name, 9) == []
     library = Relation("USES_LIBRARY", name, name)
     await store.code.relate(name, [library, Relation("CONSUMES", name, name)])
     assert await store.code.relations(name, "in", ["USES_LIBRARY"]) == [library]
-    [hit] = await store.code.by_vector(direction(0, text), CodeFilter(name, name), 9)
+    [hit] = await store.code.by_vector(direction(0, name), CodeFilter(name, name), 9)
     assert hit.id == name
     await store.code.remove_files(name, [name])
     assert await store.code.files(name) == []
@@ -220,9 +230,9 @@ async def test_in_jobs_and_locks(store: Store, text: str, name: str) -> None:
     assert not await store.locks.acquire(name, this_process(), MINUTE)
 
 
-async def test_in_models_of_conversations(store: Store, text: str) -> None:
+async def test_in_models_of_conversations(store: Store, name: str) -> None:
     await store.conversations.create(conversation(uuid="c"))
-    vector = Vector.of(text, [1, 2])
+    vector = Vector.of(name, [1, 2])
     await store.conversations.embed_conversation("c", vector)
 
     [hit] = await store.conversations.conversations_by_vector(vector, ConversationFilter(), 9)

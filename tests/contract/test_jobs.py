@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from tests.fakes.builders import START, at
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.instants import now
 from ragforge.domain.work import Holder, Job, NewJob
 from ragforge.errors import InvalidId, InvalidJson, InvalidTime, JobNotFound, LeaseLost
 from ragforge.ports.store import Store
+from tests.fakes.builders import START, at
 
 MINUTE = timedelta(minutes=1)
 
@@ -48,11 +48,12 @@ async def test_a_job_comes_back_as_it_was_enqueued(store: Store) -> None:
     assert before <= job.created_at <= now()
 
 
-@pytest.mark.parametrize("payload", [None, "", 0, False, [], {}, "text", 2**70])
-async def test_a_payload_may_be_any_json(store: Store, payload: object) -> None:
-    await store.jobs.enqueue([NewJob("k", "embed", payload)])
-    stored = (await store.jobs.get("k")).payload
-    assert (stored, type(stored)) == (payload, type(payload))
+async def test_a_payload_may_be_any_json(store: Store) -> None:
+    payloads = [None, "", 0, False, [], {}, "text", 2**70]
+    await store.jobs.enqueue([NewJob(repr(one), "embed", one) for one in payloads])
+    for payload in payloads:
+        stored = (await store.jobs.get(repr(payload))).payload
+        assert (stored, type(stored)) == (payload, type(payload))
 
 
 async def test_a_job_without_a_date_is_due_at_once(store: Store) -> None:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from tests.fakes.builders import START
-from tests.fakes.processes import another_process
 
 from ragforge.adapters.stores.holders import this_host, this_process
 from ragforge.domain.instants import now
 from ragforge.domain.work import Holder, NewJob
 from ragforge.errors import LeaseLost
 from ragforge.ports.store import Store
+from tests.fakes.builders import START
+from tests.fakes.processes import another_process
 
 MINUTE = timedelta(minutes=1)
 SHORT = timedelta(milliseconds=150)
@@ -46,9 +46,9 @@ async def test_a_lease_that_ran_out_is_free_to_take(store: Store, key: str) -> N
 
 async def test_a_heartbeat_keeps_the_lease(store: Store, key: str) -> None:
     holder = this_process()
-    await store.jobs.claim(holder, SHORT)
+    await store.jobs.claim(holder, timedelta(milliseconds=400))
     await store.jobs.heartbeat(key, holder, MINUTE)
-    await asyncio.sleep(SHORT_SLEEP)
+    await asyncio.sleep(0.5)
 
     assert await store.jobs.claim(this_process(), MINUTE) is None
     await store.jobs.finish(key, holder)
@@ -126,9 +126,10 @@ async def test_a_process_of_another_host_is_trusted_until_its_lease_ends(
     store: Store, key: str
 ) -> None:
     assert ELSEWHERE.host != this_host()
-    await store.jobs.claim(ELSEWHERE, SHORT)
+    await store.jobs.claim(ELSEWHERE, MINUTE)
     assert await store.jobs.claim(this_process(), MINUTE) is None
 
+    await store.jobs.heartbeat(key, ELSEWHERE, SHORT)
     await asyncio.sleep(SHORT_SLEEP)
 
     assert await store.jobs.claim(this_process(), MINUTE) is not None

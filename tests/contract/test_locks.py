@@ -6,13 +6,12 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from tests.conftest import Reopen
-from tests.fakes.processes import another_process
-
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.instants import now
 from ragforge.domain.work import Holder
 from ragforge.ports.store import Store
+from tests.conftest import Reopen
+from tests.fakes.processes import another_process
 
 MINUTE = timedelta(minutes=1)
 SHORT = timedelta(milliseconds=150)
@@ -62,17 +61,25 @@ async def test_locks_do_not_know_each_other(store: Store) -> None:
 
 async def test_a_holder_renews_its_lock(store: Store) -> None:
     holder = this_process()
-    await store.locks.acquire("ingestion", holder, SHORT)
+    await store.locks.acquire("ingestion", holder, MINUTE)
     first = await store.locks.holder("ingestion")
 
-    assert await store.locks.acquire("ingestion", holder, MINUTE)
-    await asyncio.sleep(SHORT_SLEEP)
+    assert await store.locks.acquire("ingestion", holder, 2 * MINUTE)
 
     second = await store.locks.holder("ingestion")
     assert first is not None
     assert second is not None
     assert second.acquired_at == first.acquired_at
-    assert second.expires_at > first.expires_at
+    assert second.expires_at >= first.expires_at + MINUTE
+    assert not await store.locks.acquire("ingestion", this_process(), MINUTE)
+
+
+async def test_a_renewed_lock_outlasts_its_first_time(store: Store) -> None:
+    holder = this_process()
+    await store.locks.acquire("ingestion", holder, SHORT)
+    await store.locks.acquire("ingestion", holder, MINUTE)
+    await asyncio.sleep(SHORT_SLEEP)
+
     assert not await store.locks.acquire("ingestion", this_process(), MINUTE)
 
 
@@ -143,9 +150,10 @@ async def test_a_later_process_with_the_same_number_does_not_hold_the_lock(store
 
 async def test_a_process_of_another_host_is_trusted_until_its_time_is_up(store: Store) -> None:
     elsewhere = Holder("another-host", 1, 0.0)
-    await store.locks.acquire("ingestion", elsewhere, SHORT)
+    await store.locks.acquire("ingestion", elsewhere, MINUTE)
     assert not await store.locks.acquire("ingestion", this_process(), MINUTE)
 
+    await store.locks.acquire("ingestion", elsewhere, SHORT)
     await asyncio.sleep(SHORT_SLEEP)
 
     assert await store.locks.acquire("ingestion", this_process(), MINUTE)

@@ -6,6 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
 import pytest
+
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
     at,
@@ -16,9 +19,6 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
-
-from ragforge.domain.conversations import MemoryFilter
-from ragforge.ports.store import Store
 
 EVERYWHERE = MemoryFilter()
 Recall: TypeAlias = Callable[[MemoryFilter, int], Awaitable[list[str]]]

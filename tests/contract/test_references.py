@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes.builders import at, conversation, parsed, project, reference, scope, user
 
 from ragforge.errors import InvalidId, MessageNotFound
 from ragforge.ports.store import Store
+from tests.fakes.builders import at, conversation, parsed, project, reference, scope, user
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import MODEL, direction, document, parsed, project, scope
 
 from ragforge.domain.code import CodeFilter, Place, Relation, Scope
 from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
+from tests.fakes.builders import MODEL, direction, document, parsed, project, scope
 
 PATH = "src/cart.py"
 

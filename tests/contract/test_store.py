@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.ports.store import Store
 from tests.conftest import Reopen
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
 from tests.fakes.copying import everything
 from tests.fakes.engines import counts
 from tests.fakes.rich import fill
-
-from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.ports.store import Store
 
 MEGABYTE = 1_000_000
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
+from ragforge.domain.summaries import Summary, SummaryFilter
+from ragforge.errors import ConversationNotFound, InvalidTime, SummaryNotFound
+from ragforge.ports.store import Store
 from tests.fakes.builders import (
     MODEL,
     START,
@@ -18,10 +22,6 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.engines import counts
-
-from ragforge.domain.summaries import Summary, SummaryFilter
-from ragforge.errors import ConversationNotFound, InvalidTime, SummaryNotFound
-from ragforge.ports.store import Store
 
 ANY = SummaryFilter()
 

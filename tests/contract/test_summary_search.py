@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 import pytest
-from tests.fakes.builders import at, conversation, direction, level_2, summary, user
 
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
+from tests.fakes.builders import at, conversation, direction, level_2, summary, user
 
 ANY = SummaryFilter()
 Search: TypeAlias = Callable[[SummaryFilter, int], Awaitable[list[str]]]

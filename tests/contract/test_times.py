@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.fakes.builders import START, conversation, direction, summary, user
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
@@ -14,6 +13,7 @@ from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
 from ragforge.errors import InvalidTime
 from ragforge.ports.store import Store
+from tests.fakes.builders import START, conversation, direction, summary, user
 
 NO_ZONE = START.replace(tzinfo=None)
 MOMENTS = [
@@ -28,20 +28,21 @@ MOMENTS = [
 ]
 
 
-@pytest.mark.parametrize("moment", MOMENTS, ids=str)
-async def test_any_moment_is_kept_with_its_offset(store: Store, moment: datetime) -> None:
-    await store.conversations.create(conversation(uuid="c", created_at=moment))
-    await store.conversations.append("c", [user(uuid="t", timestamp=moment)])
-    await store.summaries.save(summary("c", uuid="s", created_at=moment))
+async def test_any_moment_is_kept_with_its_offset(store: Store) -> None:
+    for i, moment in enumerate(MOMENTS):
+        name, said = f"c{i}", f"t{i}"
+        await store.conversations.create(conversation(uuid=name, created_at=moment))
+        await store.conversations.append(name, [user(uuid=said, timestamp=moment)])
+        await store.summaries.save(summary(name, uuid=f"s{i}", created_at=moment))
 
-    kept = [
-        (await store.conversations.get("c")).created_at,
-        (await store.conversations.message("t")).timestamp,
-        (await store.summaries.get("s")).created_at,
-    ]
+        kept = [
+            (await store.conversations.get(name)).created_at,
+            (await store.conversations.message(said)).timestamp,
+            (await store.summaries.get(f"s{i}")).created_at,
+        ]
 
-    wanted = moment.isoformat(timespec="milliseconds")
-    assert [one.isoformat(timespec="milliseconds") for one in kept] == [wanted] * 3
+        wanted = moment.isoformat(timespec="milliseconds")
+        assert [one.isoformat(timespec="milliseconds") for one in kept] == [wanted] * 3
 
 
 async def test_moments_are_ordered_as_instants(store: Store) -> None:

@@ -6,9 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from tests.fakes.builders import conversation, direction, parsed, reference, summary, user
-from tests.fakes.engines import counts
-from tests.fakes.rich import fill
 
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.errors import (
@@ -24,6 +21,9 @@ from ragforge.errors import (
 )
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
+from tests.fakes.builders import conversation, direction, parsed, reference, summary, user
+from tests.fakes.engines import counts
+from tests.fakes.rich import fill
 
 Ask = Callable[[Store, str], Awaitable[Any]]
 CONVERSATIONS: dict[str, Ask] = {

@@ -8,6 +8,15 @@ import struct
 from collections.abc import Mapping
 
 import pytest
+
+from ragforge.domain.code import CodeFilter
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.hits import Match
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.vectors import Vector
+from ragforge.errors import DimensionMismatch, InvalidVector
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
 from tests.fakes.builders import (
     MODEL,
     conversation,
@@ -20,15 +29,6 @@ from tests.fakes.builders import (
     user,
     vector,
 )
-
-from ragforge.domain.code import CodeFilter
-from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.hits import Match
-from ragforge.domain.summaries import SummaryFilter
-from ragforge.domain.vectors import Vector
-from ragforge.errors import DimensionMismatch, InvalidVector
-from ragforge.ports.code import ScopeVector
-from ragforge.ports.store import Store
 
 
 class Shelf:
@@ -88,7 +88,7 @@ def shelf(request: pytest.FixtureRequest, store: Store) -> Shelf:
     return Shelf(store, request.param)
 
 
-@pytest.mark.parametrize("dimension", [1, 3, 64, 768])
+@pytest.mark.parametrize("dimension", [1, 768])
 async def test_a_score_is_half_of_one_plus_the_cosine(shelf: Shelf, dimension: int) -> None:
     chance = random.Random(dimension)
 
@@ -213,28 +213,25 @@ async def test_one_model_has_one_length_for_everything_it_embeds(
         await shelf.embed({names[0]: direction(0)})
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\0\0\0",
-        struct.pack("<2f", 0, 0),
-        struct.pack("<2f", math.nan, 1),
-        struct.pack("<2f", math.inf, 1),
-        struct.pack("<2f", 1, -math.inf),
-    ],
-    ids=["nothing", "odd", "zero", "NaN", "infinity", "minus infinity"],
-)
-async def test_a_vector_without_a_direction_is_refused(
-    shelf: Shelf, store: Store, data: bytes
-) -> None:
+USELESS = {
+    "nothing": b"",
+    "odd": b"\0\0\0",
+    "zero": struct.pack("<2f", 0, 0),
+    "NaN": struct.pack("<2f", math.nan, 1),
+    "infinity": struct.pack("<2f", math.inf, 1),
+    "minus infinity": struct.pack("<2f", 1, -math.inf),
+}
+
+
+async def test_a_vector_without_a_direction_is_refused(shelf: Shelf, store: Store) -> None:
     names = await shelf.make(2)
     await shelf.embed({names[0]: direction(0)})
 
-    with pytest.raises(InvalidVector):
-        await shelf.embed({names[1]: Vector(MODEL, data)})
-    with pytest.raises(InvalidVector):
-        await shelf.find(Vector(MODEL, data))
+    for data in USELESS.values():
+        with pytest.raises(InvalidVector):
+            await shelf.embed({names[1]: Vector(MODEL, data)})
+        with pytest.raises(InvalidVector):
+            await shelf.find(Vector(MODEL, data))
 
     assert await store.archive.count("vector") == 1
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
-import time
 from pathlib import Path
 
 import apsw
 import pytest
-from tests.fakes.builders import conversation
-from tests.faults.test_many_processes import start
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.turns import messages_to_turns
 from ragforge.search.tokenise import WORDS
+from tests.fakes.builders import conversation
+from tests.faults.test_many_processes import start
 
 KILLS = 60
 AT_ONCE = 3
@@ -32,7 +32,7 @@ async def test_sixty_killed_writers_lose_nothing_they_acknowledged(tmp_path: Pat
             assert writer.stdout is not None
             acknowledged.append(writer.stdout.readline().strip())
         for writer in writers:
-            time.sleep(chance.uniform(0, 0.08))
+            await asyncio.sleep(chance.uniform(0, 0.08))
             writer.kill()
         for writer in writers:
             rest, errors = writer.communicate()

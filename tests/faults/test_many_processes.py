@@ -9,11 +9,11 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.fakes.builders import conversation
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.search.tokenise import WORDS
+from tests.fakes.builders import conversation
 
 WRITERS = 6
 MESSAGES = 5_000

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
-from tests.fakes.builders import conversation, exchange
 
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.errors import StoreUnavailable
 from ragforge.search.tokenise import WORDS
+from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
+from tests.fakes.builders import conversation, exchange
 
 pytestmark = pytest.mark.neo4j
 

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.fakes.engines import Engines
 
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import MemoryFilter
+from tests.fakes.engines import Engines
 
 STATEMENT = "We keep sessions apart by the exact path of their directory, see SessionKey"
 QUESTION = "how do we keep sessions apart?"
@@ -81,9 +81,9 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
         stored = await app.store.conversations.messages(first.conversation_id)
         assert [(m.role, m.content) for m in stored] == [
             ("user", STATEMENT),
-            ("assistant", first.content),
+            ("system", first.content),
             ("user", QUESTION),
-            ("assistant", second.content),
+            ("system", second.content),
         ]
         [hit, *_] = await app.search_memory(QUESTION, limit=5, everywhere=False)
         assert hit.conversation_id == first.conversation_id

@@ -14,7 +14,6 @@ from ragforge.ports.work import JobQueue
 
 TITLE_JOB = "title"
 PASSAGES = 3
-CITED_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,13 @@ async def take_turn(
     context = await gather(conversations, conversation_id, asked.uuid, question, budget)
     passages = tuple(_passage(hit) for hit in context.found[:PASSAGES])
     content = _from_passages(context)
-    await record.answer(conversations, conversation_id, asked.turn_index, content)
+    await record.findings(conversations, conversation_id, asked.turn_index, content)
     await jobs.enqueue([NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)])
     return Answer(content, conversation_id, asked.turn_index or 0, passages)
 
 
 def _from_passages(context: Context) -> str:
-    """Answer without a chat model: cite what was found.
-
-    The passages are named, not quoted: what is stored as an answer would otherwise be
-    found again and again in their place.
-    """
+    """Answer without a chat model: cite what was found, by name."""
     cited = context.found[:PASSAGES]
     if not cited:
         return "Nothing in this project's memory bears on that yet. It is remembered from now on."

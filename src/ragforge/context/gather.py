@@ -39,13 +39,12 @@ async def gather(
     where = MemoryFilter(project_path=conversation.project_path)
     recent, found = await asyncio.gather(
         store.messages(conversation_id, first_turn=conversation.turn_count - RECENT_TURNS),
-        recall(store, question, where, FOUND_LIMIT + 1),
+        recall(store, question, where, FOUND_LIMIT, without=[turn_id]),
     )
     earlier = [turn for turn in messages_to_turns(recent) if turn.uuid != turn_id]
-    others = [hit for hit in found if hit.turn.uuid != turn_id]
     return Context(
         recent=tuple(newest_within(earlier, budget.recent_turns)),
-        found=tuple(best_within(others[:FOUND_LIMIT], budget.found_turns)),
+        found=tuple(best_within(found, budget.found_turns)),
     )
 
 

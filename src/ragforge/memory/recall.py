@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import MemoryFilter
@@ -24,10 +25,15 @@ class TurnHit:
 
 
 async def recall(
-    store: ConversationStore, query: str, where: MemoryFilter, limit: int
+    store: ConversationStore,
+    query: str,
+    where: MemoryFilter,
+    limit: int,
+    without: Collection[str] = (),
 ) -> list[TurnHit]:
-    """Return the turns that share the query's words, best first."""
-    matches = await store.turns_by_words(query, where, limit)
+    """Return the turns that share the query's words, best first, without some of them."""
+    found = await store.turns_by_words(query, where, limit + len(without))
+    matches = [match for match in found if match.id not in without][:limit]
     if not matches:
         return []
     ids = [match.id for match in matches]

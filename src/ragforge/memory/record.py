@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.conversations import Message
 from ragforge.ports.conversations import ConversationStore
 
 
@@ -14,21 +12,14 @@ async def question(store: ConversationStore, conversation_id: str, text: str) ->
     return message
 
 
-async def answer(
-    store: ConversationStore,
-    conversation_id: str,
-    turn_index: int | None,
-    text: str,
-    reasoning: str | None = None,
-    tool_calls: Sequence[ToolCall] = (),
+async def findings(
+    store: ConversationStore, conversation_id: str, turn_index: int | None, text: str
 ) -> Message:
-    """Add the assistant's message to a turn; durable when this returns."""
-    reply = Message(
-        role="assistant",
-        content=text,
-        reasoning=reasoning,
-        tool_calls=tuple(tool_calls),
-        turn_index=turn_index,
-    )
-    [message] = await store.append(conversation_id, [reply])
+    """Add RagForge's own words to a turn: the answer where no model gives one.
+
+    They are the system's, not an assistant's, so that a later search finds what they
+    point to and not the pointing.
+    """
+    said = Message(role="system", content=text, turn_index=turn_index)
+    [message] = await store.append(conversation_id, [said])
     return message

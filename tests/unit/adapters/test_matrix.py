@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.fakes.builders import conversation
 
 from ragforge.adapters.stores.sqlite import matrix
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.domain.vectors import Vector
 from ragforge.search.tokenise import WORDS
+from tests.fakes.builders import conversation
 
 ROWS, DIMENSION = 3_000, 600
 

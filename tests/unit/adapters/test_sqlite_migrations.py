@@ -7,12 +7,12 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.fakes.builders import conversation, exchange
 
 from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.search.tokenise import WORDS, Words
+from tests.fakes.builders import conversation, exchange
 
 
 async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path) -> None:

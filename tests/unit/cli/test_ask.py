@@ -7,9 +7,9 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from tests.unit.cli.conftest import FakeApp, Ragforge
 
 from ragforge.cli.commands.ask import MAX_QUESTION_BYTES
+from tests.unit.cli.conftest import FakeApp, Ragforge
 
 ANSWER = SimpleNamespace(
     content="We renew it every 20 seconds.",

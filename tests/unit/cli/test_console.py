@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from tests.unit.cli.conftest import Ragforge
 
 from ragforge.cli.console import console, one_line, print_json, print_table, printable
 from ragforge.cli.snippets import best_text, snippet, words_pattern
+from tests.unit.cli.conftest import Ragforge
 
 ESCAPE = "\x1b"
 

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.cli.conftest import FakeApp, Ragforge
 
 from ragforge.cli import doctor
 from ragforge.config import Settings
@@ -27,6 +26,7 @@ from ragforge.errors import (
     StoreUnavailable,
 )
 from ragforge.ports.store import Health
+from tests.unit.cli.conftest import FakeApp, Ragforge
 
 FILE = Settings(store=StoreSettings(url="/x.db"))
 SERVER = Settings(store=StoreSettings(url="bolt://host"))

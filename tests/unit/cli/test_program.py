@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.conftest import FakeApp, Ragforge
 
 from ragforge import __version__
 from ragforge.cli.arguments import clean, global_options_first, wants_debug
 from ragforge.errors import ConversationNotFound, InputError
+from tests.unit.cli.conftest import FakeApp, Ragforge
 
 COMMANDS = [
     ("ask",),

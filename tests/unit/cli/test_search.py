@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
-from tests.unit.cli.conftest import FakeApp, Ragforge
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.turns import Turn
+from tests.unit.cli.conftest import FakeApp, Ragforge
 
 MOMENT = datetime(2025, 12, 9, 14, 30, tzinfo=UTC)
 

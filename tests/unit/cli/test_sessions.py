@@ -6,9 +6,8 @@ import json
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
-from tests.unit.cli.conftest import FakeApp, Ragforge
-
 from ragforge.domain.conversations import Conversation
+from tests.unit.cli.conftest import FakeApp, Ragforge
 
 MOMENT = datetime(2025, 12, 9, 14, 30, tzinfo=UTC)
 

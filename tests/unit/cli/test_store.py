@@ -7,11 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.unit.cli.conftest import FakeApp, Ragforge
 
 from ragforge.errors import CopyIncomplete
 from ragforge.ports.archive import RECORD_KINDS
 from ragforge.ports.store import Health
+from tests.unit.cli.conftest import FakeApp, Ragforge
 
 
 def test_store_info_shows_the_engine_and_counts(ragforge: Ragforge, app: FakeApp) -> None:

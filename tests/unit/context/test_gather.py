@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.builders import user
 
 from ragforge.context.gather import best_within, newest_within
 from ragforge.domain.turns import Turn
 from ragforge.memory.recall import TurnHit
+from tests.fakes.builders import user
 
 
 def turns(sizes: list[int]) -> list[Turn]:

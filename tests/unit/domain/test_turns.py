@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.builders import assistant, system, tool_call, tool_result, user
 
 from ragforge.domain.conversations import Message
 from ragforge.domain.turns import embedding_text, messages_to_turns, turn_text
+from tests.fakes.builders import assistant, system, tool_call, tool_result, user
 
 
 def test_all_assistant_messages_and_tool_calls_up_to_the_next_question_are_one_turn() -> None:

@@ -103,9 +103,10 @@ def _show(hits: list[TurnHit], query: str, everywhere: bool) -> None:
         head.append(f"  {hit.score:.2f}", style="dim")
         out.print(head)
         results = [plain(call.result.result) for call in turn.tool_calls if call.result]
-        body = best_text([turn.answer, *(m.content for m in turn.replies), *results], pattern)
+        said = [m.content for m in turn.replies if m.role == "assistant"]
+        body = best_text([turn.answer, *said, *results], pattern)
         question = Text(f"  {one_line(turn.user.content, width)}", style="bold")
-        lines = snippet(printable(body), pattern, width) or ["(no answer yet)"]
+        lines = snippet(printable(body), pattern, width)
         for line in (question, *(Text(f"    {line}") for line in lines)):
             if pattern is not None:
                 line.highlight_regex(pattern, style="yellow")

@@ -68,23 +68,23 @@ def _fresh_call(call: ToolCall) -> ToolCall:
 
 async def _copy_vectors(tx: Transaction, pairs: list[list[str]], last: int) -> None:
     """Copy vectors of turns, except of one the branch cuts: its vector knows what followed."""
-    await tx.rows(
-        """UNWIND $pairs AS pair MATCH (old:Message {uuid: pair[0]})
+    await tx.each(
+        """MATCH (old:Message {uuid: row[0]})
            WHERE old.embedding IS NOT NULL AND NOT EXISTS {
              MATCH (later:Message {
                conversation_id: old.conversation_id, turn_index: old.turn_index})
              WHERE later.position > $last }
-           MATCH (new:Message {uuid: pair[1]})
-           SET new.embedding = old.embedding, new.embedding_model = old.embedding_model""",
-        pairs=pairs,
+           MATCH (new:Message {uuid: row[1]})
+           SET new += old {.embedding, .embedding_model, .embedding_key}""",
+        pairs,
         last=last,
     )
 
 
 async def _copy_references(tx: Transaction, pairs: list[list[str]]) -> None:
-    rows = await tx.rows(
-        f"""UNWIND $pairs AS pair MATCH (f:CodeReference {{owner_id: pair[0]}})
-            RETURN {fields("f", REFERENCE)} AS fact, pair[1] AS owner""",
-        pairs=pairs,
+    rows = await tx.each(
+        f"""MATCH (f:CodeReference {{owner_id: row[0]}})
+            RETURN {fields("f", REFERENCE)} AS fact, row[1] AS owner""",
+        pairs,
     )
     await facts.put_references(tx, [row["fact"] | {"owner_id": row["owner"]} for row in rows])

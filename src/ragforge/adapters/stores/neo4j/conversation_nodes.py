@@ -17,7 +17,7 @@ LAST_ACTIVE_FIRST = "ORDER BY n.updated_ms DESC, n.uuid"
 
 async def read(tx: Transaction, conversation_id: str) -> Row:
     """Return a conversation's row. Raises ConversationNotFound."""
-    query = f"MATCH (n:Conversation {{uuid: $id}}) RETURN {ROW}"
+    query = f"MATCH (n:Conversation {{uuid: $id}}) RETURN {ROW} AS row"
     row: Row | None = await tx.value(query, id=conversation_id)
     if row is None:
         raise ConversationNotFound(conversation_id)
@@ -46,10 +46,10 @@ async def create(tx: Transaction, conversation: Conversation) -> Row:
 
 async def put(tx: Transaction, rows: Sequence[Stored]) -> None:
     """Store conversations as they are, or change those that are there."""
-    await tx.rows(
-        """UNWIND $rows AS row MERGE (n:Conversation {uuid: row.uuid})
+    await tx.each(
+        """MERGE (n:Conversation {uuid: row.uuid})
            SET n:ConversationSession, n += row""",
-        rows=[dict(row) for row in rows],
+        [dict(row) for row in rows],
     )
 
 
@@ -80,7 +80,7 @@ async def recount(tx: Transaction, conversation_id: str) -> None:
 
 async def message(tx: Transaction, message_id: str) -> Row:
     """Return a message's row. Raises MessageNotFound."""
-    query = f"MATCH (m:Message {{uuid: $id}}) RETURN {fields('m', MESSAGE)}"
+    query = f"MATCH (m:Message {{uuid: $id}}) RETURN {fields('m', MESSAGE)} AS row"
     row: Row | None = await tx.value(query, id=message_id)
     if row is None:
         raise MessageNotFound(message_id)

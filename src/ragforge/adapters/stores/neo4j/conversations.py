@@ -42,7 +42,7 @@ class Neo4jConversations(Recall, References):
     ) -> list[Conversation]:
         conditions = nodes.passing(where)
         query = f"""MATCH (n:Conversation) WHERE {conditions}
-                    RETURN {nodes.ROW} {nodes.LAST_ACTIVE_FIRST} SKIP $offset LIMIT $limit"""
+                    RETURN {nodes.ROW} AS row {nodes.LAST_ACTIVE_FIRST} SKIP $offset LIMIT $limit"""
         rows = await self._database.column(
             query, limit=limit, offset=offset, **conditions.parameters
         )
@@ -183,7 +183,7 @@ class Neo4jConversations(Recall, References):
 
     async def branches(self, conversation_id: str) -> list[Conversation]:
         query = f"""MATCH (:Conversation {{uuid: $id}})-[:HAS_BRANCH]->(n:Conversation)
-                    RETURN {nodes.ROW}"""
+                    RETURN {nodes.ROW} AS row"""
 
         async def work(tx: Transaction) -> list[Conversation]:
             await nodes.read(tx, conversation_id)

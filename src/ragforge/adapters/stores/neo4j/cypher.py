@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
-from ragforge.domain.instants import epoch_ms
+from ragforge.domain.instants import epoch_ms, to_millisecond
 
 CONVERSATION = """uuid title summary tags status cwd project_path message_count turn_count
     total_chars created_at updated_at updated_ms"""
@@ -38,8 +39,15 @@ def fields(variable: str, names: str) -> str:
 
 
 def index_key(text: str) -> str:
-    """Return the start of a text: whole ones may be too long for an index."""
-    return text[:_KEY_CHARS]
+    """Return what stands for a text in an index, where very long ones have no room."""
+    if len(text) <= _KEY_CHARS:
+        return text
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def filter_ms(field: str, moment: datetime) -> int:
+    """Return a bound in milliseconds. Raises InvalidTime if it has no time zone."""
+    return epoch_ms(to_millisecond(field, moment))
 
 
 class Where:
@@ -58,8 +66,11 @@ class Where:
 
     def between(self, name: str, since: datetime | None, until: datetime | None) -> Where:
         """Add bounds, both inclusive, on a property that holds milliseconds."""
-        self.add(f"n.{name} >= $since", since=None if since is None else epoch_ms(since))
-        return self.add(f"n.{name} <= $until", until=None if until is None else epoch_ms(until))
+        if since is not None:
+            self.add(f"n.{name} >= $since", since=filter_ms("since", since))
+        if until is not None:
+            self.add(f"n.{name} <= $until", until=filter_ms("until", until))
+        return self
 
     def under(self, name: str, path: str | None) -> Where:
         """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""

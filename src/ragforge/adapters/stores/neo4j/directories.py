@@ -14,9 +14,9 @@ async def add_directories(tx: Transaction, project_id: str, paths: Iterable[str]
     """Store every directory that leads to one of the files, and put the files into them."""
     files = [path for path in paths if _parent(path)]
     directories = _above(files)
-    await tx.rows(
-        """UNWIND $rows AS row MERGE (d:Directory {uuid: row.uuid}) SET d += row""",
-        rows=[
+    await tx.each(
+        "MERGE (d:Directory {uuid: row.uuid}) SET d += row",
+        [
             {
                 "uuid": _id(project_id, path),
                 "project_id": project_id,
@@ -26,20 +26,20 @@ async def add_directories(tx: Transaction, project_id: str, paths: Iterable[str]
             for path in directories
         ],
     )
-    await tx.rows(
-        """UNWIND $rows AS row MATCH (d:Directory {uuid: row[0]})
+    await tx.each(
+        """MATCH (d:Directory {uuid: row[0]})
            MATCH (parent:Directory {uuid: row[1]}) MERGE (d)-[:IN_DIRECTORY]->(parent)""",
-        rows=[
+        [
             [_id(project_id, path), _id(project_id, _parent(path))]
             for path in directories
             if _parent(path)
         ],
     )
-    await tx.rows(
-        f"""UNWIND $rows AS row MATCH (f:{FILE_LABELS} {{project_id: $project, path: row[0]}})
+    await tx.each(
+        f"""MATCH (f:{FILE_LABELS} {{project_id: $project, path: row[0]}})
             MATCH (d:Directory {{uuid: row[1]}}) MERGE (f)-[:IN_DIRECTORY]->(d)""",
+        [[path, _id(project_id, _parent(path))] for path in files],
         project=project_id,
-        rows=[[path, _id(project_id, _parent(path))] for path in files],
     )
 
 

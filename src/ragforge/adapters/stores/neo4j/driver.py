@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -14,14 +15,15 @@ from neo4j import (
     NotificationMinimumSeverity,
 )
 
-from ragforge.adapters.stores.neo4j.failures import translated
+from ragforge.adapters.stores.neo4j.failures import translated, understood
 from ragforge.adapters.stores.rows import Row
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
-RETRY_SECONDS = 20
+RETRY_SECONDS = 15
 """How long an operation is tried again: enough for a small server to come back."""
+_QUIET = logging.NullHandler()
 
 
 class Transaction:
@@ -34,6 +36,14 @@ class Transaction:
         """Run a query and return all its rows."""
         result = await self._inner.run(query, parameters)
         return await result.data()
+
+    async def each(
+        self, query: str, /, rows: Iterable[Row | Sequence[Any]], **parameters: Any
+    ) -> list[Row]:
+        """Run a query for each row, which it knows as `row`; for none nothing is sent."""
+        if not (given := list(rows)):
+            return []
+        return await self.rows(f"UNWIND $rows AS row {query}", rows=given, **parameters)
 
     async def row(self, query: str, /, **parameters: Any) -> Row | None:
         """Run a query and return its first row, or None."""
@@ -83,7 +93,7 @@ class Database:
 
     async def verify(self) -> None:
         """Raise a StoreUnavailable unless the server answers, without trying for long."""
-        with translated(self.url):
+        with understood(self.url):
             await self._driver.verify_connectivity()
 
     async def close(self) -> None:
@@ -104,12 +114,16 @@ def connect(url: str, user: str | None, password: str | None, database: str | No
     place, found_user, found_password = _without_credentials(url)
     user, password = user or found_user, password or found_password
     auth = None if password is None else (user or "neo4j", password)
-    with translated(place):
+    # Retries are told by the error in the end, not by lines on the user's terminal.
+    logging.getLogger("neo4j").addHandler(_QUIET)
+    with understood(place):
         driver = AsyncGraphDatabase.driver(
             place,
             auth=auth,
             connection_timeout=CONNECT_SECONDS,
             max_transaction_retry_time=RETRY_SECONDS,
+            initial_retry_delay=0.5,
+            retry_delay_multiplier=1.5,
             # Hints about queries are for us, not for the user's terminal.
             notifications_min_severity=NotificationMinimumSeverity.OFF,
         )

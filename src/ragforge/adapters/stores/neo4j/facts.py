@@ -32,38 +32,34 @@ _LINK_SCOPES = f"""
 
 async def put_references(tx: Transaction, rows: Sequence[Row]) -> None:
     """Store what messages refer to; the newer hash of a scope wins."""
-    await tx.rows(
-        f"""UNWIND $rows AS row
-            MERGE (f:CodeReference {{owner_id: row.owner_id, scope_id: row.scope_id}})
+    await tx.each(
+        f"""MERGE (f:CodeReference {{owner_id: row.owner_id, scope_id: row.scope_id}})
             SET f += row WITH f {_LINK_REFERENCES}""",
-        rows=[row | {"file_key": index_key(row["file"])} for row in rows],
+        [row | {"file_key": index_key(row["file"])} for row in rows],
     )
 
 
 async def put_mentions(tx: Transaction, rows: Sequence[Row]) -> None:
     """Store what summaries mention: rows of `mention_of_file` and `mention_of_scope`."""
     for kind, link in (("file", _LINK_FILES), ("scope", _LINK_SCOPES)):
-        await tx.rows(
-            f"""UNWIND $rows AS row
-                MERGE (f:CodeMention {{
+        await tx.each(
+            f"""MERGE (f:CodeMention {{
                   owner_id: row.owner_id, kind: row.kind, target_id: row.target_id}})
                 SET f += row WITH f {link}""",
-            rows=[row for row in rows if row["kind"] == kind],
+            [row for row in rows if row["kind"] == kind],
         )
 
 
 async def link_again(tx: Transaction, file_ids: Sequence[str], scope_ids: Sequence[str]) -> None:
     """Lead facts to code that is there again."""
-    await tx.rows(
-        f"""UNWIND $ids AS id MATCH (f:CodeReference {{scope_id: id}}) WITH f {_LINK_REFERENCES}""",
-        ids=scope_ids,
+    await tx.each(
+        f"MATCH (f:CodeReference {{scope_id: row[0]}}) WITH f {_LINK_REFERENCES}",
+        [[scope_id] for scope_id in scope_ids],
     )
     for kind, link, ids in (("file", _LINK_FILES, file_ids), ("scope", _LINK_SCOPES, scope_ids)):
-        await tx.rows(
-            f"""UNWIND $ids AS id MATCH (f:CodeMention {{target_id: id, kind: $kind}})
-                WITH f {link}""",
-            ids=ids,
-            kind=kind,
+        await tx.each(
+            f"MATCH (f:CodeMention {{target_id: row[0], kind: row[1]}}) WITH f {link}",
+            [[target_id, kind] for target_id in ids],
         )
 
 

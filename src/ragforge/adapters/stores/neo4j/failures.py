@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,16 @@ def translated(url: str) -> Iterator[None]:
         raise _translation(url, error) from error
 
 
+@contextmanager
+def understood(url: str) -> Iterator[None]:
+    """Do as `translated`, for a URL that the driver may not understand at all."""
+    with translated(url):
+        try:
+            yield
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from error
+
+
 def _translation(url: str, error: Exception) -> RagForgeError:
     if isinstance(error, Neo4jError):
         return _from_server(url, error)
@@ -74,12 +85,23 @@ def _translation(url: str, error: Exception) -> RagForgeError:
         )
     if isinstance(error, _AWAY):
         return StoreUnavailable(
-            f"Neo4j at {url} does not answer: {error}. Start it with `make neo4j`, or choose "
-            "another store with --store."
+            f"Neo4j at {url} does not answer: {_reason(error)}. Start it with `make neo4j`, or "
+            "choose another store with --store."
         )
     if isinstance(error, ConfigurationError):
         return StoreUnavailable(f"Neo4j at {url} cannot be used: {error}. Check the address.")
     return StoreError(f"Neo4j at {url}: {error}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return the first cause in few words: the driver's own are many."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno:
+            known = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
+            return str(known).lower()
+        cause = cause.__cause__ or cause.__context__
+    return str(error).partition("\n")[0].rstrip(".:")
 
 
 def _from_server(url: str, error: Neo4jError) -> StoreError:

@@ -49,13 +49,14 @@ async def check_free(
         for taken, count in Counter(row[key] for row in rows).items():
             if count > 1:
                 raise DuplicateId(kind, taken)
-    file = await tx.value(
-        f"""UNWIND $rows AS row MATCH (f:{FILE_LABELS} {{uuid: row.uuid}})
-            WHERE f.project_id <> row.project_id OR f.path <> row.path RETURN f.uuid LIMIT 1""",
-        rows=[{key: row[key] for key in ("uuid", "project_id", "path")} for row in files],
+    elsewhere = await tx.each(
+        f"""MATCH (f:{FILE_LABELS} {{uuid: row[0]}})
+            WHERE f.project_id <> $project OR f.path <> row[1] RETURN f.uuid AS uuid LIMIT 1""",
+        [[row["uuid"], row["path"]] for row in files],
+        project=project_id,
     )
-    if file is not None:
-        raise DuplicateId("file", file)
+    for file in elsewhere:
+        raise DuplicateId("file", file["uuid"])
     scope = await tx.value(
         f"""MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids
               AND NOT (s.project_id = $project AND s.file_path IN $paths)
@@ -101,11 +102,11 @@ async def put_files(tx: Transaction, rows: Iterable[Row]) -> None:
             ids=[row["uuid"] for row in group],
             kind=kind,
         )
-        await tx.rows(
-            f"""UNWIND $rows AS row MATCH (p:Project {{uuid: row.project_id}})
+        await tx.each(
+            f"""MATCH (p:Project {{uuid: row.project_id}})
                 MERGE (f:{main} {{uuid: row.uuid}}) SET f:{labels}, f += row
                 MERGE (f)-[:BELONGS_TO]->(p)""",
-            rows=group,
+            group,
         )
 
 
@@ -122,13 +123,13 @@ async def put_scopes(tx: Transaction, rows: Iterable[Row], tokeniser: Tokeniser)
             f"MATCH (s:{other}) WHERE s.uuid IN $ids REMOVE s:{other} SET s:{label}",
             ids=[row["uuid"] for row in groups[label]],
         )
-        await tx.rows(
-            f"""UNWIND $rows AS row MATCH (f:{FILE_LABELS} {{uuid: row.file_id}})
+        await tx.each(
+            f"""MATCH (f:{FILE_LABELS} {{uuid: row.file_id}})
                 MERGE (s:{label} {{uuid: row.uuid}})
                 SET s += row, s.project_id = f.project_id, s.file_path = f.path
                 MERGE (s)-[:DEFINED_IN]->(f)
                 WITH s, f MATCH (s)-[stale:DEFINED_IN]->(old) WHERE old <> f DELETE stale""",
-            rows=groups[label],
+            groups[label],
         )
 
 

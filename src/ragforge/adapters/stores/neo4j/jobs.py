@@ -50,7 +50,7 @@ class Neo4jJobs:
                     taken = f"""MATCH (n:RagForgeJob {{key: $key}})
                                 SET n += $row, n.status = 'running', n.attempts = n.attempts + 1,
                                     n.error = null
-                                RETURN {_ROW}"""
+                                RETURN {_ROW} AS row"""
                     return job_of(await tx.value(taken, key=key, row=row))
             return None
 
@@ -93,7 +93,7 @@ class Neo4jJobs:
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
         where = Where().add("n.status = $status", status=status)
         query = f"""MATCH (n:RagForgeJob) WHERE {where}
-                    RETURN {_ROW} ORDER BY n.sequence LIMIT $limit"""
+                    RETURN {_ROW} AS row ORDER BY n.sequence LIMIT $limit"""
         rows = await self._database.column(query, limit=limit, **where.parameters)
         return [job_of(row) for row in rows]
 
@@ -137,9 +137,9 @@ async def add(tx: Transaction, rows: Sequence[Row]) -> int:
         count=len(new),
     )
     first = last - len(new)
-    await tx.rows(
-        "UNWIND $rows AS row CREATE (n:RagForgeJob) SET n = row",
-        rows=[row | {"sequence": first + place} for place, row in enumerate(new)],
+    await tx.each(
+        "CREATE (n:RagForgeJob) SET n = row",
+        [row | {"sequence": first + place} for place, row in enumerate(new)],
     )
     return len(new)
 
@@ -165,7 +165,9 @@ async def _dead_tokens(tx: Transaction) -> list[str]:
 
 
 async def _read(tx: Transaction, key: str) -> Row:
-    row: Row | None = await tx.value(f"MATCH (n:RagForgeJob {{key: $key}}) RETURN {_ROW}", key=key)
+    row: Row | None = await tx.value(
+        f"MATCH (n:RagForgeJob {{key: $key}}) RETURN {_ROW} AS row", key=key
+    )
     if row is None:
         raise JobNotFound(key)
     return row

@@ -138,46 +138,43 @@ async def put_messages(tx: Transaction, conversation: Stored, rows: Sequence[Row
     # Only the head of a turn is searched, so only it needs to know its project.
     project = conversation["project_path"]
     heads = [row | {"project_path": project} if row["role"] == "user" else row for row in rows]
-    await tx.rows(
-        """MATCH (c:Conversation {uuid: $id}) UNWIND $rows AS row
+    await tx.each(
+        """MATCH (c:Conversation {uuid: $id})
            MERGE (m:Message {uuid: row.uuid}) SET m += row
            MERGE (c)-[:HAS_MESSAGE]->(m)""",
+        heads,
         id=conversation["uuid"],
-        rows=heads,
     )
 
 
 async def put_calls(tx: Transaction, rows: Sequence[Row]) -> None:
     """Store tool calls of known messages, or change those that are there."""
-    if rows:
-        await tx.rows(
-            """UNWIND $rows AS row MATCH (m:Message {uuid: row.message_id})
-               MERGE (t:ToolCall {uuid: row.uuid}) SET t += row
-               MERGE (m)-[:MADE_TOOL_CALL]->(t)""",
-            rows=rows,
-        )
+    await tx.each(
+        """MATCH (m:Message {uuid: row.message_id})
+           MERGE (t:ToolCall {uuid: row.uuid}) SET t += row
+           MERGE (m)-[:MADE_TOOL_CALL]->(t)""",
+        rows,
+    )
 
 
 async def put_results(tx: Transaction, rows: Sequence[Row]) -> None:
     """Store results of known tool calls, or change those that are there."""
-    if rows:
-        await tx.rows(
-            """UNWIND $rows AS row MATCH (t:ToolCall {uuid: row.tool_call_id})
-               MERGE (r:ToolResult {uuid: row.uuid}) SET r += row
-               MERGE (t)-[:PRODUCED_RESULT]->(r)""",
-            rows=rows,
-        )
+    await tx.each(
+        """MATCH (t:ToolCall {uuid: row.tool_call_id})
+           MERGE (r:ToolResult {uuid: row.uuid}) SET r += row
+           MERGE (t)-[:PRODUCED_RESULT]->(r)""",
+        rows,
+    )
 
 
 async def index_turns(
     tx: Transaction, turns: Iterable[tuple[str, int]], tokeniser: Tokeniser
 ) -> None:
     """Index the words of turns, given by conversation and index, as they are now."""
-    rows = await tx.rows(
-        f"""UNWIND $turns AS turn
-            MATCH (m:Message {{conversation_id: turn[0], turn_index: turn[1]}})
+    rows = await tx.each(
+        f"""MATCH (m:Message {{conversation_id: row[0], turn_index: row[1]}})
             WITH m ORDER BY m.position RETURN {WITH_CALLS}""",
-        turns=[list(turn) for turn in turns],
+        [list(turn) for turn in turns],
     )
     by_conversation = defaultdict(list)
     for row in rows:
@@ -187,9 +184,7 @@ async def index_turns(
         for messages in by_conversation.values()
         for turn in messages_to_turns(messages)
     ]
-    await tx.rows(
-        "UNWIND $rows AS row MATCH (m:Message {uuid: row.uuid}) SET m.words = row.words", rows=words
-    )
+    await tx.each("MATCH (m:Message {uuid: row.uuid}) SET m.words = row.words", words)
 
 
 async def delete_messages(tx: Transaction, conversation_id: str, turn_index: int | None) -> None:

@@ -87,8 +87,7 @@ async def _upgrade(
     row = await _schema(tx)
     _check_schema(database, row["version"], len(steps))
     for step in steps[row["version"] :]:
-        for statement in step:
-            await _retried(database, statement)
+        await _retried(database, *step)
     if row["tokeniser"] != tokeniser.version:
         await reindex(database, tokeniser)
     await tx.rows(
@@ -109,11 +108,16 @@ def _check_schema(database: Database, found: int, known: int) -> None:
         raise SchemaTooNew(f"Neo4j at {database.url}", found, known)
 
 
-async def _retried(database: Database, statement: str) -> None:
-    """Run a statement that another process may be running at this very moment."""
+async def _retried(database: Database, *statements: str) -> None:
+    """Run statements that another process may be running at this very moment."""
+
+    async def work(tx: Transaction) -> None:
+        for statement in statements:
+            await tx.rows(statement)
+
     for attempt in range(_TRIES):
         try:
-            await database.write(lambda tx: tx.rows(statement))
+            await database.write(work)
             return
         except StoreUnavailable:
             raise

@@ -48,14 +48,14 @@ class ProjectFiles:
         await self._database.write(work)
 
     async def project(self, path: str) -> Project:
-        query = f"MATCH (n:Project {{path: $path}}) RETURN {fields('n', PROJECT)}"
+        query = f"MATCH (n:Project {{path: $path}}) RETURN {fields('n', PROJECT)} AS row"
         row = await self._database.value(query, path=path)
         if row is None:
             raise ProjectNotFound(path)
         return project_of(row)
 
     async def projects(self) -> list[Project]:
-        query = f"MATCH (n:Project) RETURN {fields('n', PROJECT)} ORDER BY n.path"
+        query = f"MATCH (n:Project) RETURN {fields('n', PROJECT)} AS row ORDER BY n.path"
         return [project_of(row) for row in await self._database.column(query)]
 
     async def delete_project(self, project_id: str) -> None:
@@ -114,5 +114,5 @@ class ProjectFiles:
     async def _files(self, project_id: str, where: Where) -> list[File]:
         where.add("n.project_id = $project", project=project_id)
         query = f"""MATCH (n:{FILE_LABELS}) WHERE {where}
-                    RETURN {fields("n", FILE)} ORDER BY n.path"""
+                    RETURN {fields("n", FILE)} AS row ORDER BY n.path"""
         return [file_of(row) for row in await self._database.column(query, **where.parameters)]

@@ -27,7 +27,7 @@ class References:
         await self._database.write(work)
 
     async def references(self, message_id: str) -> list[CodeReference]:
-        query = f"""MATCH (f:CodeReference {{owner_id: $id}}) RETURN {fields("f", REFERENCE)}
+        query = f"""MATCH (f:CodeReference {{owner_id: $id}}) RETURN {fields("f", REFERENCE)} AS row
                     ORDER BY f.file, f.qualified_name, f.scope_id"""
 
         async def work(tx: Transaction) -> list[CodeReference]:
@@ -41,11 +41,11 @@ class References:
     ) -> list[Conversation]:
         where = Where().add("f.scope_id = $scope", scope=scope_id)
         if file is not None:
-            where.add("f.file_key = $key AND f.file = $file", key=index_key(file), file=file)
+            where.add("f.file_key = $file", file=index_key(file))
         query = f"""MATCH (f:CodeReference) WHERE {where}
                     MATCH (m:Message {{uuid: f.owner_id}})
                     WITH DISTINCT m.conversation_id AS id
                     MATCH (n:Conversation {{uuid: id}})
-                    RETURN {conversation_nodes.ROW} {conversation_nodes.LAST_ACTIVE_FIRST}"""
+                    RETURN {conversation_nodes.ROW} AS row {conversation_nodes.LAST_ACTIVE_FIRST}"""
         rows = await self._database.column(query, **where.parameters)
         return [conversation_of(row) for row in rows]

@@ -85,10 +85,10 @@ async def _put(tx: Transaction, kind: RelationKind, rows: list[dict[str, str]]) 
     else:
         end = f"MATCH (b:{target} {{uuid: row.target}})"
         await _check_known(tx, target, [row["target"] for row in rows])
-    await tx.rows(
-        f"""UNWIND $rows AS row MATCH (a:{source} {{uuid: row.source}}) {end}
+    await tx.each(
+        f"""MATCH (a:{source} {{uuid: row.source}}) {end}
             MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row.project""",
-        rows=rows,
+        rows,
     )
 
 

@@ -121,10 +121,7 @@ async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokenise
 
 
 async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    await tx.rows(
-        "UNWIND $rows AS row MERGE (n:Project {uuid: row.uuid}) SET n += row",
-        rows=_only(cypher.PROJECT, rows),
-    )
+    await tx.each("MERGE (n:Project {uuid: row.uuid}) SET n += row", _only(cypher.PROJECT, rows))
 
 
 async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
@@ -187,11 +184,9 @@ _SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
 
 
 async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    facts_of_jobs = _only(cypher.JOB, rows)
-    await jobs.add(tx, facts_of_jobs)
-    await tx.rows(
-        "UNWIND $rows AS row MATCH (n:RagForgeJob {key: row.key}) SET n += row", rows=facts_of_jobs
-    )
+    found = _only(cypher.JOB, rows)
+    await jobs.add(tx, found)
+    await tx.each("MATCH (n:RagForgeJob {key: row.key}) SET n += row", found)
 
 
 _WRITERS: dict[RecordKind, _Writer] = {

@@ -43,20 +43,19 @@ class Scopes:
         return found[scope_id]
 
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
-        query = f"MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids RETURN {_ROW}"
+        query = f"MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids RETURN {_ROW} AS row"
         return {scope.uuid: scope for scope in await self._scopes(query, ids=list(scope_ids))}
 
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         query = f"""WITH {{file: $path}} AS place {_IN_FILE}
-                    RETURN {_ROW} ORDER BY s.startLine, s.endLine DESC, s.uuid"""
+                    RETURN {_ROW} AS row ORDER BY s.startLine, s.endLine DESC, s.uuid"""
         return await self._scopes(query, project=project_id, path=path)
 
     async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
         query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
-                      AND (s.name_key = $key AND s.name = $name
-                        OR s.qualified_name_key = $key AND s.qualified_name = $name)
-                    RETURN {_ROW} ORDER BY s.file, s.startLine, s.uuid"""
-        return await self._scopes(query, project=project_id, name=name, key=index_key(name))
+                      AND (s.name_key = $name OR s.qualified_name_key = $name)
+                    RETURN {_ROW} AS row ORDER BY s.file, s.startLine, s.uuid"""
+        return await self._scopes(query, project=project_id, name=index_key(name))
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         query = f"""UNWIND $places AS place
@@ -88,7 +87,7 @@ class Scopes:
         query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
                       AND (s.embedding_model IS NULL OR s.embedding_model <> $model
                         OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)
-                    RETURN {_ROW} ORDER BY s.uuid LIMIT $limit"""
+                    RETURN {_ROW} AS row ORDER BY s.uuid LIMIT $limit"""
         return await self._scopes(query, project=project_id, model=model, limit=limit)
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
@@ -119,10 +118,8 @@ async def put_vectors(
     sections = {uuid: vectors[uuid] for uuid in missing}
     for unknown in await vector_nodes.put(tx, vector_nodes.SECTIONS, sections):
         raise ScopeNotFound(unknown)
-    await tx.rows(
-        f"""UNWIND $rows AS row MATCH (s:{SCOPE_LABELS} {{uuid: row[0]}})
-            SET s.embedding_hash = row[1]""",
-        rows=hashes,
+    await tx.each(
+        f"MATCH (s:{SCOPE_LABELS} {{uuid: row[0]}}) SET s.embedding_hash = row[1]", hashes
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts, words
 from ragforge.adapters.stores.neo4j import summary_nodes as nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
-from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import (
     file_mention_of,
@@ -20,7 +20,6 @@ from ragforge.adapters.stores.rows import (
 )
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
-from ragforge.domain.instants import epoch_ms
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import TurnSize
 from ragforge.domain.vectors import Vector
@@ -62,7 +61,7 @@ class Neo4jSummaries:
         self, where: SummaryFilter, limit: int | None = None, offset: int = 0
     ) -> list[Summary]:
         conditions = _summaries(where)
-        query = f"""MATCH (n:Summary) WHERE {conditions} RETURN {nodes.ROW}
+        query = f"""MATCH (n:Summary) WHERE {conditions} RETURN {nodes.ROW} AS row
                     ORDER BY n.conversation_id, n.start_turn_index, n.level, n.uuid
                     SKIP $offset {"" if limit is None else "LIMIT $limit"}"""
         rows = await self._database.column(
@@ -73,7 +72,7 @@ class Neo4jSummaries:
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         query = f"""MATCH (n:Summary {{conversation_id: $id, level: 1}})
                     WHERE NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
-                    RETURN {nodes.ROW} ORDER BY n.start_turn_index, n.uuid"""
+                    RETURN {nodes.ROW} AS row ORDER BY n.start_turn_index, n.uuid"""
 
         async def work(tx: Transaction) -> list[Summary]:
             await conversation_nodes.read(tx, conversation_id)
@@ -119,7 +118,7 @@ class Neo4jSummaries:
         await self._database.write(work)
 
     async def trim(self, before: datetime, level: Level | None = None) -> int:
-        where = Where().add("n.created_ms < $before", before=epoch_ms(before))
+        where = Where().add("n.created_ms < $before", before=filter_ms("before", before))
         where.add("n.level = $level", level=level)
 
         async def work(tx: Transaction) -> int:
@@ -142,7 +141,7 @@ class Neo4jSummaries:
         await self._database.write(work)
 
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
-        query = f"""MATCH (f:CodeMention {{owner_id: $id}}) RETURN {facts.MENTION}
+        query = f"""MATCH (f:CodeMention {{owner_id: $id}}) RETURN {facts.MENTION} AS row
                     ORDER BY f.path, f.qualified_name, f.target_id"""
 
         async def work(tx: Transaction) -> tuple[list[FileMention], list[CodeReference]]:

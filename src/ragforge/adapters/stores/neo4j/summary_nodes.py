@@ -17,7 +17,9 @@ ROW = fields("n", SUMMARY)
 
 async def read(tx: Transaction, summary_id: str) -> Row:
     """Return a summary's row. Raises SummaryNotFound."""
-    row: Row | None = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW}", id=summary_id)
+    row: Row | None = await tx.value(
+        f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=summary_id
+    )
     if row is None:
         raise SummaryNotFound(summary_id)
     return row
@@ -25,10 +27,11 @@ async def read(tx: Transaction, summary_id: str) -> Row:
 
 async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeniser) -> None:
     """Store a summary, or change the one with its id; a changed text loses its vector."""
-    known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW}", id=row["uuid"])
+    known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=row["uuid"])
     if known is not None and summary_text(summary_of(known)) != summary_text(summary_of(row)):
         await tx.rows(
-            "MATCH (n:Summary {uuid: $id}) REMOVE n.embedding, n.embedding_model", id=row["uuid"]
+            "MATCH (n:Summary {uuid: $id}) REMOVE n.embedding, n.embedding_model, n.embedding_key",
+            id=row["uuid"],
         )
     await tx.rows(
         """MATCH (c:Conversation {uuid: $row.conversation_id})

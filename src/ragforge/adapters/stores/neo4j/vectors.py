@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.cypher import Where, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import Row
 from ragforge.domain.hits import Match
-from ragforge.domain.text import check_id
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
@@ -30,7 +29,13 @@ class Shelf:
 
     @property
     def model(self) -> str:
+        """The property that names a vector's model."""
         return f"{self.name}_model"
+
+    @property
+    def key(self) -> str:
+        """The property that stands for the model's name in the index."""
+        return f"{self.name}_key"
 
 
 TURNS = Shelf("Message", "ragforge_turn_vectors")
@@ -49,10 +54,11 @@ async def register(tx: Transaction, vectors: Iterable[Vector]) -> None:
     for vector in vectors:
         vector.check()
         if vector.model not in dimensions:
-            check_id("vector.model", vector.model)
             dimensions[vector.model] = await tx.value(
-                """MERGE (e:EmbeddingModel {name: $name})
-                   ON CREATE SET e.dimension = $dimension RETURN e.dimension""",
+                """MERGE (e:EmbeddingModel {key: $key})
+                   ON CREATE SET e.name = $name, e.dimension = $dimension
+                   RETURN e.dimension""",
+                key=index_key(vector.model),
                 name=vector.model,
                 dimension=vector.dimension,
             )
@@ -66,15 +72,21 @@ async def put(tx: Transaction, shelf: Shelf, vectors: Mapping[str, Vector]) -> s
     """
     await register(tx, vectors.values())
     rows: list[Row] = [
-        {"uuid": uuid, "values": vector.values(), "model": vector.model}
+        {
+            "uuid": uuid,
+            "vector": {
+                shelf.name: vector.values(),
+                shelf.model: vector.model,
+                shelf.key: index_key(vector.model),
+            },
+        }
         for uuid, vector in vectors.items()
     ]
-    found = await tx.column(
-        f"""UNWIND $rows AS row MATCH (n:{shelf.label} {{uuid: row.uuid}})
-            SET n.{shelf.name} = row.values, n.{shelf.model} = row.model RETURN n.uuid""",
-        rows=rows,
+    found = await tx.each(
+        f"MATCH (n:{shelf.label} {{uuid: row.uuid}}) SET n += row.vector RETURN n.uuid AS uuid",
+        rows,
     )
-    return set(vectors) - set(found)
+    return set(vectors) - {row["uuid"] for row in found}
 
 
 async def nearest(
@@ -86,7 +98,7 @@ async def nearest(
     """
     vector.check()
     known = await tx.value(
-        "MATCH (e:EmbeddingModel {name: $name}) RETURN e.dimension", name=vector.model
+        "MATCH (e:EmbeddingModel {key: $key}) RETURN e.dimension", key=index_key(vector.model)
     )
     if known is None or limit <= 0:
         return []
@@ -120,8 +132,12 @@ class _Search:
         self._shelf = shelf
         self._limit = limit
         self._min_score = min_score
-        self._condition = f"n.{shelf.model} = $model AND {where}"
-        self._parameters = {**where.parameters, "model": vector.model, "vector": _unit(vector)}
+        self._condition = f"n.{shelf.key} = $key AND {where}"
+        self._parameters = {
+            **where.parameters,
+            "key": index_key(vector.model),
+            "vector": _unit(vector),
+        }
 
     async def count(self, most: int) -> int:
         """Return how many vectors pass the filter, counting no further than `most`."""

@@ -101,13 +101,13 @@ async def _reindex_nodes(
     async def index_after(tx: Transaction) -> str | None:
         page = await tx.column(
             f"""MATCH (n:{label}) WHERE n.uuid > $after
-                RETURN {fields("n", names)} ORDER BY n.uuid LIMIT $page""",
+                RETURN {fields("n", names)} AS row ORDER BY n.uuid LIMIT $page""",
             after=after,
             page=_PAGE,
         )
-        await tx.rows(
-            f"UNWIND $rows AS row MATCH (n:{label} {{uuid: row.uuid}}) SET n += row.words",
-            rows=[{"uuid": row["uuid"], "words": words_of(row)} for row in page],
+        await tx.each(
+            f"MATCH (n:{label} {{uuid: row.uuid}}) SET n += row.words",
+            [{"uuid": row["uuid"], "words": words_of(row)} for row in page],
         )
         return page[-1]["uuid"] if page else None
 

@@ -36,7 +36,7 @@ FOR (n:CodeReference) REQUIRE (n.owner_id, n.scope_id) IS UNIQUE;
 CREATE CONSTRAINT ragforge_mention IF NOT EXISTS
 FOR (n:CodeMention) REQUIRE (n.owner_id, n.kind, n.target_id) IS UNIQUE;
 CREATE CONSTRAINT ragforge_model IF NOT EXISTS
-FOR (n:EmbeddingModel) REQUIRE n.name IS UNIQUE;
+FOR (n:EmbeddingModel) REQUIRE n.key IS UNIQUE;
 CREATE CONSTRAINT ragforge_job IF NOT EXISTS
 FOR (n:RagForgeJob) REQUIRE n.key IS UNIQUE;
 CREATE CONSTRAINT ragforge_queue IF NOT EXISTS
@@ -54,7 +54,7 @@ FOR (n:Conversation) ON (n.project_path);
 CREATE INDEX ragforge_conversation_updated IF NOT EXISTS
 FOR (n:Conversation) ON (n.updated_ms);
 CREATE INDEX ragforge_conversation_model IF NOT EXISTS
-FOR (n:Conversation) ON (n.summary_embedding_model);
+FOR (n:Conversation) ON (n.summary_embedding_key);
 CREATE INDEX ragforge_message_conversation IF NOT EXISTS
 FOR (n:Message) ON (n.conversation_id);
 CREATE INDEX ragforge_message_position IF NOT EXISTS
@@ -66,7 +66,7 @@ FOR (n:Message) ON (n.role, n.timestamp_ms);
 CREATE INDEX ragforge_message_project IF NOT EXISTS
 FOR (n:Message) ON (n.project_path);
 CREATE INDEX ragforge_message_model IF NOT EXISTS
-FOR (n:Message) ON (n.embedding_model);
+FOR (n:Message) ON (n.embedding_key);
 CREATE INDEX ragforge_summary_conversation IF NOT EXISTS
 FOR (n:Summary) ON (n.conversation_id);
 CREATE INDEX ragforge_summary_project IF NOT EXISTS
@@ -74,7 +74,7 @@ FOR (n:Summary) ON (n.project_path);
 CREATE INDEX ragforge_summary_created IF NOT EXISTS
 FOR (n:Summary) ON (n.created_ms);
 CREATE INDEX ragforge_summary_model IF NOT EXISTS
-FOR (n:Summary) ON (n.embedding_model);
+FOR (n:Summary) ON (n.embedding_key);
 CREATE INDEX ragforge_directory_project IF NOT EXISTS
 FOR (n:Directory) ON (n.project_id);
 CREATE INDEX ragforge_file_project IF NOT EXISTS
@@ -90,7 +90,7 @@ FOR (n:Scope) ON (n.project_id, n.name_key);
 CREATE INDEX ragforge_scope_qualified_name IF NOT EXISTS
 FOR (n:Scope) ON (n.project_id, n.qualified_name_key);
 CREATE INDEX ragforge_scope_model IF NOT EXISTS
-FOR (n:Scope) ON (n.embedding_model);
+FOR (n:Scope) ON (n.embedding_key);
 CREATE INDEX ragforge_section_project IF NOT EXISTS
 FOR (n:MarkdownSection) ON (n.project_id);
 CREATE INDEX ragforge_section_path IF NOT EXISTS
@@ -100,7 +100,7 @@ FOR (n:MarkdownSection) ON (n.project_id, n.name_key);
 CREATE INDEX ragforge_section_qualified_name IF NOT EXISTS
 FOR (n:MarkdownSection) ON (n.project_id, n.qualified_name_key);
 CREATE INDEX ragforge_section_model IF NOT EXISTS
-FOR (n:MarkdownSection) ON (n.embedding_model);
+FOR (n:MarkdownSection) ON (n.embedding_key);
 CREATE INDEX ragforge_reference_owner IF NOT EXISTS
 FOR (n:CodeReference) ON (n.owner_id);
 CREATE INDEX ragforge_reference_scope IF NOT EXISTS
