@@ -76,15 +76,14 @@ async def open_app(settings: Settings, cwd: Path) -> AsyncIterator[App]:
             found_turns=memory.max_context_chars * memory.recent_turns_percent // 100,
         )
         app = App(place, sessions.project_of(place), store, worker, budget)
-        working = asyncio.create_task(worker.run())
+        stopping = asyncio.Event()
+        working = asyncio.create_task(worker.run(stopping))
         try:
             yield app
         finally:
-            working.cancel()
-            with suppress(asyncio.CancelledError):
-                await working
+            stopping.set()
             with suppress(StoreError, TimeoutError):
-                await asyncio.wait_for(worker.drain(), LAST_JOBS_SECONDS)
+                await asyncio.wait_for(working, LAST_JOBS_SECONDS)
     finally:
         await store.close()
 

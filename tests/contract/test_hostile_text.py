@@ -230,9 +230,9 @@ async def test_in_jobs_and_locks(store: Store, text: str, name: str) -> None:
     assert not await store.locks.acquire(name, this_process(), MINUTE)
 
 
-async def test_in_models_of_conversations(store: Store, name: str) -> None:
+async def test_in_models_of_conversations(store: Store, text: str) -> None:
     await store.conversations.create(conversation(uuid="c"))
-    vector = Vector.of(name, [1, 2])
+    vector = Vector.of(text, [1, 2])
     await store.conversations.embed_conversation("c", vector)
 
     [hit] = await store.conversations.conversations_by_vector(vector, ConversationFilter(), 9)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias, get_args
+from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.text import new_id
 
@@ -34,6 +36,19 @@ class Directory:
     path: str
     name: str
     uuid: str
+
+
+def directories_above(project_id: str, paths: Iterable[str]) -> list[Directory]:
+    """Return every directory that leads to the files, an outer one before its inner ones."""
+    found: dict[str, Directory] = {}
+    for path in paths:
+        names = path.split("/")[:-1]
+        for depth, name in enumerate(names, 1):
+            place = "/".join(names[:depth])
+            if place and place not in found:
+                uuid = str(uuid5(NAMESPACE_URL, f"{project_id}/{place}"))
+                found[place] = Directory(place, name, uuid)
+    return list(found.values())
 
 
 @dataclass(frozen=True, slots=True)

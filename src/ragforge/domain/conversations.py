@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -109,9 +109,16 @@ class ConversationChanges:
     status: Status | None = None
 
 
+def changed(conversation: Conversation, changes: ConversationChanges) -> Conversation:
+    """Return the conversation with the changes made."""
+    names = ("title", "summary", "tags", "status")
+    given = {name: value for name in names if (value := getattr(changes, name)) is not None}
+    return replace(conversation, **given)
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Whose memory to search: one conversation, one project, or everything; and when."""
+    """Whose memory to search: one conversation, one project, or everything; asked when."""
 
     conversation_id: str | None = None
     project_path: str | None = None

@@ -38,12 +38,17 @@ class Worker:
     lease: timedelta
     max_attempts: int
 
-    async def run(self) -> None:
-        """Work until cancelled. A store that is away for a while is tried again."""
-        while True:
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Work until told to stop, and then finish what is due.
+
+        A store that is away for a while is tried again.
+        """
+        while not stopping.is_set():
             with suppress(StoreError):
                 await self.drain()
-            await asyncio.sleep(POLL_SECONDS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), POLL_SECONDS)
+        await self.drain()
 
     async def drain(self) -> int:
         """Do every job that is due now and return how many were taken."""

@@ -41,7 +41,7 @@ class ConversationStore(Protocol):
         """Return conversations, the last active first, ties by id."""
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
-        """Change what is given and return the result.
+        """Change what is given and return the result. It is no activity: `updated_at` stays.
 
         Raises ConversationNotFound if the id is unknown.
         """
@@ -98,14 +98,16 @@ class ConversationStore(Protocol):
     async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
         """Delete a turn and the summaries built on it; other turns keep their index.
 
+        The next turn comes after the highest index that is left.
         Raises ConversationNotFound or TurnNotFound.
         """
 
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         """Create `into` as a branch: a copy of everything up to and including the message.
 
-        Copied messages get new ids; vectors and code references are copied, summaries
-        are not. Raises MessageNotFound, DuplicateId.
+        Copied messages get new ids and turns count from 0 without gaps. Code references
+        are copied, and the vectors of whole turns; summaries are not.
+        Raises MessageNotFound, DuplicateId.
         """
 
     async def branches(self, conversation_id: str) -> list[Conversation]:
@@ -154,4 +156,7 @@ class ConversationStore(Protocol):
     async def conversations_about(
         self, scope_id: str | None = None, file: str | None = None
     ) -> list[Conversation]:
-        """Return conversations that refer to the scope or the file, the last active first."""
+        """Return conversations with a reference to the scope and the file, as far as given.
+
+        The last active come first.
+        """

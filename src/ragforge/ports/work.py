@@ -10,7 +10,10 @@ from ragforge.domain.work import Holder, Job, JobStatus, Lock, NewJob
 
 
 class JobQueue(Protocol):
-    """Durable jobs. A lease whose time is up, or whose process is dead, is free to take."""
+    """Durable jobs. A lease whose time is up, or whose process is dead, is free to take.
+
+    A lease that ran out and that nobody took is still its holder's.
+    """
 
     async def enqueue(self, jobs: Sequence[NewJob]) -> int:
         """Add jobs and return how many are new; a key that is known in any status is not."""
@@ -30,7 +33,10 @@ class JobQueue(Protocol):
         """Put a job back until `retry_at`; None makes it a dead letter. Raises LeaseLost."""
 
     async def revive(self, key: str) -> None:
-        """Make a dead letter pending again, with no attempts. Raises JobNotFound."""
+        """Make a dead letter pending again, with no attempts; any other job stays.
+
+        Raises JobNotFound.
+        """
 
     async def get(self, key: str) -> Job:
         """Raises JobNotFound."""

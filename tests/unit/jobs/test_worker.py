@@ -107,13 +107,31 @@ async def test_a_running_worker_takes_jobs_as_they_come(
         done.set()
 
     monkeypatch.setattr(worker_module, "POLL_SECONDS", 0.01)
-    running = asyncio.create_task(worker(store, note=note).run())
+    stopping = asyncio.Event()
+    running = asyncio.create_task(worker(store, note=note).run(stopping))
     await asyncio.sleep(0.05)
     await store.jobs.enqueue([NewJob("k", "note")])
 
     await asyncio.wait_for(done.wait(), 10)
-    running.cancel()
-    assert (await asyncio.gather(running, return_exceptions=True)) != [None]
+    stopping.set()
+    await running
+    assert (await store.jobs.get("k")).status == "done"
+
+
+async def test_a_worker_that_is_told_to_stop_finishes_the_job_it_is_at(store: Store) -> None:
+    stopping, begun = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: Json) -> None:
+        begun.set()
+        await asyncio.sleep(0.1)
+
+    await store.jobs.enqueue([NewJob("k", "slow")])
+    running = asyncio.create_task(worker(store, slow=slow).run(stopping))
+    await begun.wait()
+    stopping.set()
+    await running
+
+    assert (await store.jobs.get("k")).status == "done"
 
 
 def test_the_wait_doubles_up_to_a_limit() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from ragforge.adapters.stores.neo4j import facts, messages
 from ragforge.adapters.stores.neo4j.cypher import REFERENCE, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import Stored
-from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.text import new_id
+from ragforge.domain.branches import fresh_copies
+from ragforge.domain.conversations import Message
 from ragforge.ports.words import Tokeniser
 
 
@@ -27,7 +24,7 @@ async def copy_until(
         last=last["position"],
     )
     originals = [messages.loaded(row) for row in rows]
-    copies = _fresh(originals)
+    copies = fresh_copies(originals)
     placed = await messages.add(tx, branch, copies, tokeniser)
     pairs = [[old.uuid, new.uuid] for old, new in zip(originals, copies, strict=True)]
     await _copy_vectors(tx, pairs, last["position"])
@@ -44,26 +41,6 @@ async def link(tx: Transaction, source: str, target: str, message_id: str) -> No
         target=target,
         message_id=message_id,
     )
-
-
-def _fresh(originals: Sequence[Message]) -> list[Message]:
-    """Return copies with new ids; turns count anew, for deleted ones may have left gaps."""
-    turns = [message.turn_index for message in originals if message.role == "user"]
-    renumbered = {old: new for new, old in enumerate(turns)}
-    return [
-        replace(
-            message,
-            uuid=new_id(),
-            turn_index=renumbered.get(message.turn_index),
-            tool_calls=tuple(_fresh_call(call) for call in message.tool_calls),
-        )
-        for message in originals
-    ]
-
-
-def _fresh_call(call: ToolCall) -> ToolCall:
-    result = None if call.result is None else replace(call.result, uuid=new_id())
-    return replace(call, uuid=new_id(), result=result)
 
 
 async def _copy_vectors(tx: Transaction, pairs: list[list[str]], last: int) -> None:

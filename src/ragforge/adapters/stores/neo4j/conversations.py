@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
@@ -21,8 +20,8 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     Message,
     ToolCall,
+    changed,
 )
-from ragforge.domain.instants import now
 from ragforge.errors import MessageNotFound, TurnNotFound
 
 
@@ -50,17 +49,9 @@ class Neo4jConversations(Recall, References):
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
-            known = conversation_of(await nodes.locked(tx, conversation_id))
-            changed = replace(
-                known,
-                title=known.title if changes.title is None else changes.title,
-                summary=known.summary if changes.summary is None else changes.summary,
-                tags=known.tags if changes.tags is None else changes.tags,
-                status=known.status if changes.status is None else changes.status,
-                updated_at=now(),
-            )
-            await nodes.put(tx, [conversation_row(changed)])
-            return changed
+            result = changed(conversation_of(await nodes.locked(tx, conversation_id)), changes)
+            await nodes.put(tx, [conversation_row(result)])
+            return result
 
         return await self._database.write(work)
 

@@ -111,6 +111,8 @@ def _from_server(url: str, error: Neo4jError) -> StoreError:
             f"Neo4j at {url} refuses the user name or password. Set RAGFORGE_NEO4J_USER and "
             "RAGFORGE_NEO4J_PASSWORD."
         )
+    if code.startswith("Neo.ClientError.Security."):
+        return StoreUnavailable(f"Neo4j at {url} denies access: {' '.join(message.split())}")
     if code == "Neo.ClientError.Schema.ConstraintValidationFailed":
         found = _TAKEN.search(message)
         if found and found[1] in _KINDS:

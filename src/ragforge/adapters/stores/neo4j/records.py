@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragforge.adapters.stores.neo4j import cypher, facts
@@ -127,17 +128,23 @@ def _cursor(text: str) -> tuple[int, list[str]]:
 
 
 async def _page(tx: Transaction, section: Section, after: list[str], limit: int) -> list[Row]:
-    later = "false"
-    for place, key in reversed(list(enumerate(section.keys))):
-        later = f"({key} > $after[{place}] OR {key} = $after[{place}] AND {later})"
-    # The plain bound on the first key lets its index find and order the page.
     return await tx.rows(
-        f"""MATCH {section.match} WHERE {section.keys[0]} >= $after[0] AND {later}
-              AND {section.where}
+        f"""MATCH {section.match} WHERE {_after(section.keys)} AND {section.where}
             RETURN {section.record} AS record, [{", ".join(section.keys)}] AS keys
             ORDER BY {", ".join(section.keys)} LIMIT $limit""",
         after=after,
         limit=limit,
+    )
+
+
+def _after(keys: Sequence[str], place: int = 0) -> str:
+    """Return the condition that keys come after the parameter `after`, the first one first."""
+    first, *rest = keys
+    if not rest:
+        return f"{first} > $after[{place}]"
+    # A plain bound on the first key lets its index find and order the page.
+    return (
+        f"{first} >= $after[{place}] AND ({first} <> $after[{place}] OR {_after(rest, place + 1)})"
     )
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import apsw
 
 from ragforge.adapters.stores.rows import Row
 from ragforge.adapters.stores.sqlite import messages
 from ragforge.adapters.stores.sqlite.sql import insert, select
-from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.text import new_id
+from ragforge.domain.branches import fresh_copies
 from ragforge.ports.words import Tokeniser
 
 
@@ -28,32 +24,12 @@ def copy_until(connection: apsw.Connection, last: Row, branch: Row, tokeniser: T
         (last["conversation_id"], last["position"]),
     )
     originals = messages.load(connection, list(rows))
-    copies = _fresh(originals)
+    copies = fresh_copies(originals)
     messages.add(connection, branch, copies, tokeniser)
     for original, copy in zip(originals, copies, strict=True):
         _copy_references(connection, original.uuid, copy.uuid)
         if original.role == "user":
             _copy_vector(connection, original.uuid, copy.uuid, last["position"])
-
-
-def _fresh(originals: Sequence[Message]) -> list[Message]:
-    """Return copies with new ids; turns count anew, for deleted ones may have left gaps."""
-    turns = [message.turn_index for message in originals if message.role == "user"]
-    renumbered = {old: new for new, old in enumerate(turns)}
-    return [
-        replace(
-            message,
-            uuid=new_id(),
-            turn_index=renumbered.get(message.turn_index),
-            tool_calls=tuple(_fresh_call(call) for call in message.tool_calls),
-        )
-        for message in originals
-    ]
-
-
-def _fresh_call(call: ToolCall) -> ToolCall:
-    result = None if call.result is None else replace(call.result, uuid=new_id())
-    return replace(call, uuid=new_id(), result=result)
 
 
 def _copy_references(connection: apsw.Connection, original: str, copy: str) -> None:

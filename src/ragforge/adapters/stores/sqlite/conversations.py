@@ -40,9 +40,10 @@ from ragforge.domain.conversations import (
     MemoryFilter,
     Message,
     ToolCall,
+    changed,
 )
 from ragforge.domain.hits import Match
-from ragforge.domain.instants import epoch_ms, format_instant, now
+from ragforge.domain.instants import epoch_ms, format_instant
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
@@ -80,17 +81,9 @@ class SqliteConversations:
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
-            known = conversation_of(_row(connection, conversation_id))
-            changed = replace(
-                known,
-                title=known.title if changes.title is None else changes.title,
-                summary=known.summary if changes.summary is None else changes.summary,
-                tags=known.tags if changes.tags is None else changes.tags,
-                status=known.status if changes.status is None else changes.status,
-                updated_at=now(),
-            )
-            upsert(connection, "conversation", conversation_row(changed), ["uuid"])
-            return changed
+            result = changed(conversation_of(_row(connection, conversation_id)), changes)
+            upsert(connection, "conversation", conversation_row(result), ["uuid"])
+            return result
 
         return await self._database.write(work)
 

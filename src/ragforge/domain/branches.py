@@ -1,0 +1,30 @@
+"""Branches: copies of messages that go their own way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
+from ragforge.domain.text import new_id
+
+
+def fresh_copies(originals: Sequence[Message]) -> list[Message]:
+    """Return copies with new ids; turns count anew, for deleted ones may have left gaps."""
+    turns = [message.turn_index for message in originals if message.role == "user"]
+    renumbered = {old: new for new, old in enumerate(turns)}
+    renumbered[BEFORE_FIRST_TURN] = BEFORE_FIRST_TURN
+    return [
+        replace(
+            message,
+            uuid=new_id(),
+            turn_index=renumbered.get(message.turn_index),
+            tool_calls=tuple(_fresh_call(call) for call in message.tool_calls),
+        )
+        for message in originals
+    ]
+
+
+def _fresh_call(call: ToolCall) -> ToolCall:
+    result = None if call.result is None else replace(call.result, uuid=new_id())
+    return replace(call, uuid=new_id(), result=result)
