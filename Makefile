@@ -18,10 +18,10 @@ run: $(VENV)/.run ## Set everything up, then tell RagForge something and ask abo
 
 test: $(VENV)/.dev ## Run every check and every test, with a real Neo4j where one can be had
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term
 
 test-fast: $(VENV)/.dev ## Run the tests that need no server and no kill -9
-	$(BIN)/python -m pytest -m "not neo4j" --ignore tests/faults
+	$(BIN)/python -m pytest -n 2 -m "not neo4j" --ignore tests/faults
 
 check: $(VENV)/.dev ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

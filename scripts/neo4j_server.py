@@ -103,7 +103,11 @@ class Neo4jServer:
             self._engine = _engine(self.home.resolve(), self.port, settings)
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
-                self._engine.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                self._engine.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=os.environ | (_JAVA_FOR_TESTS if self._temporary else {}),
             )
         atexit.register(self.kill)
         try:
@@ -221,6 +225,8 @@ _SETTINGS = {
 }
 # Tests empty the store all the time; planning every query anew each time takes longer than they do.
 _FOR_TESTS = {"dbms.cypher.min_replan_interval": "1h"}
+# A server that lives for minutes gains nothing from code that is compiled with care.
+_JAVA_FOR_TESTS = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 def _java() -> str:

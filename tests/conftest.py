@@ -15,7 +15,7 @@ from tests.fakes.engines import Engines
 Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
-_SKIP_REASON = pytest.StashKey[str]()
+_SKIPPED = "no Neo4j: "
 
 
 @pytest.fixture(params=ENGINES)
@@ -49,7 +49,7 @@ def reopen(engine: str, engines: Engines, store: Store) -> Reopen:
 
 
 @pytest.fixture(scope="session")
-def neo4j_url(request: pytest.FixtureRequest) -> Iterator[str]:
+def neo4j_url() -> Iterator[str]:
     """The address of a Neo4j server for tests, which they may empty.
 
     It is that of RAGFORGE_TEST_NEO4J where it is set, else of a server started here.
@@ -62,17 +62,23 @@ def neo4j_url(request: pytest.FixtureRequest) -> Iterator[str]:
     try:
         server = Neo4jServer().__enter__()
     except Neo4jUnavailable as error:
-        request.config.stash[_SKIP_REASON] = str(error)
-        pytest.skip(f"no Neo4j: {error}")
+        pytest.skip(f"{_SKIPPED}{error}")
     try:
         yield server.url
     finally:
         server.__exit__(None, None, None)
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the Neo4j tests together: they share one server, and empty it."""
+    for item in items:
+        if item.get_closest_marker("neo4j"):
+            item.add_marker(pytest.mark.xdist_group("neo4j"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say loudly that half of the contract was not checked."""
-    if reason := config.stash.get(_SKIP_REASON, None):
-        terminalreporter.write_line(f"NEO4J TESTS SKIPPED: {reason}", red=True, bold=True)
+    skips = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    if reason := next((skip for skip in skips if _SKIPPED in skip), None):
+        told = reason.partition(_SKIPPED)[2].rstrip("')")
+        terminalreporter.write_line(f"NEO4J TESTS SKIPPED: {told}", red=True, bold=True)

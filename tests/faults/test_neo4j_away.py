@@ -17,7 +17,7 @@ pytestmark = pytest.mark.neo4j
 
 
 @pytest.fixture
-def server(request: pytest.FixtureRequest) -> Iterator[Neo4jServer]:
+def server() -> Iterator[Neo4jServer]:
     """A server of its own: stopping the shared one would break every other test."""
     try:
         with Neo4jServer() as server:

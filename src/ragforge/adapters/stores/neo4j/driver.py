@@ -21,7 +21,7 @@ from ragforge.adapters.stores.rows import Row
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10
-RETRY_SECONDS = 30
+RETRY_SECONDS = 10
 """How long an operation is tried again: enough for a small server to come back."""
 _QUIET = logging.NullHandler()
 
