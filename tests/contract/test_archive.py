@@ -20,7 +20,7 @@ EXPECTED = {
     "project": 2,
     "file": 4,
     "scope": 6,
-    "relation": 4,
+    "relation": 5,
     "reference": 3 + 3,
     "mention": 4,
     "branch": 1,

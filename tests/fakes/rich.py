@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from ragforge.domain.code import Project, Relation, Scope
+from ragforge.domain.code import FileMention, Project, Relation, Scope
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.summaries import Summary
 from ragforge.domain.work import Holder, NewJob
@@ -89,6 +89,7 @@ async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]
     relations = [
         Relation("HAS_PARENT", add.uuid, whole.uuid),
         Relation("CONSUMES", total.uuid, add.uuid),
+        Relation("INHERITS_FROM", whole.uuid, total.uuid),
         Relation("IMPORTS", "f-cart", "f-odd"),
         Relation("USES_LIBRARY", "f-cart", "numpy"),
     ]
@@ -141,7 +142,7 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
     await store.summaries.embed({"l1-0": direction(20), "l2": direction(70)})
     code = [reference(scopes[0].uuid, scopes[0].file, "Cart", scopes[0].hash)]
     await store.summaries.mention("l1-0", [mention("src/cart.py"), mention("gone.py", "")], code)
-    await store.summaries.mention("l2", [mention("src/cart.py", "h2")], [])
+    await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2")], [])
     return first, second, both
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 
 from ragforge.adapters.stores.sqlite import matrix
+from ragforge.adapters.stores.sqlite.database import connect
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.domain.vectors import Vector
@@ -85,3 +87,31 @@ async def test_a_matrix_follows_what_other_processes_add_replace_and_delete(
     assert await nearest() == ["east", "north"]
     await there.close()
     await here.close()
+
+
+async def test_readers_with_older_and_newer_views_do_not_spoil_the_matrix(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = await open_sqlite(path, WORDS)
+    await store.conversations.create(conversation(uuid="c"))
+    names = ["a", "b", "late"]
+    await store.conversations.append("c", [Message("user", "", uuid=name) for name in names])
+    await store.conversations.embed_turns(
+        {name: Vector.of("m", [1.0, number]) for number, name in enumerate(names[:2])}
+    )
+    shared = matrix.Matrix("turn", 1, 2)
+    old, new = connect(path), connect(path)
+    query = Vector.of("m", [1.0, 0.0]).data
+
+    def nearest(view: apsw.Connection) -> list[int]:
+        shared.refresh(view)
+        return [owner for owner, _ in shared.nearest(view, query, None, 5, 0.0)]
+
+    old.execute("BEGIN")
+    assert nearest(old) == [1, 2]
+    await store.conversations.embed_turns({"late": Vector.of("m", [2.0, 1.0])})
+    await store.conversations.embed_turns({"a": Vector.of("m", [0.0, 1.0])})
+
+    assert nearest(new) == [3, 2, 1]
+    nearest(old)
+    assert nearest(new) == [3, 2, 1]
+    await store.close()

@@ -36,8 +36,8 @@ class Matrix:
         self._kind = kind
         self._model = model
         self._dimension = dimension
-        self._deleted = -1
-        self._last = 0
+        self._deleted = 0
+        self._newest = 0
         self._ids = np.empty(0, np.int64)
         self._owners = np.empty(0, np.int64)
         self._whole: Floats | None = np.empty((0, self._dimension), np.float32)
@@ -50,21 +50,33 @@ class Matrix:
         return -(-self._dimension // 64)
 
     def refresh(self, connection: apsw.Connection) -> None:
-        """Load what was added and drop what was deleted since the last time."""
-        deleted = connection.execute("SELECT value FROM meta WHERE name = 'vectors_deleted'").get
-        if deleted != self._deleted:
+        """Load what was added and drop what was deleted since the last time.
+
+        Both only grow. A reader whose view is older than the matrix leaves it as it is.
+        """
+        deleted, newest = connection.execute(
+            """SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vector'), 0)
+               FROM meta WHERE name = 'vectors_deleted'"""
+        ).get
+        if deleted < self._deleted or newest < self._newest:
+            return
+        if deleted > self._deleted:
             self._drop_deleted(connection)
-            self._deleted = deleted
+        if newest > self._newest:
+            self._load_new(connection)
+        self._deleted, self._newest = deleted, newest
+
+    def _load_new(self, connection: apsw.Connection) -> None:
         rows = connection.execute(
-            # The + keeps SQLite from reading the whole of an index to find no new row.
+            # The + keeps SQLite from reading the whole of an index to find a few new rows.
             """SELECT id, owner, data FROM vector
                WHERE id > ? AND +kind = ? AND +model = ? ORDER BY id""",
-            (self._last, self._kind, self._model),
+            (self._newest, self._kind, self._model),
         )
         while batch := _take(rows, 8_192):
             self._add(batch)
         if self._whole is not None and self._is_long:
-            self._bits = _reserve(_bits_of(self._whole[: self._count]), 0)
+            self._bits = _bits_of(self._whole[: self._count])
             self._whole = None
 
     @property
@@ -103,7 +115,7 @@ class Matrix:
         else:
             self._whole = _reserve(self._whole, end)
             self._whole[start:end] = vectors
-        self._count, self._last, self._row_of = end, batch[-1][0], None
+        self._count, self._row_of = end, None
 
     def nearest(
         self,
@@ -120,8 +132,10 @@ class Matrix:
         query = _unit(np.frombuffer(data, "<f4").reshape(1, -1))[0]
         rows = None if owners is None else self._rows_of(owners)
         if self._whole is None:
-            rows = self._nearest_by_bits(query, rows, limit * CANDIDATES)
-            cosines = self._stored(connection, rows) @ query
+            rows, vectors = self._stored(
+                connection, self._nearest_by_bits(query, rows, limit * CANDIDATES)
+            )
+            cosines = vectors @ query
         elif rows is None:
             cosines = self._whole[: self._count] @ query
         elif len(rows) * GATHER_SHARE < self._count:
@@ -150,14 +164,15 @@ class Matrix:
         nearest = _top(-distance, wanted)
         return np.sort(nearest if rows is None else rows[nearest])
 
-    def _stored(self, connection: apsw.Connection, rows: Ints) -> Floats:
-        ids = ",".join(map(str, self._ids[rows].tolist()))
-        found = connection.execute(
-            "SELECT data FROM vector WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
-            (f"[{ids}]",),
-        )
-        data = b"".join([row[0] for row in found])
-        return _unit(np.frombuffer(data, "<f4").reshape(len(rows), self._dimension))
+    def _stored(self, connection: apsw.Connection, rows: Ints) -> tuple[Ints, Floats]:
+        """Read the vectors of these rows; those the reader's view does not hold are left out."""
+        ids = self._ids[rows]
+        statement = """SELECT id, data FROM vector
+                       WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"""
+        found: dict[int, bytes] = dict(connection.execute(statement, (str(ids.tolist()),)))
+        vectors = np.frombuffer(b"".join(found.values()), "<f4")
+        held = rows[np.isin(ids, list(found))]  # both in the order of ids
+        return held, _unit(vectors.reshape(len(found), self._dimension))
 
 
 def _take(rows: apsw.Cursor, count: int) -> list[tuple[int, int, bytes]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, one, value
+from ragforge.adapters.stores.sqlite.sql import Where, insert, one, value
 from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
@@ -24,17 +24,12 @@ def put(connection: apsw.Connection, kind: Kind, vectors: Iterable[tuple[int, Ve
 
     Raises InvalidVector or DimensionMismatch.
     """
-    models: dict[str, int] = {}
     for owner, vector in vectors:
         vector.check()
-        if vector.model not in models:
-            models[vector.model] = _register(connection, vector)
-        elif vector.dimension != (known := _dimension(connection, vector.model)):
-            raise DimensionMismatch(vector.model, known or 0, vector.dimension)
         remove(connection, kind, owner)
         connection.execute(
             "INSERT INTO vector (kind, owner, model, data) VALUES (?, ?, ?, ?)",
-            (kind, owner, models[vector.model], vector.data),
+            (kind, owner, _register(connection, vector), vector.data),
         )
 
 
@@ -43,26 +38,21 @@ def remove(connection: apsw.Connection, kind: Kind, owner: int) -> None:
 
 
 def _register(connection: apsw.Connection, vector: Vector) -> int:
-    connection.execute(
-        "INSERT INTO model (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING",
-        (vector.model, vector.dimension),
-    )
-    return _model(connection, vector)[0]
+    """Return the id of a vector's model, noting its dimension the first time."""
+    if (model := _model(connection, vector)) is not None:
+        return model
+    row = {"name": vector.model, "dimension": vector.dimension}
+    return insert(connection, "model", row)
 
 
-def _model(connection: apsw.Connection, vector: Vector) -> tuple[int, int]:
-    """Return the id and dimension of a vector's model; id 0 if no vector of it is stored."""
+def _model(connection: apsw.Connection, vector: Vector) -> int | None:
+    """Return the id of a vector's model, or None if no vector of it was ever stored."""
     row = one(connection, "SELECT id, dimension FROM model WHERE name = ?", (vector.model,))
     if row is None:
-        return 0, vector.dimension
+        return None
     if row["dimension"] != vector.dimension:
         raise DimensionMismatch(vector.model, row["dimension"], vector.dimension)
-    return row["id"], row["dimension"]
-
-
-def _dimension(connection: apsw.Connection, model: str) -> int | None:
-    dimension = value(connection, "SELECT dimension FROM model WHERE name = ?", (model,))
-    return None if dimension is None else int(dimension)
+    return int(row["id"])
 
 
 class VectorSearch:
@@ -90,18 +80,21 @@ class VectorSearch:
         from ragforge.adapters.stores.sqlite.matrix import Matrix, numbers
 
         vector.check()
-        model, dimension = _model(connection, vector)
-        if not model or limit <= 0:
+        model = _model(connection, vector)
+        if model is None or limit <= 0:
             return []
         with self._lock:
-            matrix = self._matrices.setdefault((kind, model), Matrix(kind, model, dimension))
+            key = kind, model
+            if key not in self._matrices:
+                self._matrices[key] = Matrix(kind, model, vector.dimension)
+            matrix = self._matrices[key]
             matrix.refresh(connection)
             owners = None
             if where:
                 ids = f"SELECT group_concat(o.id) FROM {kind} o WHERE {where}"
                 owners = numbers(value(connection, ids, where.bindings))
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
-        return [
-            Match(value(connection, f"SELECT {identity} FROM {kind} WHERE id = ?", (owner,)), score)
-            for owner, score in found
-        ]
+        name = f"SELECT {identity} FROM {kind} WHERE id = ?"
+        named = [(value(connection, name, (owner,)), score) for owner, score in found]
+        # The matrix may know of an owner that is newer than this reader's view.
+        return [Match(uuid, score) for uuid, score in named if uuid is not None]

@@ -1,0 +1,112 @@
+"""The graph on Neo4j: labels, properties and relationships that a user's own Cypher relies on."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import neo4j
+import pytest
+
+from tests.fakes.engines import Engines
+from tests.fakes.rich import fill
+
+pytestmark = pytest.mark.neo4j
+
+PROPERTIES = {
+    "Conversation": """uuid title summary summary_embedding tags status cwd project_path
+        message_count turn_count total_chars created_at updated_at""",
+    "Message": """uuid conversation_id role content reasoning timestamp char_count turn_index
+        token_count embedding""",
+    "ToolCall": "uuid message_id tool_name arguments timestamp duration_ms success iteration",
+    "ToolResult": "uuid tool_call_id success result error timestamp result_size_bytes",
+    "Summary": """uuid conversation_id level conversation_summary actions_summary
+        files_mentioned key_findings tools_used topics start_turn_index end_turn_index
+        char_range_start char_range_end summary_char_count parent_summaries created_at
+        embedding""",
+    "Project": "uuid path name state",
+    "Directory": "uuid path name",
+    "File": "uuid path name hash language size mtime state",
+    "Scope": """uuid name qualified_name type file language startLine endLine signature
+        docstring source hash embedding embedding_hash""",
+    "MarkdownSection": "uuid name file startLine endLine source",
+    "ExternalLibrary": "name",
+}
+
+RELATIONSHIPS = {
+    ("Conversation", "HAS_MESSAGE", "Message"),
+    ("Message", "MADE_TOOL_CALL", "ToolCall"),
+    ("ToolCall", "PRODUCED_RESULT", "ToolResult"),
+    ("Conversation", "HAS_SUMMARY", "Summary"),
+    ("Summary", "SUMMARIZES", "Message"),
+    ("Summary", "SUMMARIZES", "Summary"),
+    ("Summary", "MENTIONS_FILE", "File"),
+    ("Summary", "MENTIONS_SCOPE", "Scope"),
+    ("Message", "REFERENCES_CODE", "Scope"),
+    ("Conversation", "HAS_BRANCH", "Conversation"),
+    ("File", "IN_DIRECTORY", "Directory"),
+    ("Scope", "DEFINED_IN", "File"),
+    ("Scope", "HAS_PARENT", "Scope"),
+    ("Scope", "CONSUMES", "Scope"),
+    ("Scope", "INHERITS_FROM", "Scope"),
+    ("File", "IMPORTS", "File"),
+    ("File", "USES_LIBRARY", "ExternalLibrary"),
+    ("File", "BELONGS_TO", "Project"),
+}
+
+
+@pytest.fixture
+async def graph(engines: Engines, neo4j_url: str) -> AsyncIterator[neo4j.AsyncDriver]:
+    """A driver beside a store that holds every kind of fact."""
+    await fill(await engines.empty("neo4j"))
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        yield driver
+
+
+async def test_every_label_has_its_properties(graph: neo4j.AsyncDriver) -> None:
+    for label, names in PROPERTIES.items():
+        answer = await graph.execute_query(
+            f"MATCH (n:{label}) UNWIND keys(n) AS name RETURN collect(DISTINCT name) AS names"
+        )
+        assert set(names.split()) <= set(answer.records[0]["names"]), label
+
+
+async def test_every_relationship_leads_from_where_to_where(graph: neo4j.AsyncDriver) -> None:
+    answer = await graph.execute_query(
+        "MATCH (a)-[r]->(b) RETURN DISTINCT labels(a) AS a, type(r) AS r, labels(b) AS b"
+    )
+    found = {
+        (source, record["r"], target)
+        for record in answer.records
+        for source in record["a"]
+        for target in record["b"]
+    }
+
+    assert found >= RELATIONSHIPS
+
+
+async def test_conversations_have_both_labels_and_documents_are_not_code(
+    graph: neo4j.AsyncDriver,
+) -> None:
+    answer = await graph.execute_query(
+        """RETURN COUNT { (c:Conversation) WHERE NOT c:ConversationSession } AS unlabelled,
+                  COUNT { (s:MarkdownSection) WHERE s:Scope } AS confused,
+                  COUNT { (d:DocumentFile) WHERE NOT d:File } AS lost,
+                  COUNT { (d:DocumentFile) } AS documents"""
+    )
+    record = answer.records[0]
+
+    assert (record["unlabelled"], record["confused"], record["lost"]) == (0, 0, 0)
+    assert record["documents"] > 0
+
+
+async def test_the_readmes_query_tells_a_conversation_in_order(graph: neo4j.AsyncDriver) -> None:
+    answer = await graph.execute_query(
+        """MATCH (c:Conversation)-[:HAS_MESSAGE]->(m:Message)
+           RETURN c.uuid AS c, m.position AS p ORDER BY c.uuid, m.position"""
+    )
+    told: dict[str, list[int]] = {}
+    for record in answer.records:
+        told.setdefault(record["c"], []).append(record["p"])
+
+    assert told
+    assert all(positions == list(range(len(positions))) for positions in told.values())
