@@ -13,7 +13,7 @@ from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
-EXACT_UP_TO = 20_000
+EXACT_UP_TO = 5_000
 """How many vectors are compared one by one; beyond, the index proposes candidates."""
 _FIRST_FETCH = 200
 _LARGEST_FETCH = 20_000
