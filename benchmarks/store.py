@@ -1,6 +1,7 @@
 """How fast are the stores? Inserts, filtered vector search, words, opening, file size.
 
-    python -m benchmarks.store [--rows 20000,100000,300000] [--dimensions 256,768] [--neo4j URL]
+    python -m benchmarks.store [--engines sqlite,neo4j] [--rows 20000,100000,300000]
+                               [--dimensions 256,768]
 
 Vector search on SQLite stands beside a floor: numpy over a matrix in memory, given the very
 rows that the filter selects. Filters select all rows, a tenth (a project) and a thousandth
@@ -11,10 +12,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -197,13 +198,13 @@ async def measure_open(open_store: Callable[[], Any], data: Data) -> dict[str, f
     }
 
 
-async def on_sqlite(rows: int, dimension: int) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "store.db"
-        result = await measure(lambda: open_sqlite(path, WORDS), rows, dimension, RUNS)
-        result["file_mb"] = round(path.stat().st_size / 1e6, 1)
-        result["peak_memory_mb"] = round(peak_memory_mb())
-        return {"engine": "sqlite", **result}
+async def on_sqlite(folder: str, rows: int, dimension: int) -> dict[str, Any]:
+    path = Path(folder) / f"store-{rows}-{dimension}.db"
+    result = await measure(lambda: open_sqlite(path, WORDS), rows, dimension, RUNS)
+    result["file_mb"] = round(path.stat().st_size / 1e6, 1)
+    result["peak_memory_mb"] = round(peak_memory_mb())
+    path.unlink()
+    return {"engine": "sqlite", **result}
 
 
 async def on_neo4j(url: str, rows: int, dimension: int) -> dict[str, Any]:
@@ -252,20 +253,36 @@ def show(result: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--engines", default="sqlite,neo4j")
     parser.add_argument("--rows", default="20000,100000,300000")
     parser.add_argument("--dimensions", default="256,768")
-    parser.add_argument("--neo4j", default=os.environ.get("RAGFORGE_TEST_NEO4J"))
-    parser.add_argument("--neo4j-rows", default="20000,100000")
     chosen = parser.parse_args()
-    results = []
-    for dimension in map(int, chosen.dimensions.split(",")):
-        for rows in map(int, chosen.rows.split(",")):
-            results.append(in_process_of_its_own("sqlite", rows, dimension))
-            show(results[-1])
-        for rows in map(int, chosen.neo4j_rows.split(",")) if chosen.neo4j else ():
-            results.append(in_process_of_its_own("neo4j", chosen.neo4j, rows, dimension))
-            show(results[-1])
-    print(f"saved to {save('store', results)}")
+    sizes = [
+        (int(rows), int(dimension))
+        for dimension in chosen.dimensions.split(",")
+        for rows in chosen.rows.split(",")
+    ]
+    for engine in chosen.engines.split(","):
+        with engine_of(engine) as place:
+            results = []
+            for rows, dimension in sizes:
+                results.append(in_process_of_its_own(engine, place, rows, dimension))
+                show(results[-1])
+                path = save(f"store-{engine}", results)
+        print(f"saved to {path}")
+
+
+@contextmanager
+def engine_of(engine: str) -> Iterator[str]:
+    """Give the place of an empty store: a folder, or the URL of a server started for this."""
+    if engine == "sqlite":
+        with tempfile.TemporaryDirectory() as folder:
+            yield folder
+        return
+    from scripts.neo4j_server import Neo4jServer
+
+    with tempfile.TemporaryDirectory() as home, Neo4jServer(Path(home)) as server:
+        yield server.url
 
 
 if __name__ == "__main__":
