@@ -35,6 +35,7 @@ format: $(VENV)/.dev ## Put the code in shape
 
 bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.store
+	$(BIN)/python -m benchmarks.embed
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 	$(PYTHON) scripts/neo4j_server.py

@@ -10,18 +10,21 @@ from datetime import timedelta
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.agent.turn import TITLE_JOB, Answer, take_turn
+from ragforge.agent.turn import EMBED_JOB, TITLE_JOB, Answer, take_turn
 from ragforge.config.environment import neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.context.gather import Budget
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.text import Json
 from ragforge.errors import InputError, StoreError
-from ragforge.jobs.worker import Worker
+from ragforge.jobs.worker import Handler, Worker
 from ragforge.memory import sessions
-from ragforge.memory.recall import TurnHit, recall
+from ragforge.memory.embed import MISSING_JOB, embed_missing, embed_turns, enqueue_missing
+from ragforge.memory.recall import Recall, TurnHit
 from ragforge.memory.sessions import SessionLine
 from ragforge.memory.transfer import CopyProgress, CopyReport, copy
+from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -37,6 +40,7 @@ class App:
     cwd: Path
     project_path: Path
     store: Store
+    recall: Recall
     worker: Worker
     budget: Budget
 
@@ -49,13 +53,13 @@ class App:
             raise InputError("The question is empty. Ask something.")
         store = self.store
         session = await sessions.current(store.conversations, self.cwd, self.project_path)
-        return await take_turn(store.conversations, store.jobs, session.uuid, question, self.budget)
+        return await take_turn(self.recall, store.jobs, session.uuid, question, self.budget)
 
     async def search_memory(self, query: str, limit: int, everywhere: bool) -> list[TurnHit]:
         """Return past turns of this project, or of all, that bear on the query."""
         project = None if everywhere else str(self.project_path)
         where = MemoryFilter(project_path=project)
-        return await recall(self.store.conversations, query, where, limit)
+        return await self.recall.turns(query, where, limit)
 
     async def sessions(self, everywhere: bool) -> list[SessionLine]:
         """Return the sessions of this directory, or all, the last active first."""
@@ -68,16 +72,17 @@ async def open_app(settings: Settings, cwd: Path) -> AsyncIterator[App]:
     """Open the store of the settings, and work through the queue while it is open."""
     store = await open_store(settings)
     try:
-        worker = _worker(settings, store)
+        recall = Recall(store.conversations, open_embedder(settings))
+        worker = _worker(settings, store, recall)
         place = sessions.normalise(cwd)
         memory = settings.agent.memory
         budget = Budget(
             recent_turns=memory.max_context_chars * memory.recent_turns_percent // 100,
             found_turns=memory.max_context_chars * memory.recent_turns_percent // 100,
         )
-        app = App(place, sessions.project_of(place), store, worker, budget)
+        app = App(place, sessions.project_of(place), store, recall, worker, budget)
         stopping = asyncio.Event()
-        working = asyncio.create_task(worker.run(stopping))
+        working = asyncio.create_task(_work(app, stopping))
         try:
             yield app
         finally:
@@ -88,17 +93,44 @@ async def open_app(settings: Settings, cwd: Path) -> AsyncIterator[App]:
         await store.close()
 
 
-def _worker(settings: Settings, store: Store) -> Worker:
+async def _work(app: App, stopping: asyncio.Event) -> None:
+    """Do what is queued, and what an earlier model or version left undone."""
+    if app.recall.embedder is not None:
+        with suppress(StoreError):
+            await enqueue_missing(app.store.conversations, app.store.jobs, app.recall.embedder)
+    await app.worker.run(stopping)
+
+
+def _worker(settings: Settings, store: Store, recall: Recall) -> Worker:
     async def title(conversation_id: str) -> None:
         await sessions.give_title(store.conversations, conversation_id)
 
+    handlers: dict[str, Handler] = {TITLE_JOB: title}
+    if (embedder := recall.embedder) is not None:
+
+        async def embed(turn_ids: list[str]) -> None:
+            await embed_turns(store.conversations, embedder, turn_ids)
+
+        async def catch_up(_: Json) -> None:
+            await embed_missing(store.conversations, embedder)
+
+        handlers |= {EMBED_JOB: embed, MISSING_JOB: catch_up}
     return Worker(
         queue=store.jobs,
         holder=this_process(),
-        handlers={TITLE_JOB: title},
+        handlers=handlers,
         lease=timedelta(seconds=settings.jobs.lease_seconds),
         max_attempts=settings.jobs.max_attempts,
     )
+
+
+def open_embedder(settings: Settings) -> Embedder | None:
+    """Return the embedding model of the settings, or None where words must do."""
+    if settings.embeddings.model == "none":
+        return None
+    from ragforge.adapters.embedders.bundled import BundledEmbedder
+
+    return BundledEmbedder()
 
 
 async def open_store(settings: Settings, url: str | None = None) -> Store:

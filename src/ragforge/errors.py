@@ -9,6 +9,8 @@ RagForgeError
 │   ├── InvalidJson               not representable as JSON
 │   └── InvalidVector             empty, zero, NaN or infinite
 │       └── DimensionMismatch     another length than its model's
+├── ModelError                    a model cannot do what was asked
+│   └── EmbedderUnavailable       the embedding model cannot be loaded or reached
 └── StoreError
     ├── NotFound
     │   ├── ConversationNotFound
@@ -96,6 +98,14 @@ class DimensionMismatch(InvalidVector):
         self.model = model
         self.expected = expected
         self.actual = actual
+
+
+class ModelError(RagForgeError):
+    """A model cannot do what was asked."""
+
+
+class EmbedderUnavailable(ModelError):
+    """The embedding model cannot be loaded or reached."""
 
 
 class StoreError(RagForgeError):

@@ -90,7 +90,7 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
         [session] = await app.sessions(everywhere=False)
         assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
         assert session.last_message == second.content
-        assert await app.store.jobs.counts() == {"pending": 0, "running": 0, "done": 1, "dead": 0}
+        assert await app.store.jobs.counts() == {"pending": 0, "running": 0, "done": 3, "dead": 0}
 
 
 async def test_a_turn_through_the_command(ragforge: Callable[..., str]) -> None:
@@ -108,6 +108,38 @@ async def test_a_turn_through_the_command(ragforge: Callable[..., str]) -> None:
     assert session["conversation_id"] == answer["conversation_id"]
     assert session["turn_count"] == 2
     assert answer["conversation_id"][:8] in ragforge("sessions", "list")
+
+
+async def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
+    environ: dict[str, str], project: Path
+) -> None:
+    settings = load_settings(project, environ=environ).settings
+    async with open_app(settings, project) as app:
+        await app.ask("The invoice PDF is rendered by a headless browser")
+        wanted = await app.ask("Authentication happens with a password and a token")
+
+    async with open_app(settings, project) as app:
+        [best, *_] = await app.search_memory("signing in users", limit=5, everywhere=False)
+
+    assert best.turn.user.turn_index == wanted.turn_index
+    assert best.found_by == ("meaning",)
+
+
+async def test_turns_from_before_a_model_was_chosen_are_embedded_later(
+    environ: dict[str, str], project: Path
+) -> None:
+    without = {**environ, "RAGFORGE_EMBEDDINGS__MODEL": "none"}
+    async with open_app(load_settings(project, environ=without).settings, project) as app:
+        await app.ask("Authentication happens with a password and a token")
+        assert await app.search_memory("signing in users", limit=5, everywhere=False) == []
+
+    settings = load_settings(project, environ=environ).settings
+    async with open_app(settings, project):
+        pass
+    async with open_app(settings, project) as app:
+        found = await app.search_memory("signing in users", limit=5, everywhere=False)
+
+    assert [hit.found_by for hit in found] == [("meaning",)]
 
 
 async def test_a_directory_has_its_own_session_and_a_project_its_own_memory(

@@ -8,11 +8,12 @@ from ragforge.context.gather import Budget, Context, gather
 from ragforge.domain.turns import Turn
 from ragforge.domain.work import NewJob
 from ragforge.memory import record
-from ragforge.memory.recall import TurnHit
-from ragforge.ports.conversations import ConversationStore
+from ragforge.memory.recall import Recall, TurnHit
+from ragforge.ports.embedder import Embedder
 from ragforge.ports.work import JobQueue
 
 TITLE_JOB = "title"
+EMBED_JOB = "embed_turns"
 PASSAGES = 3
 
 
@@ -36,20 +37,24 @@ class Answer:
 
 
 async def take_turn(
-    conversations: ConversationStore,
-    jobs: JobQueue,
-    conversation_id: str,
-    question: str,
-    budget: Budget,
+    recall: Recall, jobs: JobQueue, conversation_id: str, question: str, budget: Budget
 ) -> Answer:
     """Answer a question. It is durable before anything else happens to it."""
+    conversations = recall.store
     asked = await record.question(conversations, conversation_id, question)
-    context = await gather(conversations, conversation_id, asked.uuid, question, budget)
+    context = await gather(recall, conversation_id, asked.uuid, question, budget)
     passages = tuple(_passage(hit) for hit in context.found[:PASSAGES])
     content = _from_passages(context)
     await record.findings(conversations, conversation_id, asked.turn_index, content)
-    await jobs.enqueue([NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)])
+    await jobs.enqueue(_jobs_after(conversation_id, asked.uuid, recall.embedder))
     return Answer(content, conversation_id, asked.turn_index or 0, passages)
+
+
+def _jobs_after(conversation_id: str, turn_id: str, embedder: Embedder | None) -> list[NewJob]:
+    jobs = [NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)]
+    if embedder is not None:
+        jobs.append(NewJob(f"embed-turn:{turn_id}:{embedder.name}", EMBED_JOB, [turn_id]))
+    return jobs
 
 
 def _from_passages(context: Context) -> str:

@@ -65,7 +65,7 @@ async def diagnose(
     else:
         checks += [check_disk(Path(url))]
     checks += await check_store(settings, opener or _opener())
-    return [*checks, check_git(), check_ripgrep(), *describe_models()]
+    return [*checks, check_git(), check_ripgrep(), *await check_models(settings)]
 
 
 def _opener() -> OpenStore:
@@ -199,10 +199,17 @@ def _check_program(name: str, path: str | None, remedy: str) -> Check:
     return Check(name, "ok", f"{done.stdout.partition(chr(10))[0].strip()} ({path})")
 
 
-def describe_models() -> list[Check]:
-    """Say which models answer and search."""
-    chat = "no chat model is configured: answers are the best passages found"
-    return [
-        Check("chat model", "ok", chat),
-        Check("embeddings", "ok", "words only in this version"),
-    ]
+async def check_models(settings: Settings) -> list[Check]:
+    """Say which models answer and search, and try the one that searches."""
+    from ragforge.app import open_embedder
+
+    chat = Check("chat model", "ok", "none yet: answers are the best passages found")
+    embedder = open_embedder(settings)
+    if embedder is None:
+        return [chat, Check("embeddings", "ok", "none: memory is searched by words alone")]
+    try:
+        await embedder.embed_query("hello")
+    except errors.ModelError as error:
+        return [chat, Check("embeddings", "fail", str(error), "Or set embeddings.model: none")]
+    detail = f"{embedder.name}, {embedder.dimension} dimensions"
+    return [chat, Check("embeddings", "ok", detail)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field
@@ -53,6 +53,14 @@ class AgentSettings(_Section):
     memory: MemorySettings = Field(default_factory=MemorySettings)
 
 
+class EmbeddingSettings(_Section):
+    """How texts are compared by meaning."""
+
+    model: Literal["bundled", "none"] = Field(
+        default="bundled", description="The model of meaning; none: search by words alone."
+    )
+
+
 class JobSettings(_Section):
     """Work in the background."""
 
@@ -69,6 +77,7 @@ class Settings(_Section):
 
     store: StoreSettings = Field(default_factory=StoreSettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
+    embeddings: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
 
 

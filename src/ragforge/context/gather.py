@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.turns import Turn, messages_to_turns
-from ragforge.memory.recall import TurnHit, recall
-from ragforge.ports.conversations import ConversationStore
+from ragforge.memory.recall import Recall, TurnHit
 
 FOUND_LIMIT = 10
 RECENT_TURNS = 20
@@ -32,14 +31,15 @@ class Context:
 
 
 async def gather(
-    store: ConversationStore, conversation_id: str, turn_id: str, question: str, budget: Budget
+    recall: Recall, conversation_id: str, turn_id: str, question: str, budget: Budget
 ) -> Context:
     """Search the memory of the question's project; the turn being asked is no part of it."""
+    store = recall.store
     conversation = await store.get(conversation_id)
     where = MemoryFilter(project_path=conversation.project_path)
     recent, found = await asyncio.gather(
         store.messages(conversation_id, first_turn=conversation.turn_count - RECENT_TURNS),
-        recall(store, question, where, FOUND_LIMIT, without=[turn_id]),
+        recall.turns(question, where, FOUND_LIMIT, without=[turn_id]),
     )
     earlier = [turn for turn in messages_to_turns(recent) if turn.uuid != turn_id]
     return Context(

@@ -75,13 +75,13 @@ def messages_to_turns(messages: Iterable[Message]) -> list[Turn]:
 
 
 def turn_text(turn: Turn) -> str:
-    """Return the text by which a turn is found: what was asked, answered and used."""
-    said = [m.content for m in turn.replies if m.role == "assistant" and m.content.strip()]
-    lines = [f"User: {turn.user.content}", *(f"Assistant: {content}" for content in said)]
-    if turn.tool_calls:
-        lines.append("Tools used:")
-        lines += [f"- {call.tool_name}: {_result_line(call)}" for call in turn.tool_calls]
-    return "\n".join(lines)
+    """Return the text by whose words a turn is found: what was asked, answered and used.
+
+    It has no labels such as "User:", which would make every turn be about users.
+    """
+    said = [m.content for m in turn.replies if m.role == "assistant"]
+    used = [f"{call.tool_name} {_result_line(call)}" for call in turn.tool_calls]
+    return "\n".join([turn.user.content, *said, *used])
 
 
 def embedding_text(turn: Turn) -> str:

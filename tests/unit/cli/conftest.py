@@ -108,7 +108,15 @@ def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
             raise fake.fails
         return fake.store
 
+    def open_embedder(settings: Settings) -> None:
+        return None
+
     module = ModuleType("ragforge.app")
-    vars(module).update(open_app=open_app, copy_store=copy_store, open_store=open_store)
+    vars(module).update(
+        open_app=open_app,
+        copy_store=copy_store,
+        open_store=open_store,
+        open_embedder=open_embedder,
+    )
     monkeypatch.setitem(sys.modules, "ragforge.app", module)
     return fake

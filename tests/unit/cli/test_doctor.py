@@ -236,3 +236,25 @@ def test_doctor_reports_wrong_settings_as_a_check(ragforge: Ragforge, project: P
     assert (shown.code, report["ok"]) == (1, False)
     (failed,) = [check for check in report["checks"] if check["status"] == "fail"]
     assert "unknown key 'store.ulr'" in failed["detail"]
+
+
+async def test_the_model_of_meaning_is_tried() -> None:
+    bundled, none = Settings(), Settings.model_validate({"embeddings": {"model": "none"}})
+
+    [_, works] = await doctor.check_models(bundled)
+    [_, words] = await doctor.check_models(none)
+
+    assert (works.status, words.status) == ("ok", "ok")
+    assert "256 dimensions" in works.detail
+    assert "words alone" in words.detail
+
+
+async def test_a_model_that_cannot_be_loaded_is_a_failed_check(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ragforge.adapters.embedders.bundled.find_spec", lambda _: None)
+
+    [_, check] = await doctor.check_models(Settings())
+
+    assert check.status == "fail"
+    assert "wordllama" in check.detail

@@ -77,9 +77,9 @@ class Matrix:
         )
         while batch := _take(rows, 8_192):
             self._add(batch)
-        if self._whole is not None and self._is_long:
-            self._bits = _bits_of(self._whole[: self._count])
-            self._whole = None
+            if self._whole is not None and self._is_long:
+                self._bits = _bits_of(self._whole[: self._count])
+                self._whole = None
 
     @property
     def _is_long(self) -> bool:

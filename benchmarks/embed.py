@@ -1,0 +1,91 @@
+"""How fast is the bundled embedder? Beside the plain way with the same table.
+
+The plain way tokenises each text and sums the rows of its tokens; look-up alone is what
+remains of it when the tokens are known already.
+
+python -m benchmarks.embed [--texts 4000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import peak_memory_mb, save
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+
+WORDS_A_TEXT = 200
+LOAD = """
+import asyncio, time
+start = time.process_time()
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+asyncio.run(BundledEmbedder().embed_query("how are sessions found?"))
+print(time.process_time() - start)
+"""
+
+
+def texts_of_this_project(amount: int) -> list[str]:
+    """Return texts of some 200 words each, cut from the project's own sources."""
+    sources = sorted(Path(__file__).parent.parent.glob("src/**/*.py"))
+    words = " ".join(path.read_text("utf-8") for path in sources).split(" ")
+    chance = random.Random(1)
+    starts = [chance.randrange(len(words) - WORDS_A_TEXT) for _ in range(amount)]
+    return [" ".join(words[start : start + WORDS_A_TEXT]) for start in starts]
+
+
+def plain_seconds(embedder: BundledEmbedder, texts: list[str]) -> tuple[float, float, float]:
+    """Return the CPU seconds of tokenising, those of look-up and sum, and the tokens a text."""
+    table = np.asarray(embedder._weights, np.float32)
+    start = time.process_time()
+    tokens = [embedder._tokeniser.encode(text, add_special_tokens=False).ids for text in texts]
+    tokenised = time.process_time()
+    for ids in tokens:
+        total = table[ids].sum(axis=0)
+        total /= np.linalg.norm(total)
+    looked_up = time.process_time()
+    return tokenised - start, looked_up - tokenised, sum(map(len, tokens)) / len(tokens)
+
+
+def load_seconds() -> float:
+    """Return the CPU seconds from nothing to the first vector, the best of three."""
+    runs = [
+        subprocess.run([sys.executable, "-c", LOAD], capture_output=True, check=True)
+        for _ in range(3)
+    ]
+    return min(float(run.stdout) for run in runs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--texts", type=int, default=4_000)
+    texts = texts_of_this_project(parser.parse_args().texts)
+    embedder = BundledEmbedder()
+    asyncio.run(embedder.embed(texts[:50]))
+    start = time.process_time()
+    vectors = asyncio.run(embedder.embed(texts))
+    seconds = time.process_time() - start
+    tokenising, look_up, tokens = plain_seconds(embedder, texts)
+    result: dict[str, Any] = {
+        "texts": len(vectors),
+        "tokens_a_text": round(tokens),
+        "texts_per_cpu_second": round(len(texts) / seconds),
+        "plain_texts_per_cpu_second": round(len(texts) / (tokenising + look_up)),
+        "look_up_texts_per_cpu_second": round(len(texts) / look_up),
+        "share_of_plain": round((tokenising + look_up) / seconds, 2),
+        "load_cpu_seconds": round(load_seconds(), 3),
+        "peak_memory_mb": round(peak_memory_mb()),
+    }
+    print(result)
+    print(f"saved to {save('embed', result)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""The bundled embedder: offline, in order, the same on every machine."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragforge.adapters.embedders import bundled
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.domain.vectors import Vector
+from ragforge.errors import EmbedderUnavailable
+
+EMBEDDER = BundledEmbedder()
+
+
+def cosine(one: Vector | None, other: Vector | None) -> float:
+    assert one is not None
+    assert other is not None
+    return sum(a * b for a, b in zip(one.values(), other.values(), strict=True))
+
+
+async def test_a_text_is_nearer_to_its_like_than_to_others() -> None:
+    query = await EMBEDDER.embed_query("how do users log in?")
+    login, parser = await EMBEDDER.embed(
+        ["def authenticate(user, password)", "class MarkdownRenderer"]
+    )
+
+    assert cosine(query, login) > cosine(query, parser)
+
+
+async def test_identifiers_mean_what_their_parts_mean() -> None:
+    camel, snake, words = await EMBEDDER.embed(
+        ["parseHTTPHeader", "parse_http_header", "parse http header"]
+    )
+
+    assert camel == snake == words
+
+
+async def test_vectors_have_length_one_and_the_promised_dimension() -> None:
+    [vector] = await EMBEDDER.embed(["hello world " * 5_000])
+
+    assert vector is not None
+    assert vector.dimension == EMBEDDER.dimension
+    assert vector.model == EMBEDDER.name
+    assert math.isclose(math.hypot(*vector.values()), 1, abs_tol=1e-6)
+
+
+async def test_vectors_are_the_same_on_every_machine() -> None:
+    vector = await EMBEDDER.embed_query("the quick brown fox")
+
+    assert vector is not None
+    assert vector.values()[:4] == pytest.approx(GOLDEN, abs=1e-5)
+
+
+GOLDEN = [0.036442, -0.059572, -0.042654, 0.010076]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.one_of(st.just(""), st.just("?!"), st.text(max_size=20)), max_size=8))
+async def test_each_text_has_its_own_vector_or_an_explicit_hole(texts: list[str]) -> None:
+    together = await EMBEDDER.embed(texts)
+    alone = [await EMBEDDER.embed_query(text) for text in texts]
+
+    assert len(together) == len(texts)
+    for one, other in zip(together, alone, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or math.isclose(cosine(one, other), 1, abs_tol=1e-5)
+
+
+async def test_more_words_than_are_kept_give_the_same_vectors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)} common" for n in range(600)]
+    before = await BundledEmbedder().embed(texts)
+    monkeypatch.setattr(bundled, "_KNOWN_WORDS", 50)
+
+    after = await BundledEmbedder().embed(texts)
+
+    for one, other in zip(before, after, strict=True):
+        assert math.isclose(cosine(one, other), 1, abs_tol=1e-5)
+
+
+async def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundled, "find_spec", lambda _: None)
+
+    with pytest.raises(EmbedderUnavailable, match="wordllama"):
+        await BundledEmbedder().embed_query("hello")
+
+
+def test_it_loads_no_network_library() -> None:
+    code = (
+        "import asyncio, sys; from ragforge.adapters.embedders.bundled import BundledEmbedder;"
+        "asyncio.run(BundledEmbedder().embed_query('hello'));"
+        "print([m for m in ('requests', 'huggingface_hub', 'wordllama') if m in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
