@@ -373,6 +373,9 @@ def _conversations(where: ConversationFilter) -> Where:
 def _turns(where: MemoryFilter) -> Where:
     conditions = Where().add("o.conversation_id = ?", where.conversation_id)
     conditions.add("o.project_path = ?", where.project_path)
-    return conditions.add("o.started_ms >= ?", _ms(where.since)).add(
-        "o.started_ms <= ?", _ms(where.until)
-    )
+    conditions.add("o.started_ms >= ?", _ms(where.since)).add("o.started_ms <= ?", _ms(where.until))
+    if where.conversation_id is not None:
+        conditions.keys.append(words.key("c", where.conversation_id))
+    elif where.project_path is not None:
+        conditions.keys.append(words.key("p", where.project_path))
+    return conditions

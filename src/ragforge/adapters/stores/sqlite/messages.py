@@ -116,10 +116,10 @@ def index_turn(
         (conversation_id, turn_index),
     )
     for turn in messages_to_turns(load(connection, list(rows))):
-        document = tokeniser.document(turn_text(turn))
-        words.index(
-            connection, "turn_words", turn_id(connection, conversation_id, turn_index), document
-        )
+        rowid = turn_id(connection, conversation_id, turn_index)
+        project = value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
+        keys = f"{words.key('c', conversation_id)} {words.key('p', project)}"
+        words.index(connection, "turn_words", rowid, tokeniser.document(turn_text(turn)), keys)
 
 
 def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:

@@ -86,6 +86,7 @@ class Where:
     def __init__(self) -> None:
         self._conditions = ["1"]
         self.bindings: list[Any] = []
+        self.keys: list[str] = []  # words that a full-text search may demand as well
 
     def add(self, condition: str, *bindings: Any) -> Where:
         """Add a condition, unless its (first) binding is None."""

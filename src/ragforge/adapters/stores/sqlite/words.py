@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where
@@ -19,6 +21,11 @@ def index(connection: apsw.Connection, table: str, rowid: int, *texts: str) -> N
     )
 
 
+def key(kind: str, name: str) -> str:
+    """Return a word that stands for a conversation or a project, whatever its name."""
+    return f"{kind}{blake2b(name.encode(errors='replace'), digest_size=8).hexdigest()}"
+
+
 def search(
     connection: apsw.Connection,
     owner: str,
@@ -32,6 +39,8 @@ def search(
         return []
     table = f"{owner}_words"
     expression = " OR ".join(f'"{word}"' for word in words)
+    for wanted in where.keys:
+        expression = f'keys : "{wanted}" AND ({expression})'
     statement = f"""
         SELECT o.{identity}, -bm25({table}, {_WEIGHTS[table]}) AS score
         FROM {table} CROSS JOIN {owner} o ON o.id = {table}.rowid
@@ -53,12 +62,12 @@ def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
 
 
 _COLUMNS = {
-    "turn_words": ("words",),
+    "turn_words": ("words", "keys"),
     "summary_words": ("words",),
     "scope_words": ("name", "path", "signature", "docstring", "source"),
 }
 _WEIGHTS = {
-    "turn_words": "1.0",
+    "turn_words": "1.0, 0.0",
     "summary_words": "1.0",
     "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0",
 }

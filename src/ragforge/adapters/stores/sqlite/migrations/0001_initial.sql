@@ -243,8 +243,10 @@ CREATE TABLE lock (
 ) STRICT, WITHOUT ROWID;
 
 -- The words are made by RagForge; the ascii tokeniser only parts them at the spaces.
+-- Keys stand for the conversation and the project: a search within one of them then reads
+-- its turns alone, not every turn that holds a common word.
 CREATE VIRTUAL TABLE turn_words
-  USING fts5 (words, content='', contentless_delete=1, tokenize='ascii');
+  USING fts5 (words, keys, content='', contentless_delete=1, tokenize='ascii');
 CREATE VIRTUAL TABLE summary_words
   USING fts5 (words, content='', contentless_delete=1, tokenize='ascii');
 CREATE VIRTUAL TABLE scope_words
