@@ -77,7 +77,7 @@ async def test_more_words_than_are_kept_give_the_same_vectors(
 ) -> None:
     texts = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)} common" for n in range(600)]
     before = await BundledEmbedder().embed(texts)
-    monkeypatch.setattr(bundled, "_KNOWN_WORDS", 50)
+    monkeypatch.setattr(bundled, "_KNOWN_RUNS", 50)
 
     after = await BundledEmbedder().embed(texts)
 

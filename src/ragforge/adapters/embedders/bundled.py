@@ -2,13 +2,15 @@
 
 Each word is the sum of its tokens' vectors from WordLlama's table, a text the sum of its
 words, in lower case and with identifiers split: on long conversations that finds more
-than the table's own tokenising does, and a word is looked up once, however often it stands.
+than the table's own tokenising does. The sum of an identifier is kept once it is known, so
+that a text costs one look-up for each of them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -29,10 +31,11 @@ if TYPE_CHECKING:
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENISER = "tokenizers/l2_supercat_tokenizer_config.json"
+_RUN = re.compile(r"\w+")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
-_KNOWN_WORDS = 1 << 16
-"""How many words are kept: 64 MB of them. Then the table starts anew."""
+_KNOWN_RUNS = 1 << 16
+"""How many runs of letters are kept: 64 MB of them. Then the table starts anew."""
 
 
 class BundledEmbedder:
@@ -61,22 +64,23 @@ class BundledEmbedder:
     def _embed_one(self, text: str) -> Vector | None:
         import numpy as np
 
-        words = _WORD.findall(text)
-        if len(self._rows) > _KNOWN_WORDS:
+        if len(self._rows) > _KNOWN_RUNS:
             self._rows.clear()
-        rows = np.fromiter(map(self._rows.__getitem__, words), np.int64, len(words))
-        total = self._table[rows].sum(axis=0)
-        length = np.linalg.norm(total)
+        runs = _RUN.findall(text)
+        rows = np.fromiter(map(self._rows.__getitem__, runs), np.int64, len(runs))
+        total = np.take(self._table, rows, axis=0, mode="clip").sum(axis=0)
+        length = math.sqrt(total @ total)
         if not length:
             return None
         return Vector(self.name, (total / length).astype("<f4").tobytes())
 
-    def _learn(self, word: str) -> int:
-        """Put the vector of a new word into the next row of the table."""
+    def _learn(self, run: str) -> int:
+        """Put the sum of a new run's words into the next row of the table."""
         import numpy as np
 
-        text = word[:_WORD_CHARS].lower()
-        tokens = self._tokeniser.encode(text, add_special_tokens=False).ids
+        words = [word[:_WORD_CHARS].lower() for word in _WORD.findall(run)]
+        found = self._tokeniser.encode_batch(words, add_special_tokens=False)
+        tokens = [token for word in found for token in word.ids]
         row = len(self._rows)
         if row >= len(self._table):
             grown = np.empty((len(self._table) * 2, self.dimension), np.float32)
@@ -112,13 +116,13 @@ class BundledEmbedder:
 
 
 class _Rows(dict[str, int]):
-    """The row of each word that is known; an unknown one is learnt as it is asked for."""
+    """The row of each run that is known; an unknown one is learnt as it is asked for."""
 
     def __init__(self, learn: Callable[[str], int]) -> None:
         self._learn = learn
 
-    def __missing__(self, word: str) -> int:
-        row = self[word] = self._learn(word)
+    def __missing__(self, run: str) -> int:
+        row = self[run] = self._learn(run)
         return row
 
 
