@@ -32,6 +32,7 @@ from ragforge.search.tokenise import WORDS
 
 PROJECTS = 10
 CONVERSATIONS = 1_000
+PAGE = 10_000
 TOP = 10
 RUNS = 40
 MODEL = "random"
@@ -84,8 +85,8 @@ async def fill(store: Store, rows: int, dimension: int) -> Data:
         await store.conversations.append(ids[first], messages)
     seconds = time.perf_counter() - start
     start = time.perf_counter()
-    for first in range(0, rows, 2_000):
-        page = range(first, min(first + 2_000, rows))
+    for first in range(0, rows, PAGE):
+        page = range(first, min(first + PAGE, rows))
         await store.conversations.embed_turns(
             {f"turn-{row}": Vector(MODEL, matrix[row].tobytes()) for row in page}
         )
