@@ -14,8 +14,7 @@ import argparse
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -202,23 +201,22 @@ async def measure_open(open_store: Callable[[], Any], data: Data) -> dict[str, f
 async def on_sqlite(folder: str, rows: int, dimension: int) -> dict[str, Any]:
     path = Path(folder) / f"store-{rows}-{dimension}.db"
     result = await measure(lambda: open_sqlite(path, WORDS), rows, dimension, RUNS)
-    result["file_mb"] = round(path.stat().st_size / 1e6, 1)
+    result["file_mb"] = megabytes(Path(folder))
     result["peak_memory_mb"] = round(peak_memory_mb())
-    path.unlink()
     return {"engine": "sqlite", **result}
 
 
 async def on_neo4j(url: str, rows: int, dimension: int) -> dict[str, Any]:
-    import neo4j
-
     from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-    async with neo4j.AsyncGraphDatabase.driver(url) as driver:
-        empty = "MATCH (n) WHERE NOT n:RagForgeSchema CALL (n) { DETACH DELETE n } IN TRANSACTIONS"
-        async with driver.session() as session:
-            await (await session.run(empty)).consume()
     result = await measure(lambda: open_neo4j(url, WORDS), rows, dimension, 20)
     return {"engine": "neo4j", **result}
+
+
+def megabytes(folder: Path) -> float:
+    """Return the size of all files in a folder."""
+    sizes = (path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return round(sum(sizes) / 1e6, 1)
 
 
 def in_process_of_its_own(engine: str, *arguments: Any) -> dict[str, Any]:
@@ -264,26 +262,26 @@ def main() -> None:
         for rows in chosen.rows.split(",")
     ]
     for engine in chosen.engines.split(","):
-        with engine_of(engine) as place:
-            results = []
-            for rows, dimension in sizes:
-                results.append(in_process_of_its_own(engine, place, rows, dimension))
-                show(results[-1])
-                path = save(f"store-{engine}", results)
+        results = []
+        for rows, dimension in sizes:
+            with tempfile.TemporaryDirectory() as folder:
+                results.append(measure_in(Path(folder), engine, rows, dimension))
+            show(results[-1])
+            path = save(f"store-{engine}", results)
         print(f"saved to {path}")
 
 
-@contextmanager
-def engine_of(engine: str) -> Iterator[str]:
-    """Give the place of an empty store: a folder, or the URL of a server started for this."""
+def measure_in(folder: Path, engine: str, rows: int, dimension: int) -> dict[str, Any]:
+    """Measure an empty store: a file in the folder, or a server that has its home there."""
     if engine == "sqlite":
-        with tempfile.TemporaryDirectory() as folder:
-            yield folder
-        return
+        return in_process_of_its_own(engine, str(folder), rows, dimension)
     from scripts.neo4j_server import Neo4jServer
 
-    with tempfile.TemporaryDirectory() as home, Neo4jServer(Path(home)) as server:
-        yield server.url
+    with Neo4jServer(folder) as server:
+        result = in_process_of_its_own(engine, server.url, rows, dimension)
+    databases = megabytes(folder / "data" / "databases")  # stopped: everything is on the disk
+    log = megabytes(folder / "data" / "transactions")
+    return {**result, "file_mb": databases, "log_mb": log}
 
 
 if __name__ == "__main__":
