@@ -22,7 +22,7 @@ CANDIDATES = 100
 """How many times the limit are re-scored: static models lose neighbours below that."""
 GATHER_SHARE = 3
 """Below one row in so many, copying the chosen rows is cheaper than scoring all of them."""
-GATHERED_ROWS = 1_024
+GATHERED_ROWS = 256
 """How many rows are copied at a time: what stays in the processor's cache is not written out."""
 
 
