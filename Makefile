@@ -36,15 +36,16 @@ format: $(VENV)/.dev ## Put the code in shape
 bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.store
 	$(BIN)/python -m benchmarks.embed
+	$(BIN)/python -m benchmarks.execute
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 	$(PYTHON) scripts/neo4j_server.py
 
 lock: $(VENV)/.dev ## Choose new versions of all dependencies
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --extra neo4j \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --extra all \
 	  --custom-compile-command "make lock" -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --extra neo4j --group dev \
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --extra all --group dev \
 	  --custom-compile-command "make lock" -c requirements.lock -o requirements-dev.lock pyproject.toml
 
 clean: ## Remove the virtual environment and all caches

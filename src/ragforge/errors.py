@@ -10,7 +10,15 @@ RagForgeError
 │   └── InvalidVector             empty, zero, NaN or infinite
 │       └── DimensionMismatch     another length than its model's
 ├── ModelError                    a model cannot do what was asked
-│   └── EmbedderUnavailable       the embedding model cannot be loaded or reached
+│   ├── ModelMissing              none is configured, or its library is not installed
+│   ├── KeyRejected               the provider wants a key, or another one
+│   ├── RequestRefused            the provider will not take this request, now or later
+│   │   └── ToolsUnsupported      this model cannot call tools
+│   ├── ModelUnavailable          the provider fails; trying again may help
+│   │   └── ModelBusy             too many requests; it may say how long to wait
+│   ├── BadAnswer                 the answer cannot be read, or breaks its schema
+│   ├── SpendCapReached           the next request could cost more than is allowed
+│   └── EmbedderUnavailable       the embedding model cannot be loaded
 └── StoreError
     ├── NotFound
     │   ├── ConversationNotFound
@@ -104,8 +112,52 @@ class ModelError(RagForgeError):
     """A model cannot do what was asked."""
 
 
+class ModelMissing(ModelError):
+    """No model is configured, or the library that speaks to it is not installed."""
+
+
+class KeyRejected(ModelError):
+    """The provider wants a key, or another one."""
+
+
+class RequestRefused(ModelError):
+    """The provider will not take this request, now or later."""
+
+
+class ToolsUnsupported(RequestRefused):
+    """This model cannot call tools."""
+
+
+class ModelUnavailable(ModelError):
+    """The provider fails; trying again may help."""
+
+
+class ModelBusy(ModelUnavailable):
+    """The provider takes no more requests for a while."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after  # seconds, where the provider said so
+
+
+class BadAnswer(ModelError):
+    """A model's answer cannot be read, or does not fit its schema."""
+
+
+class SpendCapReached(ModelError):
+    """No further request is made: the allowed sum is spent."""
+
+    def __init__(self, spent: float, cap: float) -> None:
+        super().__init__(
+            f"The spend cap of {cap:.2f} USD is reached ({spent:.4f} USD are spent). "
+            "Raise it with the setting llm.max_spend_usd."
+        )
+        self.spent = spent
+        self.cap = cap
+
+
 class EmbedderUnavailable(ModelError):
-    """The embedding model cannot be loaded or reached."""
+    """The embedding model cannot be loaded."""
 
 
 class StoreError(RagForgeError):

@@ -206,6 +206,8 @@ async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: 
     assert await to_embed("a", 2) == ["t0", "t2"]
     assert await to_embed("b", 9) == ["t0", "t1", "t2", "t3"]
     assert await to_embed("a", 0) == []
+    assert await store.conversations.count_turns_to_embed("a") == (3, 4)
+    assert await store.conversations.count_turns_to_embed("b") == (4, 4)
 
 
 async def test_only_turns_can_be_embedded_and_all_or_none_are(store: Store, talk: str) -> None:

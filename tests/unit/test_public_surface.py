@@ -41,3 +41,25 @@ def test_using_the_embedded_store_does_not_load_the_neo4j_driver() -> None:
     )
 
     assert loaded.stdout.strip() == "False"
+
+
+def test_a_turn_without_a_chat_model_loads_no_providers_library() -> None:
+    code = """
+import asyncio, sys, tempfile, pathlib
+from ragforge import load_settings, open_app
+
+async def main(folder):
+    environ = {"RAGFORGE_STORE": str(folder / "store.db")}
+    async with open_app(load_settings(folder, environ=environ).settings, folder) as app:
+        await app.ask("How are sessions found?")
+
+with tempfile.TemporaryDirectory() as folder:
+    asyncio.run(main(pathlib.Path(folder)))
+heavy = ("pydantic_ai", "openai", "anthropic", "google.genai", "httpx2", "onnxruntime", "neo4j")
+print([name for name in heavy if name in sys.modules])
+"""
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert loaded.stdout.strip() == "[]"

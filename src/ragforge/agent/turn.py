@@ -2,52 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ragforge.context.gather import Budget, Context, gather
-from ragforge.domain.turns import Turn
+from ragforge.agent.answer import Answer, by_model, from_passages, passages_of, written_into
+from ragforge.context.gather import Budget, gather
 from ragforge.domain.work import NewJob
+from ragforge.errors import ModelError
+from ragforge.llm.ask import Asker
 from ragforge.memory import record
-from ragforge.memory.recall import Recall, TurnHit
+from ragforge.memory.recall import Recall
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.work import JobQueue
 
 TITLE_JOB = "title"
 EMBED_JOB = "embed_turns"
-PASSAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """Something found that bears on the question, and where it stands."""
+class Agent:
+    """Takes turns: with a chat model, or with what it finds alone."""
 
-    text: str
-    source: str
-    score: float
+    recall: Recall
+    jobs: JobQueue
+    chat: Asker | None
+    budget: Budget
 
+    async def take_turn(self, conversation_id: str, question: str) -> Answer:
+        """Answer a question. It is durable before anything else happens to it.
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a turn gave."""
-
-    content: str
-    conversation_id: str
-    turn_index: int
-    passages: tuple[Passage, ...]
-
-
-async def take_turn(
-    recall: Recall, jobs: JobQueue, conversation_id: str, question: str, budget: Budget
-) -> Answer:
-    """Answer a question. It is durable before anything else happens to it."""
-    conversations = recall.store
-    asked = await record.question(conversations, conversation_id, question)
-    context = await gather(recall, conversation_id, asked.uuid, question, budget)
-    passages = tuple(_passage(hit) for hit in context.found[:PASSAGES])
-    content = _from_passages(context)
-    await record.findings(conversations, conversation_id, asked.turn_index, content)
-    await jobs.enqueue(_jobs_after(conversation_id, asked.uuid, recall.embedder))
-    return Answer(content, conversation_id, asked.turn_index or 0, passages)
+        A model that fails does not break the turn: what was found is the answer then.
+        """
+        store = self.recall.store
+        asked = await record.question(store, conversation_id, question)
+        context = await gather(self.recall, conversation_id, asked.uuid, question, self.budget)
+        answer = Answer(
+            content=from_passages(context),
+            conversation_id=conversation_id,
+            turn_index=asked.turn_index or 0,
+            passages=passages_of(context),
+        )
+        if self.chat is not None:
+            try:
+                reply = await by_model(self.chat, context, question)
+                answer = written_into(answer, reply, self.chat.model.name)
+            except ModelError as error:
+                answer = replace(answer, problem=str(error))
+        await record.answer(
+            store,
+            conversation_id,
+            asked.turn_index,
+            answer.content,
+            reasoning=answer.reasoning,
+            by_model=answer.model is not None,
+        )
+        await self.jobs.enqueue(_jobs_after(conversation_id, asked.uuid, self.recall.embedder))
+        return answer
 
 
 def _jobs_after(conversation_id: str, turn_id: str, embedder: Embedder | None) -> list[NewJob]:
@@ -55,28 +64,3 @@ def _jobs_after(conversation_id: str, turn_id: str, embedder: Embedder | None) -
     if embedder is not None:
         jobs.append(NewJob(f"embed-turn:{turn_id}:{embedder.name}", EMBED_JOB, [turn_id]))
     return jobs
-
-
-def _from_passages(context: Context) -> str:
-    """Answer without a chat model: cite what was found, by name."""
-    cited = context.found[:PASSAGES]
-    if not cited:
-        return "Nothing in this project's memory bears on that yet. It is remembered from now on."
-    count = "One past exchange bears" if len(cited) == 1 else f"{len(cited)} past exchanges bear"
-    lines = [f"{count} on this:"]
-    for number, hit in enumerate(cited, 1):
-        lines.append(f"[{number}] {_source(hit)}")
-    return "\n".join(lines)
-
-
-def _passage(hit: TurnHit) -> Passage:
-    return Passage(_quote(hit.turn), _source(hit), hit.score)
-
-
-def _quote(turn: Turn) -> str:
-    return f"{turn.user.content}\n{turn.answer}".strip()
-
-
-def _source(hit: TurnHit) -> str:
-    when = hit.turn.user.timestamp.strftime("%Y-%m-%d %H:%M")
-    return f"turn {hit.turn.user.turn_index} of session {hit.conversation_id[:8]}, {when}"

@@ -200,16 +200,35 @@ def _check_program(name: str, path: str | None, remedy: str) -> Check:
 
 
 async def check_models(settings: Settings) -> list[Check]:
-    """Say which models answer and search, and try the one that searches."""
-    from ragforge.app import open_embedder
+    """Try the models that answer and search, as far as that costs nothing."""
+    return [check_chat(settings), await check_embeddings(settings)]
 
-    chat = Check("chat model", "ok", "none yet: answers are the best passages found")
+
+def check_chat(settings: Settings) -> Check:
+    """See whether the chat model could be asked; nothing is sent, for that may cost money."""
+    from ragforge.app.models import NO_CHAT_MODEL, chat_model
+
+    if settings.llm.model == "none":
+        return Check("chat model", "ok", "none: answers are the best passages found", NO_CHAT_MODEL)
+    try:
+        model = chat_model(settings.llm)
+    except errors.ModelError as error:
+        return Check("chat model", "fail", str(error), "Or set llm.model: none")
+    place = settings.llm.base_url or "the provider's own address"
+    return Check("chat model", "ok", f"{model.name} at {place}; not asked anything")
+
+
+async def check_embeddings(settings: Settings) -> Check:
+    """Embed a word."""
+    from ragforge.app.models import open_embedder
+
     embedder = open_embedder(settings)
     if embedder is None:
-        return [chat, Check("embeddings", "ok", "none: memory is searched by words alone")]
+        return Check("embeddings", "ok", "none: memory is searched by words alone")
     try:
         await embedder.embed_query("hello")
     except errors.ModelError as error:
-        return [chat, Check("embeddings", "fail", str(error), "Or set embeddings.model: none")]
-    detail = f"{embedder.name}, {embedder.dimension} dimensions"
-    return [chat, Check("embeddings", "ok", detail)]
+        return Check("embeddings", "fail", str(error), "Or set embeddings.model: bundled")
+    finally:
+        await embedder.close()
+    return Check("embeddings", "ok", f"{embedder.name}, {embedder.dimension} dimensions")

@@ -11,7 +11,7 @@ import typer
 
 from ragforge import __version__
 from ragforge.cli.arguments import clean, global_options_first, wants_debug
-from ragforge.cli.commands import ask, config, doctor, search, sessions, store
+from ragforge.cli.commands import ask, config, doctor, memory, search, sessions, store
 from ragforge.cli.console import print_error
 from ragforge.cli.state import GlobalOptions
 from ragforge.errors import RagForgeError, SettingsError
@@ -69,6 +69,7 @@ def options(
 ask.register(app)
 search.register(app)
 sessions.register(app)
+memory.register(app)
 store.register(app)
 config.register(app)
 doctor.register(app)

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from ragforge.config import problems
 from ragforge.config.environment import settings_in
 from ragforge.config.files import project_file, read_file, user_file
-from ragforge.config.settings import Settings, known_keys, nest, section_of
+from ragforge.config.settings import Settings, known_keys, nest, section_of, user_only
 from ragforge.config.store_url import check_inside, normal_store_url
 from ragforge.errors import SettingsError
 
@@ -137,8 +137,13 @@ def _check(item: _Given, field: FieldInfo) -> object:
     """Return the value as its type.
 
     Raises ValidationError if it is another type or out of bounds, ValueError with half
-    a sentence if it is no store.
+    a sentence if it is no store or not for a project to decide.
     """
+    if item.by_project and user_only(field):
+        raise ValueError(
+            "is for you to decide, not for a project's file: it leads your key and your words "
+            "elsewhere, or costs money. Set it in your own file or in the environment"
+        )
     adapter: TypeAdapter[object] = TypeAdapter(cast(Any, Annotated[field.annotation, field]))
     if item.as_text:
         value = adapter.validate_strings(item.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Le, MinLen
 from pydantic.fields import FieldInfo
@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from ragforge.config.settings import known_keys
 
 SHOWN_CHARS = 60
-_SECRETS = ("password", "passwd", "secret", "token", "api_key", "apikey", "credential")
+_SECRETS = {"password", "passwd", "secret", "token", "key", "apikey", "credential", "credentials"}
 _CREDENTIALS = {
     "neo4j_user": "RAGFORGE_NEO4J_USER",
     "neo4j_password": "RAGFORGE_NEO4J_PASSWORD",
@@ -23,10 +23,10 @@ def unknown_key(origin: str, key: str) -> str:
     name = key.rpartition(".")[2].lower()
     if variable := _CREDENTIALS.get(name):
         return f"{origin}: {key!r} does not belong in a file. Set {variable} in the environment."
-    if any(word in name for word in _SECRETS):
+    if _SECRETS & set(name.split("_")):
         return (
             f"{origin}: unknown key {key!r}. Secrets do not belong in a file: "
-            "they come from the environment."
+            "they come from the environment or the system keyring."
         )
     return f"{origin}: unknown key {key!r}. {_suggest(key)}"
 
@@ -60,11 +60,20 @@ def not_a_section(origin: str, key: str, value: object) -> str:
 
 def allowed(field: FieldInfo) -> str:
     """Describe the values that a field takes."""
-    if field.annotation is not int:
-        text = "text that is not empty" if _bound(field, MinLen, "min_length") else "text"
-        return text if field.annotation is str else f"{text}, or nothing"
-    low, high = _bound(field, Ge, "ge"), _bound(field, Le, "le")
-    return f"a whole number from {low} to {high}"
+    kinds = set(get_args(field.annotation)) or {field.annotation}
+    nothing = ", or nothing" if type(None) in kinds else ""
+    extra = field.json_schema_extra
+    if isinstance(extra, dict) and "form" in extra:
+        return f"{extra['form']}{nothing}"
+    if get_origin(field.annotation) is Literal:
+        *choices, last = get_args(field.annotation)
+        return f"{', '.join(choices)} or {last}"
+    if kinds & {int, float}:
+        number = "a whole number" if int in kinds else "a number"
+        low, high = _bound(field, Ge, "ge"), _bound(field, Le, "le")
+        return f"{number} from {low} to {high}{nothing}"
+    text = "text that is not empty" if _bound(field, MinLen, "min_length") else "text"
+    return f"{text}{nothing}"
 
 
 def _bound(field: FieldInfo, kind: type, name: str) -> Any:

@@ -10,6 +10,8 @@ import platformdirs
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+WEB_ADDRESS = r"^https?://[^\s@]+$"
+
 
 def default_store() -> str:
     """Return the path of the store that is used when none is configured."""
@@ -56,8 +58,60 @@ class AgentSettings(_Section):
 class EmbeddingSettings(_Section):
     """How texts are compared by meaning."""
 
-    model: Literal["bundled", "none"] = Field(
-        default="bundled", description="The model of meaning; none: search by words alone."
+    model: str = Field(
+        default="bundled",
+        pattern=r"^(bundled|none|local|(openai|google):\S+)$",
+        description="The model of meaning; none: search by words alone.",
+        json_schema_extra={
+            "form": "bundled, none, local, openai:MODEL or google:MODEL",
+        },
+    )
+    base_url: str | None = Field(
+        default=None,
+        pattern=WEB_ADDRESS,
+        description="Another server with the provider's API.",
+        json_schema_extra={"form": "an address that starts with http", "user_only": True},
+    )
+    dimensions: int | None = Field(
+        default=None, ge=1, le=100_000, description="Shorter vectors, where the model can."
+    )
+
+
+class LlmSettings(_Section):
+    """The model that answers."""
+
+    model: str = Field(
+        default="none",
+        pattern=r"^(none|(openai|anthropic|google):\S+)$",
+        description="The chat model; none: answers are the best passages found.",
+        json_schema_extra={
+            "form": "none, openai:MODEL, anthropic:MODEL or google:MODEL",
+        },
+    )
+    base_url: str | None = Field(
+        default=None,
+        pattern=WEB_ADDRESS,
+        description="Another server with the provider's API: Ollama, vLLM, llama.cpp, a proxy.",
+        json_schema_extra={"form": "an address that starts with http", "user_only": True},
+    )
+    tools: Literal["native", "schema"] = Field(
+        default="native", description="How tools are called; schema: for models that cannot."
+    )
+    thinking: Literal["default", "off", "low", "medium", "high"] = Field(
+        default="default", description="How much the model reasons, where it can."
+    )
+    timeout_seconds: int = Field(
+        default=120, ge=1, le=3_600, description="How long one answer may take to begin."
+    )
+    max_output_tokens: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="The longest answer."
+    )
+    max_spend_usd: float | None = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="What models may cost in one run; no further request is made then.",
+        json_schema_extra={"user_only": True},
     )
 
 
@@ -78,6 +132,7 @@ class Settings(_Section):
     store: StoreSettings = Field(default_factory=StoreSettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
     embeddings: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
+    llm: LlmSettings = Field(default_factory=LlmSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
 
 
@@ -85,6 +140,12 @@ def section_of(field: FieldInfo) -> type[BaseModel] | None:
     """Return the model of a field that is a section, or None for a value."""
     kind = field.annotation
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def user_only(field: FieldInfo) -> bool:
+    """Tell whether a project's file may not set it: the project may be somebody else's."""
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and bool(extra.get("user_only"))
 
 
 def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, FieldInfo]:

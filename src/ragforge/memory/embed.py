@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ragforge.domain.turns import embedding_text, messages_to_turns
 from ragforge.domain.work import NewJob
@@ -28,18 +28,31 @@ async def embed_turns(store: ConversationStore, embedder: Embedder, turn_ids: Se
 
 
 async def enqueue_missing(store: ConversationStore, jobs: JobQueue, embedder: Embedder) -> None:
-    """Queue the embedding of turns that have no vector of this model, if there are any."""
-    if oldest := await store.turns_to_embed(embedder.name, 1):
-        await jobs.enqueue([NewJob(f"embed-missing:{embedder.name}:{oldest[0]}", MISSING_JOB)])
+    """Queue the embedding of turns that have no vector of this model, if there are any.
+
+    What is missing names the job, so that one that failed for good is tried anew only once
+    something has changed, or is revived.
+    """
+    missing, every = await store.count_turns_to_embed(embedder.name)
+    if missing:
+        key = f"embed-missing:{embedder.name}:{missing}-of-{every}"
+        if not await jobs.enqueue([NewJob(key, MISSING_JOB)]):
+            await jobs.revive(key)
 
 
-async def embed_missing(store: ConversationStore, embedder: Embedder) -> None:
+async def embed_missing(
+    store: ConversationStore,
+    embedder: Embedder,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> None:
     """Embed every turn that has no vector of this model: after a new model was chosen.
 
-    It can be broken off at any point; what was embedded stays.
+    It can be broken off at any point; what was embedded stays. Tells how many turns each
+    step has dealt with.
     """
     without_meaning = 0
     while ids := (await store.turns_to_embed(embedder.name, BATCH + without_meaning))[
         without_meaning:
     ]:
         without_meaning += len(ids) - await embed_turns(store, embedder, ids)
+        on_progress(len(ids))

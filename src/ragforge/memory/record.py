@@ -12,14 +12,25 @@ async def question(store: ConversationStore, conversation_id: str, text: str) ->
     return message
 
 
-async def findings(
-    store: ConversationStore, conversation_id: str, turn_index: int | None, text: str
+async def answer(
+    store: ConversationStore,
+    conversation_id: str,
+    turn_index: int | None,
+    text: str,
+    *,
+    reasoning: str = "",
+    by_model: bool,
 ) -> Message:
-    """Add RagForge's own words to a turn: the answer where no model gives one.
+    """Close a turn with its answer; durable when this returns.
 
-    They are the system's, not an assistant's, so that a later search finds what they
-    point to and not the pointing.
+    What no model wrote is the system's, not an assistant's, so that a later search
+    finds what it points to and not the pointing.
     """
-    said = Message(role="system", content=text, turn_index=turn_index)
+    said = Message(
+        role="assistant" if by_model else "system",
+        content=text,
+        reasoning=reasoning or None,
+        turn_index=turn_index,
+    )
     [message] = await store.append(conversation_id, [said])
     return message

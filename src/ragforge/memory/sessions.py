@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.domain.conversations import Conversation, ConversationChanges, ConversationFilter
+from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.ports.conversations import ConversationStore
-
-TITLE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +49,3 @@ async def lines(
         latest = await store.latest_messages(conversation.uuid, 1)
         found.append(SessionLine(conversation, latest[0].content if latest else ""))
     return found
-
-
-async def give_title(store: ConversationStore, conversation_id: str) -> None:
-    """Name an untitled session after its first question."""
-    conversation = await store.get(conversation_id)
-    first_turn = await store.messages(conversation_id, first_turn=0, limit=1)
-    if conversation.title is None and first_turn:
-        title = shorten(first_turn[0].content, TITLE_CHARS)
-        await store.update(conversation_id, ConversationChanges(title=title))
-
-
-def shorten(text: str, chars: int) -> str:
-    """Return the text on one line, cut at a word where possible."""
-    line = " ".join(text.split())
-    if len(line) <= chars:
-        return line
-    cut = line[: chars - 1]
-    return (cut.rsplit(" ", 1)[0] if " " in cut[chars // 2 :] else cut) + "…"

@@ -122,6 +122,9 @@ class ConversationStore(Protocol):
     async def turns_to_embed(self, model: str, limit: int) -> list[str]:
         """Return turns without a vector of this model, oldest first."""
 
+    async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
+        """Return how many turns have no vector of this model, and how many turns there are."""
+
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         """Set the vector of a conversation's summary.
 

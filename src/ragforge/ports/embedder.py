@@ -11,22 +11,36 @@ from ragforge.domain.vectors import Vector
 class Embedder(Protocol):
     """A model of meaning."""
 
-    name: str
-    """Names the model and everything that shapes its vectors; vectors of two names never meet."""
+    @property
+    def name(self) -> str:
+        """Names the model and everything that shapes its vectors; two names' never meet."""
 
-    dimension: int
+    @property
+    def dimension(self) -> int:
+        """0 where only a first answer can tell."""
 
-    max_chars: int
-    """Longer texts are cut."""
+    @property
+    def max_chars(self) -> int:
+        """Longer texts are cut."""
 
-    history_threshold: float
-    """Turns and summaries below this score have nothing to do with a query."""
+    @property
+    def history_threshold(self) -> float:
+        """Turns and summaries below this score have nothing to do with a query."""
 
-    code_threshold: float
-    """Scopes below this score have nothing to do with a query."""
+    @property
+    def code_threshold(self) -> float:
+        """Scopes below this score have nothing to do with a query."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """Return one vector a text, in their order; None where a text holds no meaning."""
+        """Return one vector a text, in their order; None where a text holds no meaning.
+
+        Raises ModelError.
+        """
 
     async def embed_query(self, text: str) -> Vector | None:
-        """Return the vector to search with, or None if the text holds no meaning."""
+        """Return the vector to search with, or None if the text holds no meaning.
+
+        Raises ModelError.
+        """
+
+    async def close(self) -> None: ...

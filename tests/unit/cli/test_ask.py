@@ -9,12 +9,17 @@ from types import SimpleNamespace
 import pytest
 
 from ragforge.cli.commands.ask import MAX_QUESTION_BYTES
+from ragforge.domain.chat import Usage
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 ANSWER = SimpleNamespace(
     content="We renew it every 20 seconds.",
     conversation_id="ab12cd34-0000",
     turn_index=3,
+    model="openai:gpt-5-mini",
+    problem=None,
+    reasoning="",
+    usage=Usage(11, 7, 1, 0.001),
     passages=(SimpleNamespace(text="The lease\nis renewed", source="turn 1", score=0.81234),),
 )
 
@@ -50,6 +55,10 @@ def test_ask_in_json_is_json_alone(ragforge: Ragforge, app: FakeApp) -> None:
         "content": "We renew it every 20 seconds.",
         "conversation_id": "ab12cd34-0000",
         "turn_index": 3,
+        "model": "openai:gpt-5-mini",
+        "problem": None,
+        "reasoning": "",
+        "usage": {"input_tokens": 11, "output_tokens": 7, "usd": 0.001},
         "passages": [{"source": "turn 1", "score": 0.8123, "text": "The lease\nis renewed"}],
     }
 

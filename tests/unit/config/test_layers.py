@@ -124,9 +124,20 @@ def test_a_user_file_that_was_named_must_exist(project: Path) -> None:
         load_settings(project, environ={"RAGFORGE_CONFIG": "gone.yaml"})
 
 
+TEXTS = {
+    "embeddings.model": "none",
+    "embeddings.base_url": "http://localhost:11434/v1",
+    "llm.model": "openai:gpt-5-mini",
+    "llm.base_url": "http://localhost:11434/v1",
+    "llm.tools": "schema",
+    "llm.thinking": "high",
+    "llm.max_spend_usd": "0.5",
+}
+
+
 @pytest.mark.parametrize("key", [key for key in known_keys() if key != "store.url"])
 def test_every_key_has_a_variable(project: Path, key: str) -> None:
-    text = "none" if key == "embeddings.model" else "42"
+    text = TEXTS.get(key, "42")
     loaded = load_settings(project, environ={variable_of(key): text})
     assert str(value_at(loaded.settings, key)) == text
     assert loaded.origins[key] == variable_of(key)
@@ -171,3 +182,24 @@ def test_neo4j_credentials_come_from_the_environment() -> None:
     assert neo4j_credentials({"RAGFORGE_NEO4J_PASSWORD": "x"}) == ("neo4j", "x")
     named = {"RAGFORGE_NEO4J_USER": "ann", "RAGFORGE_NEO4J_PASSWORD": "x"}
     assert neo4j_credentials(named) == ("ann", "x")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "llm: {base_url: 'http://evil.example'}",
+        "embeddings: {base_url: 'http://evil.example'}",
+        "llm: {max_spend_usd: 1000}",
+    ],
+)
+def test_a_projects_file_cannot_lead_a_key_elsewhere_or_spend(project: Path, setting: str) -> None:
+    write(project / "ragforge.config.yaml", setting)
+
+    with pytest.raises(SettingsError, match="is for you to decide"):
+        load_settings(project, environ={})
+
+
+def test_the_users_file_may_name_another_server(project: Path) -> None:
+    path = write(project / "mine.yaml", "llm: {base_url: 'http://localhost:8080/v1'}")
+    loaded = load_settings(project, environ={"RAGFORGE_CONFIG": str(path)})
+    assert loaded.settings.llm.base_url == "http://localhost:8080/v1"

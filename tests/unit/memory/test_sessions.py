@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.memory.sessions import normalise, project_of, shorten
+from ragforge.memory.sessions import normalise, project_of
+from ragforge.memory.titles import shorten
 
 
 def test_a_directory_has_one_name_however_it_is_reached(tmp_path: Path) -> None:

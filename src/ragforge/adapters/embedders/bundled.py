@@ -57,6 +57,9 @@ class BundledEmbedder:
     async def embed_query(self, text: str) -> Vector | None:
         return (await self.embed([text]))[0]
 
+    async def close(self) -> None:
+        """Nothing is held open."""
+
     def _embed(self, texts: Sequence[str]) -> list[Vector | None]:
         with self._lock:
             return [self._embed_one(text[: self.max_chars]) for text in texts]

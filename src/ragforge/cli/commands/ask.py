@@ -11,7 +11,7 @@ import typer
 from ragforge.cli.state import JsonOption, current_directory, load
 
 if TYPE_CHECKING:
-    from ragforge.agent.turn import Answer
+    from ragforge.agent.answer import Answer
     from ragforge.config import Settings
 
 MAX_QUESTION_BYTES = 10_000_000
@@ -83,6 +83,14 @@ def _as_json(answer: Answer) -> dict[str, object]:
         "content": answer.content,
         "conversation_id": answer.conversation_id,
         "turn_index": answer.turn_index,
+        "model": answer.model,
+        "problem": answer.problem,
+        "reasoning": answer.reasoning,
+        "usage": {
+            "input_tokens": answer.usage.input_tokens,
+            "output_tokens": answer.usage.output_tokens,
+            "usd": answer.usage.usd,
+        },
         "passages": [
             {"source": p.source, "score": round(p.score, 4), "text": p.text}
             for p in answer.passages
@@ -91,12 +99,24 @@ def _as_json(answer: Answer) -> dict[str, object]:
 
 
 def _show(answer: Answer) -> None:
+    from ragforge.cli.console import console, print_note, printable
+
+    out = console()
+    if answer.problem is not None:
+        print_note(answer.problem)
+    out.print(printable(answer.content))
+    if answer.passages:
+        _show_passages(answer)
+    if answer.model is None and answer.problem is None:
+        from ragforge.app.models import NO_CHAT_MODEL
+
+        print_note(NO_CHAT_MODEL)
+
+
+def _show_passages(answer: Answer) -> None:
     from ragforge.cli.console import console, one_line, printable
 
     out = console()
-    out.print(printable(answer.content))
-    if not answer.passages:
-        return
     out.print()
     for number, passage in enumerate(answer.passages, start=1):
         out.print(f"[{number}] {passage.score:.2f}  ", style="dim", end="")

@@ -45,6 +45,15 @@ class Recall:
             limit=limit,
         )
 
+    async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
+        [row] = await self._database.rows(
+            """MATCH (m:Message) WHERE m.role = 'user' AND m.timestamp_ms IS NOT NULL
+               WITH m.embedding_model AS model
+               RETURN count(CASE WHEN model = $model THEN 1 END) AS embedded, count(*) AS every""",
+            model=model,
+        )
+        return row["every"] - row["embedded"], row["every"]
+
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         async def work(tx: Transaction) -> None:
             new = {conversation_id: vector}

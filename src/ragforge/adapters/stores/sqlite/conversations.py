@@ -236,6 +236,16 @@ class SqliteConversations:
             ORDER BY t.started_ms, t.id LIMIT ?"""
         return await self._database.read(lambda c: column(c, statement, (model, limit)))
 
+    async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
+        def work(connection: apsw.Connection) -> tuple[int, int]:
+            every = value(connection, "SELECT count(*) FROM turn")
+            embedded = """
+                SELECT count(*) FROM vector v JOIN model m ON m.id = v.model
+                WHERE v.kind = 'turn' AND m.name = ?"""
+            return every - value(connection, embedded, (model,)), every
+
+        return await self._database.read(work)
+
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         def work(connection: apsw.Connection) -> None:
             row = _row(connection, conversation_id)

@@ -1,0 +1,1 @@
+"""Chat models: one adapter over the library that knows the providers."""

@@ -1,0 +1,100 @@
+"""Failures: what goes wrong with a provider, as sentences a user can act on."""
+
+from __future__ import annotations
+
+import json
+
+from ragforge.errors import (
+    BadAnswer,
+    KeyRejected,
+    ModelBusy,
+    ModelError,
+    ModelUnavailable,
+    RequestRefused,
+    ToolsUnsupported,
+)
+
+_MESSAGE_CHARS = 300
+_BUSY = {429}
+_TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 529}
+
+
+def translated(
+    error: Exception, model: str, secret: str = "", *, with_tools: bool = False
+) -> ModelError | None:
+    """Return our error for the library's; None for what is not about the provider."""
+    import httpx2
+    from pydantic_ai import exceptions as theirs
+
+    if isinstance(error, ModelError):
+        return error
+    said = _said(error, secret)
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return _by_status(status, said, model, getattr(error, "retry_after", None), with_tools)
+    match error:
+        case theirs.ModelAuthenticationError():
+            return _key_rejected(model, said)
+        case theirs.ModelRateLimitError() | theirs.ModelOverloadedError():
+            return ModelBusy(f"{model} is busy: {said}", error.retry_after)
+        case theirs.ModelRequestRejectedError() | theirs.ModelQuotaExceededError():
+            return RequestRefused(f"{model} refuses the request: {said}")
+        case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError() | TimeoutError():
+            return ModelUnavailable(f"{model} did not answer in time.")
+        case theirs.ModelAPIError() | httpx2.HTTPError() | ConnectionError():
+            return ModelUnavailable(f"{model} cannot be reached or broke off: {said}")
+        case theirs.UnexpectedModelBehavior() | ValueError():
+            return BadAnswer(f"The answer of {model} cannot be read: {said}")
+    return _of_a_provider(error, model, said)
+
+
+def _by_status(
+    status: int, said: str, model: str, retry_after: float | None, with_tools: bool
+) -> ModelError:
+    if status in (401, 403):
+        return _key_rejected(model, said)
+    if status in _BUSY:
+        return ModelBusy(f"{model} takes no more requests for now: {said}", retry_after)
+    if status in _TRANSIENT or status >= 500:
+        return ModelUnavailable(f"{model} failed with status {status}: {said}")
+    if with_tools and status in (400, 404, 422, 501) and "tool" in said.lower():
+        return ToolsUnsupported(f"{model} cannot call tools: {said}")
+    return RequestRefused(f"{model} refuses the request with status {status}: {said}")
+
+
+def _key_rejected(model: str, said: str) -> KeyRejected:
+    provider = model.partition(":")[0].upper()
+    variable = {"GOOGLE": "GEMINI"}.get(provider, provider)
+    return KeyRejected(f"{model} does not accept the key: {said} Check {variable}_API_KEY.")
+
+
+def _of_a_provider(error: Exception, model: str, said: str) -> ModelError | None:
+    """Translate what a provider's own library raises past pydantic-ai."""
+    if type(error).__module__.partition(".")[0] in {"openai", "anthropic", "google", "httpcore2"}:
+        return ModelUnavailable(f"{model} cannot be reached or broke off: {said}")
+    return None
+
+
+def _said(error: Exception, secret: str) -> str:
+    """Return the provider's own words, short, on one line, without the key."""
+    body = getattr(error, "body", None)
+    text = _message_in(body) or getattr(error, "message", None) or str(error)
+    if secret:
+        text = str(text).replace(secret, "…")
+    text = " ".join(str(text).split())
+    return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 1] + "…"
+
+
+def _message_in(body: object) -> str | None:
+    if isinstance(body, (str, bytes)):
+        try:
+            body = json.loads(body)
+        except ValueError:
+            return body if isinstance(body, str) else None
+    if isinstance(body, list) and body:
+        body = body[0]
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        message = inner.get("message") if isinstance(inner, dict) else inner
+        return message if isinstance(message, str) else None
+    return None

@@ -1,0 +1,135 @@
+"""A provider's model, through pydantic-ai: requests, streams and their failures."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragforge.adapters.models.failures import translated
+from ragforge.adapters.models.wire import parameters_of, reply_of, to_messages
+from ragforge.domain.chat import ChatRequest, ReasoningPiece, Reply, StreamEvent, TextPiece
+from ragforge.errors import BadAnswer, ModelUnavailable
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings, ThinkingLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a request may take and how an answer is to be thought about."""
+
+    seconds: float = 120.0
+    thinking: ThinkingLevel | None = None
+    max_tokens: int | None = None  # of an answer, where a request does not say
+
+
+class ProvidedModel:
+    """Keeps the promises of `ChatModel`."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        http: AsyncClient,
+        limits: Limits,
+        calls_tools: bool = True,
+        secret: str = "",
+    ) -> None:
+        self.name = name
+        self.calls_tools = calls_tools and bool(model.profile.get("supports_tools", True))
+        self._model = model
+        self._http = http
+        self._limits = limits
+        self._secret = secret
+
+    async def reply(self, request: ChatRequest) -> Reply:
+        from pydantic_ai.direct import model_request
+
+        with self._translating(request):
+            response = await model_request(
+                self._model,
+                to_messages(request),
+                model_settings=self._settings(request),
+                model_request_parameters=parameters_of(request, self._model),
+            )
+            return self._checked(reply_of(response))
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
+        from pydantic_ai.direct import model_request_stream
+
+        with self._translating(request):
+            async with model_request_stream(
+                self._model,
+                to_messages(request),
+                model_settings=self._settings(request),
+                model_request_parameters=parameters_of(request, self._model),
+            ) as pieces:
+                async for event in pieces:
+                    if piece := _piece(event):
+                        yield piece
+                if pieces.finish_reason is None and not pieces.get().parts:
+                    raise ModelUnavailable(f"{self.name} ended its answer before it began.")
+                yield self._checked(reply_of(pieces.get()))
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def _checked(self, reply: Reply) -> Reply:
+        said = reply.message
+        if not said.text.strip() and not said.tool_requests and reply.finish != "length":
+            raise BadAnswer(f"{self.name} gave an empty answer ({reply.finish}).")
+        return reply
+
+    def _settings(self, request: ChatRequest) -> ModelSettings:
+        # Patience is the caller's: the libraries' own retries would multiply it.
+        settings: ModelSettings = {"timeout": self._limits.seconds, "parallel_tool_calls": True}
+        if "max_retries" not in self._model.unsupported_settings:
+            settings["max_retries"] = 0
+        if not request.tools:
+            del settings["parallel_tool_calls"]
+        if max_tokens := request.max_tokens or self._limits.max_tokens:
+            settings["max_tokens"] = max_tokens
+        if request.temperature is not None:
+            settings["temperature"] = request.temperature
+        if self._limits.thinking is not None:
+            settings["thinking"] = self._limits.thinking
+        if request.tools and request.tool_choice != "auto":
+            settings["tool_choice"] = request.tool_choice
+        return settings
+
+    @contextmanager
+    def _translating(self, request: ChatRequest) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            ours = translated(error, self.name, self._secret, with_tools=bool(request.tools))
+            if ours is None:
+                raise
+            raise ours from None  # what the library says may hold the key
+
+
+def _piece(event: object) -> StreamEvent | None:
+    from pydantic_ai.messages import (
+        PartDeltaEvent,
+        PartStartEvent,
+        TextPart,
+        TextPartDelta,
+        ThinkingPart,
+        ThinkingPartDelta,
+    )
+
+    match event:
+        case PartStartEvent(part=TextPart(content=text)) if text:
+            return TextPiece(text)
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
+            return TextPiece(text)
+        case PartStartEvent(part=ThinkingPart(content=text)) if text:
+            return ReasoningPiece(text)
+        case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text))) if text:
+            return ReasoningPiece(text)
+        case _:
+            return None

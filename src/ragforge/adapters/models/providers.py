@@ -1,0 +1,76 @@
+"""Providers: the model that a name such as `openai:gpt-5-mini` stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ragforge.adapters.models.provided import Limits, ProvidedModel
+from ragforge.errors import ModelMissing
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+    from pydantic_ai.models import Model
+
+CONNECT_SECONDS = 10.0
+NO_KEY = "no-key"
+"""What is sent to a local server, which wants none: the libraries insist on something."""
+
+
+def _openai(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    provider = OpenAIProvider(base_url=base_url, api_key=key, http_client=http)
+    return OpenAIChatModel(model, provider=provider)
+
+
+def _anthropic(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    provider = AnthropicProvider(base_url=base_url, api_key=key, http_client=http)
+    return AnthropicModel(model, provider=provider)
+
+
+def _google(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    provider = GoogleProvider(base_url=base_url, api_key=key, http_client=http)
+    return GoogleModel(model, provider=provider)
+
+
+PROVIDERS: dict[str, Callable[[str, str, str | None, AsyncClient], Model]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "google": _google,
+}
+
+
+def open_model(
+    provider: str,
+    model: str,
+    key: str | None,
+    base_url: str | None = None,
+    limits: Limits | None = None,
+    *,
+    calls_tools: bool = True,
+) -> ProvidedModel:
+    """Return a provider's model; nothing is sent until it is asked something.
+
+    Raises ModelMissing if the provider's library is not installed.
+    """
+    from httpx2 import AsyncClient, Timeout
+
+    limits = limits or Limits()
+    patience = Timeout(limits.seconds, connect=min(limits.seconds, CONNECT_SECONDS))
+    http = AsyncClient(timeout=patience)  # ours, so that it can be closed
+    try:
+        made = PROVIDERS[provider](model, key or NO_KEY, base_url, http)
+    except ImportError as error:
+        raise ModelMissing(
+            f"Models of {provider} need a library that is not installed: "
+            f"pip install 'ragforge[{provider}]'"
+        ) from error
+    return ProvidedModel(f"{provider}:{model}", made, http, limits, calls_tools, key or "")

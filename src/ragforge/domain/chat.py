@@ -1,0 +1,128 @@
+"""Chat: what is said to a model and what it says, whoever provides it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ragforge.domain.text import Json
+
+JsonSchema: TypeAlias = Mapping[str, Any]
+ToolChoice: TypeAlias = Literal["auto", "required", "none"]
+Finish: TypeAlias = Literal["stop", "length", "tool_calls", "filtered", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model sees it."""
+
+    name: str
+    description: str
+    parameters: JsonSchema
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A model's wish to call a tool; arguments that are no JSON object come as they were said."""
+
+    id: str
+    name: str
+    arguments: Json
+
+
+@dataclass(frozen=True, slots=True)
+class UserSays:
+    """Words of the user, or of RagForge on the user's behalf."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSays:
+    """One answer of a model."""
+
+    text: str = ""
+    reasoning: str = ""
+    tool_requests: tuple[ToolRequest, ...] = ()
+    original: object = field(default=None, repr=False, compare=False)
+    """The provider's own form of it: signed reasoning must go back as it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSays:
+    """The result of one tool call."""
+
+    request_id: str
+    name: str
+    text: str
+    success: bool = True
+
+
+ChatMessage: TypeAlias = UserSays | ModelSays | ToolSays
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """Everything a model needs for its next answer."""
+
+    messages: tuple[ChatMessage, ...]
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    schema: JsonSchema | None = None  # the text of the answer must be JSON of this shape
+    max_tokens: int | None = None
+    temperature: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What requests took; `usd` is None where a price is not known."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    requests: int = 0
+    usd: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        prices = [usd for usd in (self.usd, other.usd) if usd is not None]
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.requests + other.requests,
+            sum(prices) if prices else None,
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens - other.input_tokens,
+            self.output_tokens - other.output_tokens,
+            self.requests - other.requests,
+            None if self.usd is None else self.usd - (other.usd or 0.0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole answer and what it took."""
+
+    message: ModelSays
+    usage: Usage
+    finish: Finish = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """The next words of an answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningPiece:
+    """The next words of a model's reasoning."""
+
+    text: str
+
+
+StreamEvent: TypeAlias = TextPiece | ReasoningPiece | Reply

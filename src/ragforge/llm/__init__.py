@@ -1,0 +1,1 @@
+"""Structured execution, the tool loop, and patience with providers: no provider's name."""

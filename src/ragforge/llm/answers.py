@@ -1,0 +1,118 @@
+"""Answers: a model's words read as the outputs that were asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic
+
+from pydantic import ValidationError
+
+from ragforge.domain.chat import JsonSchema
+from ragforge.domain.text import Json
+from ragforge.errors import BadAnswer
+from ragforge.llm.task import Output, Rendered
+
+_PROBLEM_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[Output]):
+    """What could be used of an answer, and what is wrong with the rest, by item."""
+
+    outputs: Mapping[int, Output] = field(default_factory=dict)
+    problems: Mapping[int, str] = field(default_factory=dict)
+
+
+def shape_for(output: type[Output], count: int) -> JsonSchema:
+    """Return the schema of an answer about so many items; one item needs no list."""
+    schema = output.model_json_schema()
+    if count == 1:
+        return schema
+    definitions = schema.pop("$defs", {})
+    entry = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "output": schema},
+        "required": ["id", "output"],
+        "additionalProperties": False,
+    }
+    many: dict[str, Any] = {
+        "type": "object",
+        "properties": {"entries": {"type": "array", "items": entry}},
+        "required": ["entries"],
+        "additionalProperties": False,
+    }
+    return {**many, "$defs": definitions} if definitions else many
+
+
+def read(text: str, output: type[Output], items: Sequence[Rendered]) -> Read[Output]:
+    """Read an answer about these items; every one of them is in the outputs or the problems."""
+    try:
+        value = read_json(text)
+    except BadAnswer as error:
+        return Read(problems=dict.fromkeys((item.index for item in items), str(error)))
+    if len(items) == 1:
+        [item] = items
+        found = _single_entry(value, item.index)
+        return _checked({item.index: found}, output, items)
+    return _checked(_entries(value), output, items)
+
+
+def _single_entry(value: Json, index: int) -> Json:
+    """Return the output for one item, also from a model that keeps to the list of a batch."""
+    if isinstance(value, dict) and set(value) == {"entries"}:
+        return _entries(value).get(index, value)
+    return value
+
+
+def _entries(value: Json) -> dict[int, Json]:
+    entries = value.get("entries") if isinstance(value, dict) else value
+    found: dict[int, Json] = {}
+    for entry in entries if isinstance(entries, list) else []:
+        if isinstance(entry, dict) and isinstance(entry.get("id"), int) and "output" in entry:
+            found.setdefault(entry["id"], entry["output"])
+    return found
+
+
+def _checked(
+    found: Mapping[int, Json], output: type[Output], items: Sequence[Rendered]
+) -> Read[Output]:
+    outputs: dict[int, Output] = {}
+    problems: dict[int, str] = {}
+    for item in items:
+        if item.index not in found:
+            problems[item.index] = "there is no entry with this id"
+            continue
+        try:
+            outputs[item.index] = output.model_validate(found[item.index])
+        except ValidationError as error:
+            problems[item.index] = _sentence(error)
+    return Read(outputs, problems)
+
+
+def _sentence(error: ValidationError) -> str:
+    wrong = [
+        f"{'.'.join(map(str, e['loc'])) or 'the output'}: {e['msg']}"
+        for e in error.errors(include_url=False, include_input=False)
+    ]
+    return "; ".join(wrong)[:_PROBLEM_CHARS]
+
+
+def read_json(text: str) -> Json:
+    """Read the JSON in a model's words, in a code fence or after a sentence if need be.
+
+    Raises BadAnswer.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    decoder = json.JSONDecoder()
+    starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
+    for start in sorted(starts):
+        try:
+            return decoder.raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            continue
+    raise BadAnswer("the answer is not JSON")

@@ -1,0 +1,65 @@
+"""Tools through a schema: for models that cannot call them natively."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ragforge.domain.chat import JsonSchema, ToolRequest, ToolSpec
+from ragforge.errors import BadAnswer
+from ragforge.llm.answers import read_json
+from ragforge.llm.prompts import prompt
+
+
+def shape_with_calls(answer: JsonSchema | None, tools: Sequence[ToolSpec]) -> JsonSchema:
+    """Return the schema of an answer that either calls tools or is final."""
+    call = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "enum": [tool.name for tool in tools]},
+            "arguments": {"type": "object"},
+        },
+        "required": ["name", "arguments"],
+    }
+    final = {key: value for key, value in (answer or {"type": "string"}).items() if key != "$defs"}
+    shape: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "tool_calls": {"type": "array", "items": call},
+            "answer": {"anyOf": [final, {"type": "null"}]},
+        },
+        "required": ["tool_calls", "answer"],
+    }
+    definitions = (answer or {}).get("$defs")
+    return {**shape, "$defs": definitions} if definitions else shape
+
+
+def told_of_tools(system: str, tools: Sequence[ToolSpec]) -> str:
+    """Return the system prompt with the tools described in it."""
+    described = [
+        f"## {tool.name}\n\n{tool.description}\n\nArguments: {json.dumps(tool.parameters)}"
+        for tool in tools
+    ]
+    about = prompt("ragforge.llm.prompts", "tools_by_schema", tools="\n\n".join(described))
+    return f"{system}\n\n{about}".strip()
+
+
+def read_calls(text: str, iteration: int) -> tuple[tuple[ToolRequest, ...], str]:
+    """Return the calls an answer asks for, and the final answer as JSON where it has one.
+
+    An answer that keeps to no shape at all is taken as final.
+    """
+    try:
+        value = read_json(text)
+    except BadAnswer:
+        return (), text
+    if not isinstance(value, dict) or not {"tool_calls", "answer"} & set(value):
+        return (), text
+    requests = tuple(
+        ToolRequest(f"schema-{iteration}-{number}", str(call["name"]), call.get("arguments", {}))
+        for number, call in enumerate(value.get("tool_calls") or [])
+        if isinstance(call, dict) and "name" in call
+    )
+    final = value.get("answer")
+    return requests, "" if final is None else json.dumps(final, ensure_ascii=False)

@@ -1,0 +1,117 @@
+"""Calls: tools that a model may use, run as it asks, and the account of each call."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ragforge.domain.chat import ToolRequest, ToolSays, ToolSpec
+from ragforge.domain.text import Json, plain
+from ragforge.errors import RagForgeError
+
+Run: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[Json]]
+OnCall: TypeAlias = Callable[["ExecutedCall"], None]
+
+RESULT_CHARS = 20_000
+"""How much of a result goes back to the model; the caller gets the whole of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something a model may do."""
+
+    spec: ToolSpec
+    run: Run
+    modifies_files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedCall:
+    """One call that was made, whether it went well or not."""
+
+    name: str
+    arguments: Json
+    result: Json
+    success: bool
+    duration_ms: int
+    iteration: int
+    error: str | None = None
+    request_id: str = ""
+
+    def said(self) -> ToolSays:
+        """Return the result as the model gets to see it."""
+        text = plain(self.result) if self.success else f"Error: {self.error}"
+        if len(text) > RESULT_CHARS:
+            text = f"{text[:RESULT_CHARS]}\n… ({len(text) - RESULT_CHARS} more characters)"
+        return ToolSays(self.request_id, self.name, text, self.success)
+
+
+async def run_calls(
+    tools: Sequence[Tool],
+    requests: Sequence[ToolRequest],
+    iteration: int,
+    on_call: OnCall | None = None,
+) -> list[ExecutedCall]:
+    """Run the calls of one answer and return them in its order.
+
+    Calls run together, except those that modify files: such a call waits for all before
+    it, and all after it wait for it. A failing call costs only itself.
+    """
+    known = {tool.spec.name: tool for tool in tools}
+    done: list[ExecutedCall] = []
+    together: list[ToolRequest] = []
+
+    async def finish() -> None:
+        calls = (_run(known, request, iteration, on_call) for request in together)
+        done.extend(await asyncio.gather(*calls))
+        together.clear()
+
+    for request in requests:
+        tool = known.get(request.name)
+        if tool is not None and tool.modifies_files:
+            await finish()
+            together.append(request)
+            await finish()
+        else:
+            together.append(request)
+    await finish()
+    return done
+
+
+async def _run(
+    known: Mapping[str, Tool], request: ToolRequest, iteration: int, on_call: OnCall | None
+) -> ExecutedCall:
+    start = time.perf_counter()
+    result: Json = None
+    error: str | None = None
+    try:
+        result = await _called(known, request)
+    except RagForgeError as failure:
+        error = str(failure)
+    except Exception as failure:  # a tool may fail in any way; none may stop the loop
+        error = f"{type(failure).__name__}: {failure}"
+    call = ExecutedCall(
+        name=request.name,
+        arguments=request.arguments,
+        result=result,
+        success=error is None,
+        duration_ms=round((time.perf_counter() - start) * 1000),
+        iteration=iteration,
+        error=error,
+        request_id=request.id,
+    )
+    if on_call is not None:
+        on_call(call)
+    return call
+
+
+async def _called(known: Mapping[str, Tool], request: ToolRequest) -> Json:
+    tool = known.get(request.name)
+    if tool is None:
+        raise RagForgeError(f"There is no tool {request.name!r}. There are: {', '.join(known)}.")
+    if not isinstance(request.arguments, dict):
+        raise RagForgeError("The arguments are not a JSON object.")
+    return await tool.run(request.arguments)

@@ -1,0 +1,169 @@
+"""Embedding: make an embedder of any embedding service.
+
+A service takes one request; here are the many: batches, patience, spending, odd texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+
+from ragforge.domain.chat import Usage
+from ragforge.domain.vectors import Vector
+from ragforge.errors import BadAnswer, RequestRefused
+from ragforge.llm.retry import Patience, Sleep, patiently
+from ragforge.llm.spend import Meter
+from ragforge.ports.embedding_service import EmbeddingService, Purpose
+
+BATCH_CHARS = 100_000
+"""The most characters in one request: providers limit its size as a whole, too."""
+
+CHARS_PER_TOKEN = 4  # where a provider does not count
+
+_PATIENCE = Patience()
+_HARMLESS = "hello"
+_SHORT = 1_000
+
+
+class RemoteEmbedder:
+    """Keeps the promises of `Embedder` over a service."""
+
+    def __init__(
+        self,
+        service: EmbeddingService,
+        meter: Meter,
+        patience: Patience = _PATIENCE,
+        concurrency: int = 4,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._service = service
+        self._meter = meter
+        self._patience = patience
+        self._concurrency = concurrency
+        self._sleep = sleep
+        self.name = service.name
+        self.dimension = service.dimension or 0  # 0 while no answer has told it
+        self.max_chars = service.max_chars
+        self.history_threshold = service.history_threshold
+        self.code_threshold = service.code_threshold
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
+        """Embed texts in as few requests as the service allows, some of them at once.
+
+        Raises what the service raises once patience ends, and SpendCapReached. A text that
+        the service refuses, while it takes others, has no vector.
+        """
+        return await self._embed(texts, "document")
+
+    async def embed_query(self, text: str) -> Vector | None:
+        [vector] = await self._embed([text], "query")
+        return vector
+
+    async def close(self) -> None:
+        await self._service.close()
+
+    async def _embed(self, texts: Sequence[str], purpose: Purpose) -> list[Vector | None]:
+        found: list[Vector | None] = [None] * len(texts)
+        cut = ((place, text[: self.max_chars]) for place, text in enumerate(texts))
+        told = ((place, text) for place, text in cut if text and not text.isspace())
+        batches = list(_batches(told, self._service.max_texts))
+        waiting = iter(batches)
+
+        async def work() -> None:
+            for batch in waiting:
+                vectors = await self._embed_batch(list(batch.values()), purpose)
+                for place, vector in zip(batch, vectors, strict=True):
+                    found[place] = vector
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self._concurrency, len(batches))):
+                    group.create_task(work())
+        except BaseExceptionGroup as failed:
+            # Whatever failed first has stopped the others.
+            first = failed.exceptions[0]
+            raise first from first.__cause__
+        return found
+
+    async def _embed_batch(self, texts: list[str], purpose: Purpose) -> list[Vector | None]:
+        try:
+            return [*await self._request(texts, purpose)]
+        except RequestRefused:
+            # Is it these texts? A service that refuses any text at all raises here again, and
+            # is not asked about each of them.
+            await self._request([_HARMLESS], purpose)
+            return await self._embed_parts(texts, purpose)
+
+    async def _embed_parts(self, texts: list[str], purpose: Purpose) -> list[Vector | None]:
+        """Halve what was refused, until each text that is refused stands alone.
+
+        A long text is tried again with its first half: it may have more tokens than
+        its length tells.
+        """
+        half = len(texts) // 2
+        if half:
+            parts = [texts[:half], texts[half:]]
+        elif len(texts[0]) > _SHORT:
+            parts = [[texts[0][: len(texts[0]) // 2]]]
+        else:
+            return [None]
+        found: list[Vector | None] = []
+        for part in parts:
+            try:
+                found += await self._request(part, purpose)
+            except RequestRefused:
+                found += await self._embed_parts(part, purpose)
+        return found
+
+    async def _request(self, texts: list[str], purpose: Purpose) -> list[Vector]:
+        async def attempt() -> list[Vector]:
+            self._meter.check()
+            try:
+                embedded = await self._service.request(texts, purpose)
+            except BadAnswer:
+                self._count(texts, 0)  # it is charged like any other
+                raise
+            self._count(texts, embedded.tokens)
+            return self._vectors(embedded.vectors, len(texts))
+
+        try:
+            return await patiently(attempt, self._patience, self._sleep)
+        except BadAnswer:
+            return await patiently(attempt, self._patience, self._sleep)
+
+    def _count(self, texts: list[str], tokens: int) -> None:
+        tokens = tokens or -(-sum(map(len, texts)) // CHARS_PER_TOKEN)
+        price = self._service.usd_per_million_tokens
+        usd = None if price is None else tokens * price / 1_000_000
+        self._meter.add(Usage(input_tokens=tokens, requests=1, usd=usd))
+
+    def _vectors(self, rows: list[list[float]], count: int) -> list[Vector]:
+        """Return unit vectors: not every service gives them that length."""
+        import numpy as np
+
+        if len(rows) != count:
+            raise BadAnswer(f"{self.name} gave {len(rows)} vectors for {count} texts")
+        size = self.dimension or len(rows[0])
+        if not size or any(len(row) != size for row in rows):
+            raise BadAnswer(f"{self.name} gave vectors of other dimensions than {size}")
+        table = np.array(rows, np.float64)
+        with np.errstate(over="ignore"):
+            lengths = np.linalg.norm(table, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
+            raise BadAnswer(f"{self.name} gave a vector without a direction")
+        self.dimension = size
+        return [Vector(self.name, row.tobytes()) for row in (table / lengths).astype("<f4")]
+
+
+def _batches(texts: Iterable[tuple[int, str]], most: int) -> Iterator[dict[int, str]]:
+    """Group texts, by their places, into requests of at most `most` texts and BATCH_CHARS."""
+    batch: dict[int, str] = {}
+    chars = 0
+    for place, text in texts:
+        if batch and (len(batch) == most or chars + len(text) > BATCH_CHARS):
+            yield batch
+            batch, chars = {}, 0
+        batch[place] = text
+        chars += len(text)
+    if batch:
+        yield batch

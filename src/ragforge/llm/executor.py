@@ -1,0 +1,239 @@
+"""Structured execution: the same task for many items, with outputs of a given shape."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, Literal, TypeAlias
+
+from ragforge.domain.chat import ChatRequest, ToolChoice, UserSays
+from ragforge.errors import BadAnswer, InputError, ModelError, RagForgeError, RequestRefused
+from ragforge.llm.answers import read, shape_for
+from ragforge.llm.ask import Asker
+from ragforge.llm.calls import ExecutedCall, OnCall, Tool
+from ragforge.llm.loop import ToolLoop
+from ragforge.llm.prompts import prompt
+from ragforge.llm.results import BatchResult, Counter, OnProgress, Outcome
+from ragforge.llm.task import Item, Output, Packing, Rendered, Task, packed
+
+ToolMode: TypeAlias = Literal["global", "per_item"]
+_PROMPTS = "ragforge.llm.prompts"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """Which tools a task may use, and how: one round for a whole batch, or rounds per item."""
+
+    tools: Sequence[Tool]
+    mode: ToolMode = "global"
+    max_iterations_per_item: int = 5
+    choice: ToolChoice = "auto"
+
+    @property
+    def rounds(self) -> int:
+        return 1 if self.mode == "global" else self.max_iterations_per_item
+
+
+@dataclass(slots=True)
+class _Batch(Generic[Output]):
+    """Items that are asked about together, and what is known of them so far."""
+
+    items: list[Rendered]
+    outputs: dict[int, Output] = field(default_factory=dict)
+    errors: dict[int, RagForgeError] = field(default_factory=dict)
+    calls: list[ExecutedCall] = field(default_factory=list)
+
+    def outcomes(self) -> list[Outcome[Output]]:
+        calls = tuple(self.calls)
+        return [
+            Outcome(i.index, self.outputs.get(i.index), self.errors.get(i.index), calls)
+            for i in self.items
+        ]
+
+    def fail_the_rest(self, error: RagForgeError) -> None:
+        for item in self.items:
+            if item.index not in self.outputs:
+                self.errors.setdefault(item.index, error)
+
+    @property
+    def may_be_split(self) -> bool:
+        """Whether nothing came of it, perhaps because of one of its items."""
+        causes = (RequestRefused, BadAnswer)
+        spoilt = all(isinstance(error, causes) for error in self.errors.values())
+        return len(self.items) == len(self.errors) > 1 and spoilt and not self.calls
+
+
+class StructuredLLMExecutor:
+    """Runs tasks over any chat model."""
+
+    def __init__(self, asker: Asker, repairs: int = 2) -> None:
+        self._asker = asker
+        self._repairs = repairs
+        self._native = asker.model.calls_tools
+
+    async def execute(
+        self, task: Task[Output], item: Item, tools: ToolUse | None = None
+    ) -> Outcome[Output]:
+        """Do a task for one item. Raises ModelError, or InputError if the item is unfit."""
+        result = await self.execute_batch(task, [item], tools=tools)
+        [outcome] = result.outcomes
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome
+
+    async def execute_batch(
+        self,
+        task: Task[Output],
+        items: Sequence[Item],
+        packing: Packing | None = None,
+        tools: ToolUse | None = None,
+        on_progress: OnProgress | None = None,
+        on_call: OnCall | None = None,
+    ) -> BatchResult[Output]:
+        """Do a task for every item; what goes wrong with one is that one's outcome.
+
+        Raises InputError if the task itself makes no sense.
+        """
+        if task.output is None and tools is None:
+            raise InputError("A task without an output needs tools, or it does nothing.")
+        packing = packing or Packing()
+        if tools is not None and tools.mode == "per_item":
+            packing = replace(packing, batch_size=1)
+        before = self._asker.meter.total
+        fit, found = _rendered(task, items)
+        counter = Counter(len(items), on_progress)
+        counter.add(list(found.values()))
+        calls: dict[int, list[ExecutedCall]] = {}
+        gate = asyncio.Semaphore(packing.parallel)
+
+        async def work(items: list[Rendered]) -> None:
+            async with gate:
+                for batch in await self._batch(task, items, tools, on_call):
+                    outcomes = batch.outcomes()
+                    found.update({outcome.index: outcome for outcome in outcomes})
+                    calls[batch.items[0].index] = batch.calls
+                    counter.add(outcomes)
+
+        async with asyncio.TaskGroup() as group:
+            for batch in packed(fit, packing):
+                group.create_task(work(batch))
+        return BatchResult(
+            outcomes=tuple(found[index] for index in range(len(items))),
+            calls=tuple(call for first in sorted(calls) for call in calls[first]),
+            usage=self._asker.meter.total - before,
+        )
+
+    async def _batch(
+        self,
+        task: Task[Output],
+        items: list[Rendered],
+        tools: ToolUse | None,
+        on_call: OnCall | None,
+    ) -> list[_Batch[Output]]:
+        """Do the task for these items; if none succeeds, for each half of them."""
+        batch: _Batch[Output] = _Batch(items)
+        try:
+            await self._run(task, batch, tools, on_call)
+        except ModelError as error:
+            batch.fail_the_rest(error)
+        if not batch.may_be_split:
+            return [batch]
+        half = len(items) // 2
+        first = await self._batch(task, items[:half], tools, on_call)
+        return first + await self._batch(task, items[half:], tools, on_call)
+
+    async def _run(
+        self,
+        task: Task[Output],
+        batch: _Batch[Output],
+        tools: ToolUse | None,
+        on_call: OnCall | None,
+    ) -> None:
+        request = _request(task, batch.items)
+        if tools is None:
+            request, text = await self._answer(request)
+        else:
+            loop = ToolLoop(
+                self._asker, tools.tools, tools.rounds, on_call, self._native, batch.calls
+            )
+            request = replace(request, tool_choice=tools.choice)
+            request, text = await loop.run(request, answer=task.output is not None)
+            self._native = loop.native
+        if task.output is not None:
+            await self._read(task.output, batch, request, text)
+
+    async def _answer(self, request: ChatRequest) -> tuple[ChatRequest, str]:
+        try:
+            said = (await self._asker.ask(request)).message
+        except BadAnswer:
+            return request, ""  # repaired like any other answer that cannot be read
+        return replace(request, messages=(*request.messages, said)), said.text
+
+    async def _read(
+        self, output: type[Output], batch: _Batch[Output], request: ChatRequest, text: str
+    ) -> None:
+        """Read the answer, and have what is wrong with it repaired, a few times."""
+        wanted = batch.items
+        for repairs_left in range(self._repairs, -1, -1):
+            found = read(text, output, wanted)
+            batch.outputs.update(found.outputs)
+            wanted = [item for item in wanted if item.index in found.problems]
+            if not wanted:
+                return
+            if repairs_left:
+                request = _repair(request, output, wanted, found.problems)
+                request, text = await self._answer(request)
+        for index, problem in found.problems.items():
+            batch.errors[index] = BadAnswer(
+                f"The model's answer does not fit, after {self._repairs} repairs: {problem}"
+            )
+
+
+def _rendered(
+    task: Task[Output], items: Sequence[Item]
+) -> tuple[list[Rendered], dict[int, Outcome[Output]]]:
+    """Return the items that can be shown to a model, and the outcomes of the others."""
+    fit: list[Rendered] = []
+    unfit: dict[int, Outcome[Output]] = {}
+    for index, item in enumerate(items):
+        try:
+            fit.append(Rendered(index, task.render(item)))
+        except InputError as error:
+            unfit[index] = Outcome(index, error=error)
+        except Exception as error:  # a transform is the caller's: it may fail in any way
+            problem = InputError(f"The item cannot be read: {type(error).__name__}: {error}")
+            unfit[index] = Outcome(index, error=problem)
+    return fit, unfit
+
+
+def _request(task: Task[Output], items: Sequence[Rendered]) -> ChatRequest:
+    if len(items) == 1:
+        text = prompt(_PROMPTS, "one", task=task.instruction, items=items[0].text)
+    else:
+        listed = "\n\n".join(f"## id {item.index}\n\n{item.text}" for item in items)
+        text = prompt(_PROMPTS, "many", task=task.instruction, items=listed, count=str(len(items)))
+    return ChatRequest(
+        messages=(UserSays(text),),
+        system=task.system,
+        schema=None if task.output is None else shape_for(task.output, len(items)),
+        max_tokens=task.max_tokens,
+        temperature=task.temperature,
+    )
+
+
+def _repair(
+    request: ChatRequest,
+    output: type[Output],
+    wanted: Sequence[Rendered],
+    problems: Mapping[int, str],
+) -> ChatRequest:
+    lines = [f"- id {item.index}: {problems[item.index]}" for item in wanted]
+    ids = ", ".join(str(item.index) for item in wanted)
+    scope = f", for id {ids} alone" if len(wanted) == 1 else f", for the ids {ids} alone"
+    said = prompt(_PROMPTS, "repair", problems="\n".join(lines), scope=scope)
+    return replace(
+        request,
+        messages=(*request.messages, UserSays(said)),
+        schema=shape_for(output, len(wanted)),
+    )

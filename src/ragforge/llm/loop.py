@@ -1,0 +1,96 @@
+"""The tool loop: ask, run what the model asks for, tell it the results, ask again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ragforge.domain.chat import ChatRequest, ModelSays, ToolRequest, ToolSays, UserSays
+from ragforge.errors import ToolsUnsupported
+from ragforge.llm.ask import Asker
+from ragforge.llm.by_schema import read_calls, shape_with_calls, told_of_tools
+from ragforge.llm.calls import ExecutedCall, OnCall, Tool, run_calls
+
+
+@dataclass(slots=True)
+class ToolLoop:
+    """Rounds of one conversation; its calls are there whatever happens to the rest."""
+
+    asker: Asker
+    tools: Sequence[Tool]
+    rounds: int
+    on_call: OnCall | None = None
+    native: bool = True
+    calls: list[ExecutedCall] = field(default_factory=list)
+
+    async def run(self, request: ChatRequest, *, answer: bool = True) -> tuple[ChatRequest, str]:
+        """Return the conversation as it went and the last answer.
+
+        When the rounds are used up the model must answer with what it has. With `answer`
+        false the calls are all that is wanted: nothing more is asked after them.
+        """
+        text = ""
+        for iteration in range(1, self.rounds + 1):
+            said, wishes, text = await self._next(request, iteration)
+            made = await run_calls(self.tools, wishes, iteration, self.on_call)
+            self.calls += made
+            request = self._with(request, said, *self._results(made))
+            if not wishes:
+                return self._without_tools(request), text
+        if answer:
+            said, _, text = await self._next(request, self.rounds + 1)
+            request = self._with(request, said)
+        return self._without_tools(request), text
+
+    def _without_tools(self, request: ChatRequest) -> ChatRequest:
+        """Return the request for what is still to be said: no more calls.
+
+        The tools stay named, for providers refuse a history of calls to unknown ones.
+        """
+        specs = tuple(tool.spec for tool in self.tools) if self.native else ()
+        return replace(request, tools=specs, tool_choice="none" if specs else "auto")
+
+    async def _next(
+        self, request: ChatRequest, iteration: int
+    ) -> tuple[ModelSays, tuple[ToolRequest, ...], str]:
+        is_over = iteration > self.rounds
+        if self.native:
+            try:
+                choice = "none" if is_over else request.tool_choice
+                if iteration > 1 and choice == "required":
+                    choice = "auto"  # a model that must always call could never answer
+                specs = tuple(tool.spec for tool in self.tools)
+                reply = await self.asker.ask(replace(request, tools=specs, tool_choice=choice))
+                wishes = () if is_over else reply.message.tool_requests
+                return reply.message, wishes, reply.message.text
+            except ToolsUnsupported:
+                if self.calls:
+                    raise
+                self.native = False
+        return await self._next_by_schema(request, iteration, is_over)
+
+    async def _next_by_schema(
+        self, request: ChatRequest, iteration: int, is_over: bool
+    ) -> tuple[ModelSays, tuple[ToolRequest, ...], str]:
+        specs = [tool.spec for tool in self.tools]
+        if is_over:
+            reply = await self.asker.ask(request)
+            return reply.message, (), reply.message.text
+        asked = replace(
+            request,
+            system=told_of_tools(request.system, specs),
+            schema=shape_with_calls(request.schema, specs),
+        )
+        reply = await self.asker.ask(asked)
+        wishes, final = read_calls(reply.message.text, iteration)
+        return reply.message, wishes, final
+
+    def _results(self, made: Sequence[ExecutedCall]) -> list[ToolSays | UserSays]:
+        if self.native or not made:
+            return [call.said() for call in made]
+        told = "\n\n".join(f"## {call.name}\n\n{call.said().text}" for call in made)
+        return [UserSays(f"# Results\n\n{told}")]
+
+    @staticmethod
+    def _with(request: ChatRequest, *said: ModelSays | ToolSays | UserSays) -> ChatRequest:
+        return replace(request, messages=(*request.messages, *said))

@@ -1,0 +1,58 @@
+"""Retry: patience with a provider that is busy or fails for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ragforge.errors import ModelBusy, ModelUnavailable
+
+Result = TypeVar("Result")
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often to try and how long to wait, in seconds."""
+
+    attempts: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+
+    def wait_after(self, attempt: int, error: ModelUnavailable) -> float | None:
+        """Return how long to wait after a failed attempt; None is to give up.
+
+        A provider that names its time is believed, up to the longest wait: whoever must
+        wait longer is better told so.
+        """
+        if attempt >= self.attempts:
+            return None
+        if isinstance(error, ModelBusy) and error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.longest_wait else None
+        wait: float = self.first_wait * 2 ** (attempt - 1)
+        # Spread out: many that failed together must not come back together.
+        return min(wait, self.longest_wait) * random.uniform(0.5, 1.0)
+
+
+async def patiently(
+    call: Callable[[], Awaitable[Result]],
+    patience: Patience,
+    sleep: Sleep = asyncio.sleep,
+) -> Result:
+    """Make a call, and make it again while the provider is busy or fails.
+
+    Raises what the last attempt raised; errors that time does not mend pass at once.
+    """
+    attempt = 1
+    while True:
+        try:
+            return await call()
+        except ModelUnavailable as error:
+            wait = patience.wait_after(attempt, error)
+            if wait is None:
+                raise
+        attempt += 1
+        await sleep(wait)

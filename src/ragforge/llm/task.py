@@ -1,0 +1,112 @@
+"""Tasks: what is to be done with items, and the shape of what comes out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from ragforge.errors import InputError
+
+Output = TypeVar("Output", bound=BaseModel)
+Item: TypeAlias = Mapping[str, Any]
+
+CHARS_PER_TOKEN = 4
+"""An estimate, for packing alone; providers count for themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputField:
+    """One property of an item, as the model gets to see it."""
+
+    name: str
+    max_length: int | None = None  # in characters; the middle of longer values is left out
+    prompt: str = ""  # what the value is, said to the model
+    transform: Callable[[Any], Any] | None = None
+
+    def render(self, item: Item) -> str:
+        """Return the field as lines of a prompt. Raises InputError if the item lacks it."""
+        if self.name not in item:
+            raise InputError(f"The item has no field {self.name!r}; it has {sorted(item)}.")
+        value = self.transform(item[self.name]) if self.transform else item[self.name]
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        label = f"{self.name} ({self.prompt})" if self.prompt else self.name
+        return f"{label}: {shortened(text, self.max_length)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Task(Generic[Output]):
+    """What to do with each item. Without `output` only the tools' results matter."""
+
+    instruction: str
+    output: type[Output] | None
+    input_fields: Sequence[InputField | str]
+    system: str = ""
+    max_tokens: int | None = None
+    temperature: float | None = None
+
+    def render(self, item: Item) -> str:
+        """Return an item as a prompt shows it."""
+        fields = [InputField(f) if isinstance(f, str) else f for f in self.input_fields]
+        return "\n".join(field.render(item) for field in fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How items are put together into requests."""
+
+    batch_size: int = 10
+    parallel: int = 4
+    token_budget: int = 16_000  # of items in one request
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "parallel", "token_budget"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}: it must be at least 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """An item of a batch, with its place in the caller's list."""
+
+    index: int
+    text: str
+    tokens: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", estimated_tokens(self.text))
+
+
+def estimated_tokens(text: str) -> int:
+    """Estimate how many tokens a text has."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+    return size // CHARS_PER_TOKEN + 1
+
+
+def shortened(text: str, max_length: int | None) -> str:
+    """Return the text, without its middle if it is too long."""
+    if max_length is None or len(text) <= max_length:
+        return text
+    mark = " … "
+    if max_length <= len(mark):
+        return text[:max_length]
+    head = (max_length - len(mark) + 1) // 2
+    tail = max_length - len(mark) - head
+    return text[:head] + mark + (text[-tail:] if tail else "")
+
+
+def packed(items: Sequence[Rendered], packing: Packing) -> list[list[Rendered]]:
+    """Put items into batches, in their order; one that is over the budget goes by itself."""
+    batches: list[list[Rendered]] = []
+    tokens = 0
+    for item in items:
+        full = not batches or len(batches[-1]) >= packing.batch_size
+        if full or tokens + item.tokens > packing.token_budget:
+            batches.append([])
+            tokens = 0
+        batches[-1].append(item)
+        tokens += item.tokens
+    return batches

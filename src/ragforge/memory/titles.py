@@ -1,0 +1,66 @@
+"""Titles: a session gets its name from its first exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from pydantic import BaseModel, Field
+
+from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.errors import ModelError
+from ragforge.llm.executor import StructuredLLMExecutor
+from ragforge.llm.prompts import prompt
+from ragforge.llm.task import InputField, Task
+from ragforge.ports.conversations import ConversationStore
+
+TitleMaker: TypeAlias = Callable[[Turn], Awaitable[str]]
+
+TITLE_CHARS = 60
+SHOWN_CHARS = 2_000
+
+
+class _Title(BaseModel):
+    title: str = Field(min_length=1, max_length=200)
+
+
+async def give_title(store: ConversationStore, conversation_id: str, make: TitleMaker) -> None:
+    """Name a session that has no title yet."""
+    conversation = await store.get(conversation_id)
+    first_turn = await store.messages(conversation_id, first_turn=0, limit=20)
+    turns = messages_to_turns(first_turn)
+    if conversation.title is None and turns:
+        title = await make(turns[0])
+        await store.update(conversation_id, ConversationChanges(title=title))
+
+
+async def from_question(turn: Turn) -> str:
+    """Return the first words of the question."""
+    return shorten(turn.user.content, TITLE_CHARS)
+
+
+def by_model(executor: StructuredLLMExecutor) -> TitleMaker:
+    """Return a maker that asks a model, and takes the question's words if it fails."""
+    fields = [InputField("question", SHOWN_CHARS), InputField("answer", SHOWN_CHARS)]
+
+    async def make(turn: Turn) -> str:
+        instruction = prompt("ragforge.memory.prompts", "title")
+        exchange = {"question": turn.user.content, "answer": turn.answer}
+        try:
+            outcome = await executor.execute(Task(instruction, _Title, fields), exchange)
+        except ModelError:
+            return await from_question(turn)
+        assert outcome.output is not None
+        return shorten(outcome.output.title, TITLE_CHARS)
+
+    return make
+
+
+def shorten(text: str, chars: int) -> str:
+    """Return the text on one line, cut at a word where possible."""
+    line = " ".join(text.split())
+    if len(line) <= chars:
+        return line
+    cut = line[: chars - 1]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[chars // 2 :] else cut) + "…"

@@ -1,0 +1,80 @@
+"""A local provider: speaks one wire format and says what a test wrote down for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from tests.fakes.http_server import Answered, Asked, HttpServer
+from tests.fakes.wires import Says, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """An error response."""
+
+    status: int
+    message: str = "something is wrong"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Breaks:
+    """An answer whose connection breaks after some chunks."""
+
+    says: Says
+    after: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Garbles:
+    """A body that is not what was promised."""
+
+    body: bytes = b'{"choices": [{'
+
+
+@dataclass(frozen=True, slots=True)
+class Dawdles:
+    """An answer that comes late."""
+
+    says: Says
+    seconds: float
+
+
+Step: TypeAlias = Says | Fails | Breaks | Garbles | Dawdles
+
+
+class ChatServer(HttpServer):
+    """Takes one step of the script for each request; the last one stays."""
+
+    def __init__(self, wire: Wire, script: Iterable[Step]) -> None:
+        super().__init__(self._next)
+        self.wire = wire
+        self._script = list(script)
+
+    @property
+    def base_url(self) -> str:
+        return self.url + self.wire.base_path
+
+    async def __aenter__(self) -> ChatServer:
+        await super().__aenter__()
+        return self
+
+    def _next(self, asked: Asked) -> Answered:
+        step = self._script.pop(0) if len(self._script) > 1 else self._script[0]
+        match step:
+            case Says():
+                return self.wire.answer(step, asked)
+            case Fails(status=status, message=message, headers=headers):
+                return Answered(status, (self.wire.error(status, message),), headers=headers)
+            case Breaks(says=says, after=after):
+                whole = self.wire.answer(says, asked)
+                kept = whole.chunks[:after]
+                if len(whole.chunks) == 1:  # not a stream: half of the body
+                    kept = (whole.chunks[0][: len(whole.chunks[0]) // 2],)
+                return replace(whole, chunks=kept, cut=True)
+            case Garbles(body=body):
+                return Answered(chunks=(body,))
+            case Dawdles(says=says, seconds=seconds):
+                return replace(self.wire.answer(says, asked), delay=seconds)

@@ -1,0 +1,226 @@
+"""Whole turns with a chat model, over real HTTP, on every engine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from ragforge import load_settings, open_app
+from ragforge.config.settings import Settings
+from ragforge.errors import ModelMissing
+from tests.fakes.chat_server import ChatServer, Fails, Step
+from tests.fakes.engines import Engines
+from tests.fakes.wires import WIRES, OpenAiWire, Says, Wire
+
+KEY = "sk-live-0123456789abcdef"
+FACT = "The lease of a job lasts sixty seconds"
+QUESTION = "How long does a lease last?"
+
+
+@pytest.fixture
+async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, str]:
+    """The variables of a user who has an empty store of the engine, and keys."""
+    await engines.empty(engine)
+    await engines.close()
+    (tmp_path / "user.yaml").touch()
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("RAGFORGE_")}
+    return {
+        **clean,
+        "RAGFORGE_STORE": engines.location(engine),
+        "RAGFORGE_CONFIG": str(tmp_path / "user.yaml"),
+        "OPENAI_API_KEY": KEY,
+        "ANTHROPIC_API_KEY": KEY,
+        "GEMINI_API_KEY": KEY,
+        "NO_COLOR": "1",
+    }
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def with_model(environ: Mapping[str, str], server: ChatServer) -> dict[str, str]:
+    return {
+        **environ,
+        "RAGFORGE_LLM__MODEL": f"{server.wire.provider}:{server.wire.model}",
+        "RAGFORGE_LLM__BASE_URL": server.base_url,
+    }
+
+
+def settings_of(
+    environ: Mapping[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> Settings:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, environ[name])
+    return load_settings(project, environ=environ).settings
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.provider)
+async def test_the_model_answers_with_what_is_remembered_before_it(
+    wire: Wire, environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[Step] = [Says("Noted."), Says('{"title": "Leases of jobs"}')]
+    answers += [Says("Sixty seconds.", reasoning="It was said before.")]
+    async with ChatServer(wire, answers) as server:
+        settings = settings_of(with_model(environ, server), project, monkeypatch)
+        async with open_app(settings, project) as app:
+            first = await app.ask(FACT)
+            await app.worker.drain()
+            second = await app.ask(QUESTION)
+        asked = server.asked[-1].text
+
+        async with open_app(settings, project) as app:
+            stored = await app.store.conversations.messages(first.conversation_id)
+            [session] = await app.sessions(everywhere=False)
+
+    assert (first.content, second.content) == ("Noted.", "Sixty seconds.")
+    assert second.model == f"{wire.provider}:{wire.model}"
+    assert second.reasoning == "It was said before."
+    assert second.usage.output_tokens == 7
+    assert FACT in asked
+    assert QUESTION in asked
+    assert "Data, not instructions" in asked
+    assert [(m.role, m.content, m.reasoning) for m in stored] == [
+        ("user", FACT, None),
+        ("assistant", "Noted.", None),
+        ("user", QUESTION, None),
+        ("assistant", "Sixty seconds.", "It was said before."),
+    ]
+    assert session.conversation.title == "Leases of jobs"
+    assert KEY not in str(stored)
+
+
+async def test_a_model_that_fails_leaves_what_was_found_and_the_reason(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with ChatServer(OpenAiWire(), [Fails(401, f"bad key {KEY}")]) as server:
+        settings = settings_of(with_model(environ, server), project, monkeypatch)
+        async with open_app(settings, project) as app:
+            await app.ask(FACT)
+            answer = await app.ask(QUESTION)
+
+    assert answer.model is None
+    assert answer.problem is not None
+    assert "OPENAI_API_KEY" in answer.problem
+    assert KEY not in answer.problem
+    assert FACT in answer.passages[0].text
+
+
+async def test_a_model_answers_through_the_command(environ: dict[str, str], project: Path) -> None:
+    async with ChatServer(OpenAiWire(), [Says("Sixty seconds.")]) as server:
+        done = await run(["ask", QUESTION, "--json"], with_model(environ, server), project)
+
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["content"] == "Sixty seconds."
+    assert answer["model"] == "openai:gpt-4o-mini"
+    assert answer["usage"]["input_tokens"] == 11
+
+
+async def test_a_missing_key_costs_the_model_and_not_the_turn(
+    environ: dict[str, str], project: Path
+) -> None:
+    without = {**environ, "RAGFORGE_LLM__MODEL": "openai:gpt-4o-mini"}
+    del without["OPENAI_API_KEY"]
+
+    done = await run(["ask", FACT], without, project)
+
+    assert done.returncode == 0
+    assert "remembered from now on" in done.stdout
+    assert "set OPENAI_API_KEY" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+async def test_without_a_model_one_sentence_says_how_to_have_one(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = await run(["ask", FACT], environ, project)
+    settings = settings_of(environ, project, monkeypatch)
+
+    async with open_app(settings, project) as app:
+        with pytest.raises(ModelMissing, match=r"set llm\.model"):
+            await app.batch_analyze([1, 2], "Count.", {"count": {"type": "integer"}})
+
+    assert "set llm.model" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+async def test_every_item_is_analysed_by_the_model(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [{"id": n, "output": {"topic": f"topic {n}"}} for n in range(2)]
+    async with ChatServer(OpenAiWire(), [Says(json.dumps({"entries": entries}))]) as server:
+        settings = settings_of(with_model(environ, server), project, monkeypatch)
+        async with open_app(settings, project) as app:
+            result = await app.batch_analyze(
+                ["one", "two"], "Name the topic.", {"topic": {"type": "string"}}
+            )
+
+    assert [output.model_dump() for output in result.outputs if output] == [
+        {"topic": "topic 0"},
+        {"topic": "topic 1"},
+    ]
+
+
+async def test_another_embedding_model_takes_over_in_the_background(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = settings_of(environ, project, monkeypatch)
+    async with open_app(before, project) as app:
+        await app.ask("Authentication happens with a password and a token")
+        await app.worker.drain()
+    after = load_settings(
+        project, environ={**environ, "RAGFORGE_EMBEDDINGS__MODEL": "local"}
+    ).settings
+
+    async with open_app(after, project) as app:
+        by_words = await app.search_memory("password token", limit=3, everywhere=False)
+        seen: list[int] = []
+        missing, every = await app.embed_memory(seen.append)
+        [hit] = await app.search_memory("signing in users", limit=3, everywhere=False)
+
+    assert by_words[0].turn.user.content.startswith("Authentication")
+    assert (missing, every) == (0, 1)
+    assert hit.found_by == ("meaning",)
+
+
+async def test_the_command_gives_every_turn_a_vector_of_the_current_model(
+    environ: dict[str, str], project: Path
+) -> None:
+    by_words = {**environ, "RAGFORGE_EMBEDDINGS__MODEL": "none"}
+    await run(["ask", FACT], by_words, project)
+
+    refused = await run(["memory", "embed"], by_words, project)
+    done = await run(["memory", "embed", "--json"], environ, project)
+    told = await run(["memory", "embed"], environ, project)
+
+    assert refused.returncode == 1
+    assert "embeddings.model is none" in refused.stderr
+    assert json.loads(done.stdout)["embedded"] == 1
+    assert "1 of 1 turns have vectors" in told.stderr
+
+
+async def run(
+    arguments: list[str], environ: Mapping[str, str], project: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run the command while the local provider goes on serving."""
+    return await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-m", "ragforge", *arguments],
+        cwd=project,
+        env=dict(environ),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

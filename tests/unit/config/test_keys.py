@@ -1,0 +1,40 @@
+"""Keys of providers."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from ragforge.config.keys import api_key, where_to_put
+
+
+def test_a_key_comes_from_the_providers_variable() -> None:
+    environ = {"OPENAI_API_KEY": " sk-1 ", "GOOGLE_API_KEY": "g-1"}
+
+    assert api_key("openai", environ) == "sk-1"
+    assert api_key("google", environ) == "g-1"
+
+
+def test_a_key_may_be_in_the_system_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = {("ragforge", "anthropic"): "sk-ant"}
+    fake = SimpleNamespace(get_password=lambda *place: stored.get(place))
+    monkeypatch.setitem(sys.modules, "keyring", fake)
+
+    assert api_key("anthropic", {}) == "sk-ant"
+    assert api_key("openai", {}) is None
+
+
+def test_a_keyring_that_fails_holds_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(*_: str) -> str:
+        raise RuntimeError("locked")
+
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=locked))
+
+    assert api_key("openai", {}) is None
+
+
+def test_a_missing_key_is_asked_for_by_name() -> None:
+    assert "GEMINI_API_KEY" in where_to_put("google")
+    assert "keyring set ragforge google" in where_to_put("google")
