@@ -167,7 +167,9 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
         "files": await code.files(shop),
         "directories": [d.path for d in await code.directories(shop)],
         "scopes": await code.scopes_in(shop, "src/cart.py"),
-        "scopes to embed": await code.scopes_to_embed(shop, "code-model", 9),
+        "scopes to embed": sorted(
+            await code.scopes_to_embed(shop, "code-model", 9), key=lambda scope: scope.uuid
+        ),
         "relations": [await code.relations(node, "out") for node in ("f-cart", "total")],
         "libraries": await code.relations("numpy", "in"),
         "jobs": [await store.jobs.get(k) for k in ("job-done", "job-dead", "job-waiting")],

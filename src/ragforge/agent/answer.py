@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ragforge.brain.find import CodeHit
 from ragforge.context.gather import Context
 from ragforge.context.render import render
 from ragforge.domain.chat import ChatRequest, Reply, Usage, UserSays
@@ -13,6 +15,7 @@ from ragforge.llm.prompts import prompt
 from ragforge.memory.recall import TurnHit
 
 PASSAGES = 3
+CODE_PASSAGES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +59,41 @@ def written_into(answer: Answer, reply: Reply, model: str) -> Answer:
 
 def from_passages(context: Context) -> str:
     """Answer without a chat model: cite what was found, by name."""
-    cited = context.found[:PASSAGES]
-    if not cited:
+    code, turns = context.code[:CODE_PASSAGES], context.found[:PASSAGES]
+    if not code and not turns:
         return "Nothing in this project's memory bears on that yet. It is remembered from now on."
-    count = "One past exchange bears" if len(cited) == 1 else f"{len(cited)} past exchanges bear"
-    lines = [f"{count} on this:"]
-    for number, hit in enumerate(cited, 1):
-        lines.append(f"[{number}] {_source(hit)}")
+    lines = [f"{_bear(code, turns)} on this:"]
+    for number, passage in enumerate(passages_of(context), 1):
+        lines.append(f"[{number}] {passage.source}")
     return "\n".join(lines)
+
+
+def _bear(code: Sequence[CodeHit], turns: Sequence[TurnHit]) -> str:
+    """Return the beginning of a sentence: how much of what was found."""
+    parts = []
+    if code:
+        parts.append(
+            "one place in the code" if len(code) == 1 else f"{len(code)} places in the code"
+        )
+    if turns:
+        parts.append("one past exchange" if len(turns) == 1 else f"{len(turns)} past exchanges")
+    verb = "bears" if len(code) + len(turns) == 1 else "bear"
+    text = f"{' and '.join(parts)} {verb}"
+    return text[0].upper() + text[1:]
 
 
 def passages_of(context: Context) -> tuple[Passage, ...]:
     """Return the best passages of a context."""
-    return tuple(
-        Passage(_quote(hit.turn), _source(hit), hit.score) for hit in context.found[:PASSAGES]
-    )
+    code = [
+        Passage(hit.scope.source, _place(hit), hit.score) for hit in context.code[:CODE_PASSAGES]
+    ]
+    turns = [Passage(_quote(hit.turn), _source(hit), hit.score) for hit in context.found[:PASSAGES]]
+    return (*code, *turns)
+
+
+def _place(hit: CodeHit) -> str:
+    scope = hit.scope
+    return f"{scope.file}:{scope.start_line}-{scope.end_line} {scope.qualified_name}"
 
 
 def _quote(turn: Turn) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ragforge.agent.answer import Answer, by_model, from_passages, passages_of, written_into
+from ragforge.brain.project import Brain
 from ragforge.context.gather import Budget, gather
 from ragforge.domain.work import NewJob
 from ragforge.errors import ModelError
@@ -23,6 +24,7 @@ class Agent:
     """Takes turns: with a chat model, or with what it finds alone."""
 
     recall: Recall
+    brain: Brain
     jobs: JobQueue
     chat: Asker | None
     budget: Budget
@@ -34,7 +36,9 @@ class Agent:
         """
         store = self.recall.store
         asked = await record.question(store, conversation_id, question)
-        context = await gather(self.recall, conversation_id, asked.uuid, question, self.budget)
+        context = await gather(
+            self.recall, self.brain, conversation_id, asked.uuid, question, self.budget
+        )
         answer = Answer(
             content=from_passages(context),
             conversation_id=conversation_id,

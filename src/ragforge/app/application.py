@@ -13,9 +13,11 @@ from pydantic import BaseModel
 
 from ragforge.agent.answer import Answer
 from ragforge.agent.turn import Agent
-from ragforge.app.background import open_worker
+from ragforge.app.background import ingest_job, is_project, open_brain, open_worker
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
+from ragforge.brain.find import CodeHit
+from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.context.gather import Budget
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
@@ -45,9 +47,11 @@ class App:
     project_path: Path
     store: Store
     recall: Recall
+    brain: Brain
     agent: Agent
     worker: Worker
     meter: Meter
+    keeps_known: bool  # whether asking brings the project's code up to date beside the answer
 
     async def ask(self, question: str) -> Answer:
         """Answer in the current session of the directory.
@@ -58,7 +62,21 @@ class App:
             raise InputError("The question is empty. Ask something.")
         conversations = self.store.conversations
         session = await sessions.current(conversations, self.cwd, self.project_path)
-        return await self.agent.take_turn(session.uuid, question)
+        answer = await self.agent.take_turn(session.uuid, question)
+        if self.keeps_known and (await self.brain.is_known() or is_project(self.project_path)):
+            await self.store.jobs.enqueue([ingest_job(self.brain)])
+        return answer
+
+    async def search_code(
+        self, question: str, limit: int, under: str | None = None
+    ) -> list[CodeHit]:
+        """Return the code of this project that bears on the question; `under` is a path in it.
+
+        A project that is not known yet is ingested first.
+        """
+        if not await self.brain.is_known():
+            await self.brain.ingest()
+        return await self.brain.search(question, limit, under)
 
     async def search_memory(self, query: str, limit: int, everywhere: bool) -> list[TurnHit]:
         """Return past turns of this project, or of all, that bear on the query."""
@@ -127,20 +145,26 @@ async def _close_models(app: App) -> None:
 def _wired(settings: Settings, store: Store, place: Path) -> App:
     meter = Meter(settings.llm.max_spend_usd)
     chat = open_chat(settings, meter)
-    recall = Recall(store.conversations, open_embedder(settings, meter))
+    embedder = open_embedder(settings, meter)
+    recall = Recall(store.conversations, embedder)
+    project = sessions.project_of(place)
+    brain = open_brain(settings, store, embedder, project)
     memory = settings.agent.memory
     budget = Budget(
+        code=memory.max_context_chars * memory.code_search_percent // 100,
         recent_turns=memory.max_context_chars * memory.recent_turns_percent // 100,
         found_turns=memory.max_context_chars * memory.recent_turns_percent // 100,
     )
     return App(
         cwd=place,
-        project_path=sessions.project_of(place),
+        project_path=project,
         store=store,
         recall=recall,
-        agent=Agent(recall, store.jobs, chat, budget),
-        worker=open_worker(settings, store, recall, chat),
+        brain=brain,
+        agent=Agent(recall, brain, store.jobs, chat, budget),
+        worker=open_worker(settings, store, recall, brain, chat),
         meter=meter,
+        keeps_known=settings.brain.ingest_automatically,
     )
 
 

@@ -2,22 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.agent.turn import EMBED_JOB, TITLE_JOB
+from ragforge.brain.find import Finder
+from ragforge.brain.ingest import Ingester
+from ragforge.brain.project import Brain
+from ragforge.brain.walk import Limits
 from ragforge.config.settings import Settings
+from ragforge.domain.instants import now
 from ragforge.domain.text import Json
+from ragforge.domain.work import NewJob
 from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
 from ragforge.memory.embed import MISSING_JOB, embed_missing, embed_turns
 from ragforge.memory.recall import Recall
+from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
+from ragforge.search.tokenise import WORDS
+
+INGEST_JOB = "ingest"
 
 
-def open_worker(settings: Settings, store: Store, recall: Recall, chat: Asker | None) -> Worker:
+def open_brain(settings: Settings, store: Store, embedder: Embedder | None, project: Path) -> Brain:
+    """Return the brain of the project at a path."""
+    limits = Limits(settings.brain.max_file_bytes, settings.brain.max_files)
+    ingester = Ingester(store.code, store.locks, this_process(), limits)
+    return Brain(project, ingester, Finder(store.code, embedder, WORDS))
+
+
+def is_project(path: Path) -> bool:
+    """Tell a project from any other directory, such as a home: that is not ingested unasked."""
+    return (path / ".git").exists() or (path / "ragforge.config.yaml").exists()
+
+
+def ingest_job(brain: Brain) -> NewJob:
+    """Return the job of bringing a project up to date, once a minute at most."""
+    minute = int(now().timestamp()) // 60
+    return NewJob(f"ingest:{brain.project_id}:{minute}", INGEST_JOB, str(brain.root))
+
+
+def open_worker(
+    settings: Settings, store: Store, recall: Recall, brain: Brain, chat: Asker | None
+) -> Worker:
     """Return a worker with a handler for every kind of job these settings can do."""
     make_title: titles.TitleMaker = titles.from_question
     if chat is not None:
@@ -26,7 +58,12 @@ def open_worker(settings: Settings, store: Store, recall: Recall, chat: Asker | 
     async def title(conversation_id: str) -> None:
         await titles.give_title(store.conversations, conversation_id, make_title)
 
-    handlers: dict[str, Handler] = {TITLE_JOB: title}
+    async def ingest(root: str) -> None:
+        project = replace(brain, root=Path(root))
+        if project.root.is_dir():  # it may be gone, or on another machine
+            await project.ingest()
+
+    handlers: dict[str, Handler] = {TITLE_JOB: title, INGEST_JOB: ingest}
     if (embedder := recall.embedder) is not None:
 
         async def embed(turn_ids: list[str]) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from ragforge import __version__
 from ragforge.cli.arguments import clean, global_options_first, wants_debug
-from ragforge.cli.commands import ask, config, doctor, memory, search, sessions, store
+from ragforge.cli.commands import ask, brain, config, doctor, memory, search, sessions, store
 from ragforge.cli.console import print_error
 from ragforge.cli.state import GlobalOptions
 from ragforge.errors import RagForgeError, SettingsError
@@ -23,7 +23,7 @@ INTERRUPTED = 130
 EXAMPLES = """\b
 Examples:
   ragforge ask "How did we fix the login loop?"
-  ragforge search "login loop" --everywhere
+  ragforge search "where are passwords checked"
   ragforge doctor
 """
 
@@ -68,6 +68,7 @@ def options(
 
 ask.register(app)
 search.register(app)
+brain.register(app)
 sessions.register(app)
 memory.register(app)
 store.register(app)

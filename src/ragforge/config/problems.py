@@ -68,6 +68,8 @@ def allowed(field: FieldInfo) -> str:
     if get_origin(field.annotation) is Literal:
         *choices, last = get_args(field.annotation)
         return f"{', '.join(choices)} or {last}"
+    if field.annotation is bool:
+        return "true or false"
     if kinds & {int, float}:
         number = "a whole number" if int in kinds else "a number"
         low, high = _bound(field, Ge, "ge"), _bound(field, Le, "le")

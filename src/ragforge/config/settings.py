@@ -44,6 +44,9 @@ class MemorySettings(_Section):
     max_context_chars: int = Field(
         default=100_000, ge=1, le=100_000_000, description="Characters a context may have."
     )
+    code_search_percent: int = Field(
+        default=10, ge=0, le=100, description="Budget for code that bears on the question."
+    )
     recent_turns_percent: int = Field(
         default=10, ge=0, le=100, description="Budget for the latest turns, word for word."
     )
@@ -115,6 +118,20 @@ class LlmSettings(_Section):
     )
 
 
+class BrainSettings(_Section):
+    """What is known of the project's code."""
+
+    ingest_automatically: bool = Field(
+        default=True, description="Keep a project's code known while it is worked in."
+    )
+    max_file_bytes: int = Field(
+        default=1_000_000, ge=1, le=100_000_000, description="Larger files are left out."
+    )
+    max_files: int = Field(
+        default=200_000, ge=1, le=10_000_000, description="More files are left out."
+    )
+
+
 class JobSettings(_Section):
     """Work in the background."""
 
@@ -133,6 +150,7 @@ class Settings(_Section):
     agent: AgentSettings = Field(default_factory=AgentSettings)
     embeddings: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
+    brain: BrainSettings = Field(default_factory=BrainSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
 
 

@@ -63,6 +63,7 @@ class File:
     size: int = 0
     mtime: datetime | None = None
     state: str = "parsed"
+    imports: tuple[str, ...] = ()  # as the file writes them
 
     @property
     def name(self) -> str:
@@ -86,6 +87,20 @@ class Scope:
     signature: str = ""
     docstring: str = ""
     embedding_hash: str | None = None  # kept by the store
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeName:
+    """What a scope is called and where it stands: enough to rank it."""
+
+    uuid: str
+    name: str
+    qualified_name: str
+    type: str
+    file: str
+    start_line: int
+    end_line: int
+    signature: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +157,5 @@ class CodeFilter:
     project_id: str | None = None
     under: str | None = None
     sections: bool = False  # documents instead of code
+    types: tuple[str, ...] = ()  # any of these; none: all
+    files: tuple[str, ...] = ()  # any of these; none: all

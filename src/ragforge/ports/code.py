@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from ragforge.domain.code import (
@@ -17,6 +18,7 @@ from ragforge.domain.code import (
     Relation,
     RelationKind,
     Scope,
+    ScopeName,
 )
 from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
@@ -66,6 +68,12 @@ class CodeStore(Protocol):
         Directories left empty go too. Raises ProjectNotFound.
         """
 
+    async def mark_files(self, project_id: str, paths: Sequence[str], state: str) -> None:
+        """Set the state of files; unknown paths do nothing. Raises ProjectNotFound."""
+
+    async def touch_files(self, project_id: str, times: Mapping[str, datetime | None]) -> None:
+        """Set the times of files by path; unknown paths do nothing. Raises ProjectNotFound."""
+
     async def file(self, project_id: str, path: str) -> File:
         """Raises FileNotKnown."""
 
@@ -80,6 +88,12 @@ class CodeStore(Protocol):
 
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
         """Return scopes by id; unknown ids are left out."""
+
+    async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
+        """Return the names and places of scopes by id; unknown ids are left out."""
+
+    async def names_in(self, project_id: str, paths: Sequence[str]) -> list[ScopeName]:
+        """Return the names of all scopes in these files, by file and line, outer first."""
 
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         """Return the scopes of a file, in order of lines, outer before inner."""
@@ -96,6 +110,15 @@ class CodeStore(Protocol):
         Raises ScopeNotFound or FileNotKnown if an end is unknown.
         """
 
+    async def relate_files(
+        self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
+    ) -> None:
+        """Replace all that goes out of these files and their scopes, and set their state.
+
+        Unknown paths do nothing. Raises ProjectNotFound, and ScopeNotFound or FileNotKnown
+        if an end is unknown.
+        """
+
     async def relations(
         self,
         node_id: str,
@@ -104,11 +127,22 @@ class CodeStore(Protocol):
     ) -> list[Relation]:
         """Return the relations of a scope, file or library, by kind, source and target."""
 
+    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
+        """Return how many files import each of these; those that none imports are left out."""
+
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         """Set the vectors of scopes. Raises ScopeNotFound, DimensionMismatch."""
 
-    async def scopes_to_embed(self, project_id: str, model: str, limit: int) -> list[Scope]:
-        """Return scopes without a vector of this model for their present hash, by id."""
+    async def scopes_to_embed(
+        self, project_id: str, model: str, limit: int, after: str = ""
+    ) -> list[Scope]:
+        """Return scopes without a vector of this model for their present hash, in a fixed order.
+
+        With `after`, the id of one of them, those that come after it alone.
+        """
+
+    async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
+        """Return how many scopes have no vector of this model for their present hash, of all."""
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
         """Return scopes that hold any of the query's words, best first. Filters come first."""

@@ -11,6 +11,8 @@ class Tokeniser(Protocol):
     version: str
     """Changes whenever the words do: stores then index their texts anew."""
 
+    def __hash__(self) -> int: ...
+
     def document(self, text: str) -> str:
         """Return the words to index, separated by single spaces.
 

@@ -76,7 +76,7 @@ class Words:
 
     @cached_property
     def _indexed(self) -> Callable[[str], str]:
-        return lru_cache(1 << 16)(lambda run: " ".join(self._words(run, searching=False)))
+        return lru_cache(1 << 17)(lambda run: " ".join(self._words(run, searching=False)))
 
     def _words(self, run: str, searching: bool) -> Iterator[str]:
         """Yield the words of a run of letters: the whole first, then its parts."""

@@ -15,8 +15,7 @@ import pytest
 
 from ragforge.cli import doctor
 from ragforge.config import Settings
-from ragforge.config.settings import LlmSettings
-from ragforge.config.settings import StoreSettings
+from ragforge.config.settings import LlmSettings, StoreSettings
 from ragforge.errors import (
     SchemaTooNew,
     StoreBusy,

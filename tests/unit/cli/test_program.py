@@ -155,7 +155,7 @@ def test_a_reader_that_goes_away_is_no_error(project: Path) -> None:
 def test_bytes_that_cannot_be_decoded_become_replacement_characters(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
-    ragforge("search", "caf\udce9")
+    ragforge("search", "--in", "memory", "caf\udce9")
     assert app.calls == [("search", "caf\ufffd", 5, False)]
     assert clean("ok \ud83d") == "ok \ufffd"
 

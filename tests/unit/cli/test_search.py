@@ -32,7 +32,7 @@ def test_search_shows_date_session_score_question_and_snippet(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     app.hits = [hit()]
-    shown = ragforge("search", "lease", "-k", "7", "--everywhere")
+    shown = ragforge("search", "--in", "memory", "lease", "-k", "7", "--everywhere")
     assert app.calls == [("search", "lease", 7, True)]
     assert shown.out == (
         "2025-12-09 14:30  ab12cd34  0.76\n  How are leases kept?\n    The lease is renewed.\n"
@@ -43,7 +43,7 @@ def test_search_shows_the_tool_result_when_the_words_are_only_there(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     app.hits = [hit("Done.", "def renew_lock(): ...")]
-    assert "def renew_lock" in ragforge("search", "renew_lock").out
+    assert "def renew_lock" in ragforge("search", "--in", "memory", "renew_lock").out
 
 
 def test_search_marks_the_words_in_a_terminal(
@@ -51,12 +51,12 @@ def test_search_marks_the_words_in_a_terminal(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     app.hits = [hit()]
-    assert "\x1b[33mlease\x1b[0m" in ragforge("search", "lease").out
+    assert "\x1b[33mlease\x1b[0m" in ragforge("search", "--in", "memory", "lease").out
 
 
 def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> None:
     app.hits = [hit()]
-    found = json.loads(ragforge("search", "lease", "--json").out)
+    found = json.loads(ragforge("search", "--in", "memory", "lease", "--json").out)
     assert found == {
         "query": "lease",
         "hits": [
@@ -78,7 +78,7 @@ def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> Non
 def test_a_search_that_finds_nothing_says_so_beside_stdout(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
-    shown = ragforge("search", "lease")
+    shown = ragforge("search", "--in", "memory", "lease")
     assert (shown.code, shown.out, shown.err) == (0, "", "Nothing found. Try --everywhere.\n")
 
 

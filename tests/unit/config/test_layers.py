@@ -132,6 +132,7 @@ TEXTS = {
     "llm.tools": "schema",
     "llm.thinking": "high",
     "llm.max_spend_usd": "0.5",
+    "brain.ingest_automatically": "false",
 }
 
 
@@ -139,7 +140,7 @@ TEXTS = {
 def test_every_key_has_a_variable(project: Path, key: str) -> None:
     text = TEXTS.get(key, "42")
     loaded = load_settings(project, environ={variable_of(key): text})
-    assert str(value_at(loaded.settings, key)) == text
+    assert str(value_at(loaded.settings, key)).lower() == text
     assert loaded.origins[key] == variable_of(key)
 
 

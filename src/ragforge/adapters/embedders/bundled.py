@@ -13,7 +13,7 @@ import json
 import math
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,8 +34,11 @@ _TOKENISER = "tokenizers/l2_supercat_tokenizer_config.json"
 _RUN = re.compile(r"\w+")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
-_KNOWN_RUNS = 1 << 16
-"""How many runs of letters are kept: 64 MB of them. Then the table starts anew."""
+_KNOWN_RUNS = 1 << 17
+"""How many runs of letters are kept: 128 MB of them. Then the table starts anew."""
+_KNOWN_WORDS = 1 << 18
+_TOGETHER = 512
+"""Texts whose new words are tokenised in one call: many calls cost more than the work."""
 
 
 class BundledEmbedder:
@@ -48,7 +51,8 @@ class BundledEmbedder:
     code_threshold = 0.55
 
     def __init__(self) -> None:
-        self._rows = _Rows(self._learn)
+        self._rows: dict[str, int] = {}  # of each run that is known
+        self._words: dict[str, list[int]] = {}  # tokens of each word: there are fewer of these
         self._lock = threading.Lock()
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
@@ -61,15 +65,18 @@ class BundledEmbedder:
         """Nothing is held open."""
 
     def _embed(self, texts: Sequence[str]) -> list[Vector | None]:
+        vectors: list[Vector | None] = []
         with self._lock:
-            return [self._embed_one(text[: self.max_chars]) for text in texts]
+            for start in range(0, len(texts), _TOGETHER):
+                some = [text[: self.max_chars] for text in texts[start : start + _TOGETHER]]
+                found = [_RUN.findall(text) for text in some]
+                self._learn(found)
+                vectors += map(self._sum, found)
+        return vectors
 
-    def _embed_one(self, text: str) -> Vector | None:
+    def _sum(self, runs: Sequence[str]) -> Vector | None:
         import numpy as np
 
-        if len(self._rows) > _KNOWN_RUNS:
-            self._rows.clear()
-        runs = _RUN.findall(text)
         rows = np.fromiter(map(self._rows.__getitem__, runs), np.int64, len(runs))
         total = np.take(self._table, rows, axis=0, mode="clip").sum(axis=0)
         length = math.sqrt(total @ total)
@@ -77,20 +84,52 @@ class BundledEmbedder:
             return None
         return Vector(self.name, (total / length).astype("<f4").tobytes())
 
-    def _learn(self, run: str) -> int:
-        """Put the sum of a new run's words into the next row of the table."""
+    def _learn(self, found: Sequence[Sequence[str]]) -> None:
+        """Give every new run a row of the table: the sum of its words' tokens."""
         import numpy as np
 
-        words = [word[:_WORD_CHARS].lower() for word in _WORD.findall(run)]
-        found = self._tokeniser.encode_batch(words, add_special_tokens=False)
-        tokens = [token for word in found for token in word.ids]
-        row = len(self._rows)
-        if row >= len(self._table):
-            grown = np.empty((len(self._table) * 2, self.dimension), np.float32)
+        if len(self._rows) > _KNOWN_RUNS:
+            self._rows.clear()
+        new = list(dict.fromkeys(run for runs in found for run in runs if run not in self._rows))
+        if not new:
+            return
+        tokens, starts = self._tokens_of(new)
+        first, last = len(self._rows), len(self._rows) + len(new)
+        self._make_room(last)
+        self._table[first:last] = 0.0
+        filled = np.flatnonzero(np.diff(starts, append=len(tokens)))
+        if len(filled):
+            looked_up = self._weights[tokens].astype("f4")
+            self._table[first + filled] = np.add.reduceat(looked_up, starts[filled], axis=0)
+        self._rows.update(zip(new, range(first, last), strict=True))
+
+    def _tokens_of(self, runs: Sequence[str]) -> tuple[list[int], NDArray[np.int64]]:
+        """Return the tokens of all runs, one after the other, and where each run's begin."""
+        import numpy as np
+
+        split = [[word[:_WORD_CHARS].lower() for word in _WORD.findall(run)] for run in runs]
+        if len(self._words) > _KNOWN_WORDS:
+            self._words.clear()
+        unknown = list(
+            dict.fromkeys(word for words in split for word in words if word not in self._words)
+        )
+        encoded = self._tokeniser.encode_batch(unknown, add_special_tokens=False)
+        self._words.update((word, one.ids) for word, one in zip(unknown, encoded, strict=True))
+        tokens: list[int] = []
+        starts = []
+        for words in split:
+            starts.append(len(tokens))
+            for word in words:
+                tokens += self._words[word]
+        return tokens, np.array(starts, np.int64)
+
+    def _make_room(self, rows: int) -> None:
+        import numpy as np
+
+        if rows > len(self._table):
+            grown = np.empty((max(rows, len(self._table) * 2), self.dimension), np.float32)
             grown[: len(self._table)] = self._table
             self._table = grown
-        self._table[row] = self._weights[tokens].astype("f4").sum(axis=0)
-        return row
 
     @cached_property
     def _table(self) -> Floats:
@@ -116,17 +155,6 @@ class BundledEmbedder:
         from tokenizers import Tokenizer
 
         return Tokenizer.from_file(str(_package() / _TOKENISER))
-
-
-class _Rows(dict[str, int]):
-    """The row of each run that is known; an unknown one is learnt as it is asked for."""
-
-    def __init__(self, learn: Callable[[str], int]) -> None:
-        self._learn = learn
-
-    def __missing__(self, run: str) -> int:
-        row = self[run] = self._learn(run)
-        return row
 
 
 def _package() -> Path:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from ragforge.domain.code import CodeReference, File, FileMention, Project, Scope
+from ragforge.domain.code import CodeReference, File, FileMention, Project, Scope, ScopeName
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.instants import epoch_ms, format_instant, parse_instant, to_millisecond
 from ragforge.domain.summaries import Summary
@@ -227,7 +227,6 @@ def project_of(row: Stored) -> Project:
 
 def file_row(project_id: str, file: File) -> Row:
     check_id("file.path", file.path)
-    mtime = None if file.mtime is None else instant("file.mtime", file.mtime)
     return checked(
         "file",
         {
@@ -239,10 +238,15 @@ def file_row(project_id: str, file: File) -> Row:
             "kind": file.kind,
             "language": file.language,
             "size": file.size,
-            "mtime": mtime,
+            "mtime": file_time(file.mtime),
             "state": file.state,
+            "imports": list(file.imports),
         },
     )
+
+
+def file_time(time: datetime | None) -> str | None:
+    return None if time is None else instant("file.mtime", time)
 
 
 def file_of(row: Stored) -> File:
@@ -255,6 +259,7 @@ def file_of(row: Stored) -> File:
         size=row["size"],
         mtime=None if row["mtime"] is None else parse_instant(row["mtime"]),
         state=row["state"],
+        imports=tuple(row["imports"] or ()),
     )
 
 
@@ -277,6 +282,19 @@ def scope_row(file_id: str, scope: Scope) -> Row:
             "hash": scope.hash,
             "embedding_hash": scope.embedding_hash,
         },
+    )
+
+
+def scope_name_of(row: Stored) -> ScopeName:
+    return ScopeName(
+        uuid=row["uuid"],
+        name=row["name"],
+        qualified_name=row["qualified_name"],
+        type=row["type"],
+        file=row["file"],
+        start_line=row["startLine"],
+        end_line=row["endLine"],
+        signature=row["signature"],
     )
 
 

@@ -18,7 +18,7 @@ SUMMARY = """uuid conversation_id level conversation_summary actions_summary fil
     key_findings tools_used topics start_turn_index end_turn_index char_range_start
     char_range_end summary_char_count parent_summaries made_by created_at created_ms"""
 PROJECT = "uuid path name state"
-FILE = "uuid project_id path name hash kind language size mtime state"
+FILE = "uuid project_id path name hash kind language size mtime state imports"
 SCOPE = """uuid file_id name qualified_name type file language startLine endLine signature
     docstring source hash embedding_hash"""
 REFERENCE = "owner_id scope_id file qualified_name hash"

@@ -78,13 +78,29 @@ async def clear(
     """
     parameters = {"project": project_id, "paths": list(paths), "kept": list(kept)}
     scopes = f"{_IN_PATHS} MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
+    await forget_relations(tx, project_id, paths)
     for query in (
-        f"{_IN_PATHS} MATCH (f)-[e:{_RELATIONS}]->() DELETE e",
-        f"{scopes}-[e:{_RELATIONS}]->() DELETE e",
         f"{scopes} WHERE NOT s.uuid IN $kept DETACH DELETE s",
         f"{_IN_PATHS} AND NOT f.uuid IN $kept DETACH DELETE f",
     ):
         await tx.rows(query, **parameters)
+
+
+async def forget_relations(tx: Transaction, project_id: str, paths: Sequence[str]) -> None:
+    """Remove all that goes out of files and their scopes."""
+    parameters = {"project": project_id, "paths": list(paths)}
+    scopes = f"{_IN_PATHS} MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
+    for query in (
+        f"{_IN_PATHS} MATCH (f)-[e:{_RELATIONS}]->() DELETE e",
+        f"{scopes}-[e:{_RELATIONS}]->() DELETE e",
+    ):
+        await tx.rows(query, **parameters)
+
+
+async def mark(tx: Transaction, project_id: str, paths: Sequence[str], state: str) -> None:
+    """Set the state of files."""
+    query = f"{_IN_PATHS} SET f.state = $state"
+    await tx.rows(query, project=project_id, paths=list(paths), state=state)
 
 
 async def put_files(tx: Transaction, rows: Iterable[Row]) -> None:

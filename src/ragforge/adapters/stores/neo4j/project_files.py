@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
@@ -19,11 +20,13 @@ from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import (
     file_of,
     file_row,
+    file_time,
     project_of,
     project_row,
     scope_row,
 )
 from ragforge.domain.code import Directory, File, ParsedFile, Project
+from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -93,6 +96,29 @@ class ProjectFiles:
             await nodes.lock_project(tx, project_id)
             await nodes.clear(tx, project_id, paths)
             await prune_directories(tx, project_id, paths)
+
+        await self._database.write(work)
+
+    async def mark_files(self, project_id: str, paths: Sequence[str], state: str) -> None:
+        check_text("state", state)
+
+        async def work(tx: Transaction) -> None:
+            await nodes.lock_project(tx, project_id)
+            await nodes.mark(tx, project_id, paths, state)
+
+        await self._database.write(work)
+
+    async def touch_files(self, project_id: str, times: Mapping[str, datetime | None]) -> None:
+        rows = [[path, file_time(time)] for path, time in times.items()]
+
+        async def work(tx: Transaction) -> None:
+            await nodes.lock_project(tx, project_id)
+            await tx.each(
+                f"""MATCH (f:{FILE_LABELS} {{project_id: $project, path: row[0]}})
+                    SET f.mtime = row[1]""",
+                rows,
+                project=project_id,
+            )
 
         await self._database.write(work)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.file_nodes import lock_project
+from ragforge.adapters.stores.neo4j.file_nodes import forget_relations, lock_project, mark
 from ragforge.domain.code import RELATION_KINDS, Direction, Relation, RelationKind
-from ragforge.domain.text import check_id
+from ragforge.domain.text import check_id, check_text
 from ragforge.errors import FileNotKnown, NotFound, ScopeNotFound
 
 LIBRARY_LABEL = "ExternalLibrary"
@@ -39,6 +39,22 @@ class Relations:
 
         await self._database.write(work)
 
+    async def relate_files(
+        self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
+    ) -> None:
+        check_text("state", state)
+        for relation in relations:
+            check_id("relation.source", relation.source)
+            check_id("relation.target", relation.target)
+
+        async def work(tx: Transaction) -> None:
+            await lock_project(tx, project_id)
+            await forget_relations(tx, project_id, paths)
+            await put_relations(tx, [(project_id, relation) for relation in relations])
+            await mark(tx, project_id, paths, state)
+
+        await self._database.write(work)
+
     async def relations(
         self,
         node_id: str,
@@ -56,6 +72,16 @@ class Relations:
         found = await self._database.rows(query, id=node_id)
         edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
         return sorted(edges, key=lambda edge: (edge.kind, edge.source, edge.target))
+
+    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
+        rows = await self._database.rows(
+            f"""MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths
+                MATCH (f)<-[:IMPORTS]-(other)
+                RETURN f.path AS path, count(other) AS importers""",
+            project=project_id,
+            paths=list(paths),
+        )
+        return {row["path"]: row["importers"] for row in rows}
 
 
 _EDGE = """type(e) AS kind, startNode(e).uuid AS source,

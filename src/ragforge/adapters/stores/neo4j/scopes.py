@@ -16,8 +16,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
     index_key,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import scope_of
-from ragforge.domain.code import CodeFilter, Place, Scope
+from ragforge.adapters.stores.rows import scope_name_of, scope_of
+from ragforge.domain.code import CodeFilter, Place, Scope, ScopeName
 from ragforge.domain.hits import Match
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
@@ -26,6 +26,9 @@ from ragforge.ports.code import ScopeVector
 from ragforge.ports.words import Tokeniser
 
 _ROW = fields("s", SCOPE)
+_NAME = fields("s", "uuid name qualified_name type file startLine endLine signature")
+_TO_EMBED = """(s.embedding_model IS NULL OR s.embedding_model <> $model
+                OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)"""
 _IN_FILE = f"""MATCH (:{FILE_LABELS} {{project_id: $project, path: place.file}})
                <-[:DEFINED_IN]-(s:{SCOPE_LABELS})"""
 
@@ -45,6 +48,18 @@ class Scopes:
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
         query = f"MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids RETURN {_ROW} AS row"
         return {scope.uuid: scope for scope in await self._scopes(query, ids=list(scope_ids))}
+
+    async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
+        query = f"MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids RETURN {_NAME} AS row"
+        rows = await self._database.column(query, ids=list(scope_ids))
+        return {row["uuid"]: scope_name_of(row) for row in rows}
+
+    async def names_in(self, project_id: str, paths: Sequence[str]) -> list[ScopeName]:
+        query = f"""UNWIND $paths AS path WITH {{file: path}} AS place {_IN_FILE}
+                    RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.endLine DESC, s.uuid"""
+        found = dict.fromkeys(paths)
+        rows = await self._database.column(query, project=project_id, paths=list(found))
+        return [scope_name_of(row) for row in rows]
 
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         query = f"""WITH {{file: $path}} AS place {_IN_FILE}
@@ -83,12 +98,22 @@ class Scopes:
         hashes = [[item.scope_id, item.embedding_hash] for item in vectors]
         await self._database.write(lambda tx: put_vectors(tx, new, hashes))
 
-    async def scopes_to_embed(self, project_id: str, model: str, limit: int) -> list[Scope]:
-        query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
-                      AND (s.embedding_model IS NULL OR s.embedding_model <> $model
-                        OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)
+    async def scopes_to_embed(
+        self, project_id: str, model: str, limit: int, after: str = ""
+    ) -> list[Scope]:
+        query = f"""MATCH (s:{SCOPE_LABELS})
+                    WHERE s.project_id = $project AND s.uuid > $after AND {_TO_EMBED}
                     RETURN {_ROW} AS row ORDER BY s.uuid LIMIT $limit"""
-        return await self._scopes(query, project=project_id, model=model, limit=limit)
+        return await self._scopes(query, project=project_id, model=model, limit=limit, after=after)
+
+    async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
+        [row] = await self._database.rows(
+            f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
+                RETURN count(CASE WHEN {_TO_EMBED} THEN 1 END) AS missing, count(*) AS every""",
+            project=project_id,
+            model=model,
+        )
+        return row["missing"], row["every"]
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
         index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
@@ -125,4 +150,6 @@ async def put_vectors(
 
 def _passing(where: CodeFilter) -> Where:
     conditions = Where().add("n.project_id = $project", project=where.project_id)
+    conditions.add("n.type IN $types", types=list(where.types) or None)
+    conditions.add("n.file_path IN $files", files=list(where.files) or None)
     return conditions.under("file_path", where.under)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import apsw
 
 from ragforge.adapters.stores.rows import Row, checked, summary_of
-from ragforge.adapters.stores.sqlite import messages, relations, summaries, vectors, words
-from ragforge.adapters.stores.sqlite.code import put_scope
+from ragforge.adapters.stores.sqlite import code, messages, relations, summaries, vectors, words
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
@@ -26,7 +25,7 @@ _MENTION = """owner_id, kind, iif(kind = 'file', target_id, NULL) AS file_id,
   iif(kind = 'scope', target_id, NULL) AS scope_id, iif(kind = 'file', path, NULL) AS path,
   iif(kind = 'scope', path, NULL) AS file, qualified_name, hash"""
 _VECTOR = """v.kind AS owner_kind, coalesce(t.message_id, c.uuid, s.uuid, p.uuid) AS owner_id,
-  m.name AS model, v.data, p.embedding_hash"""
+  m.name AS model, v.data, v.hash AS embedding_hash"""
 _VECTORS = """vector v JOIN model m ON m.id = v.model
   LEFT JOIN turn t ON v.kind = 'turn' AND t.id = v.owner
   LEFT JOIN conversation c ON v.kind = 'conversation' AND c.id = v.owner
@@ -52,7 +51,7 @@ _TABLES: dict[RecordKind, _Table] = {
     "summary": _Table("*", "summary", ("level", "uuid")),
     "project": _Table("*", "project"),
     "file": _Table("*", "file"),
-    "scope": _Table("*", "scope"),
+    "scope": _Table(code.COLUMNS, code.TABLES),
     "relation": _Table(
         "kind, source, target, project_id", "relation", ("source", "kind", "target")
     ),
@@ -192,7 +191,7 @@ def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
 
 def _write_scope(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     file = one(connection, "SELECT project_id FROM file WHERE uuid = ?", (row["file_id"],))
-    put_scope(connection, file["project_id"] if file else "", row, tokeniser)
+    code.put_scope(connection, file["project_id"] if file else "", row, tokeniser)
 
 
 def _write_relation(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
@@ -217,11 +216,8 @@ def _write_vector(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
     identity = "message_id" if kind == "turn" else "uuid"
     statement = f"SELECT id FROM {kind} WHERE {identity} = ?"
     owner = value(connection, statement, (row["owner_id"],))
-    vectors.put(connection, kind, [(owner, Vector(row["model"], bytes(row["data"])))])
-    if kind == "scope":
-        connection.execute(
-            "UPDATE scope SET embedding_hash = ? WHERE id = ?", (row["embedding_hash"], owner)
-        )
+    vector = Vector(row["model"], bytes(row["data"]))
+    vectors.put(connection, kind, [(owner, vector)], {owner: row["embedding_hash"]})
 
 
 def _plainly(table: str, *key: str) -> Callable[[apsw.Connection, Row, Tokeniser], None]:

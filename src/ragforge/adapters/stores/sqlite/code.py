@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import apsw
 
@@ -10,6 +11,7 @@ from ragforge.adapters.stores.rows import (
     Row,
     file_of,
     file_row,
+    file_time,
     project_of,
     project_row,
     scope_of,
@@ -23,6 +25,7 @@ from ragforge.adapters.stores.sqlite.directories import add_directories, prune_d
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
     as_json,
+    column,
     insert,
     one,
     select,
@@ -45,6 +48,7 @@ from ragforge.domain.code import (
     Relation,
     RelationKind,
     Scope,
+    ScopeName,
 )
 from ragforge.domain.hits import Match
 from ragforge.domain.text import check_text
@@ -52,6 +56,15 @@ from ragforge.domain.vectors import Vector
 from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.words import Tokeniser
+
+_NAMES = """SELECT uuid, name, qualified_name, type, file, startLine, endLine, signature
+            FROM scope"""
+COLUMNS = f"s.*, t.source, {vector_rows.MADE_OF} AS embedding_hash"
+TABLES = "scope s JOIN scope_text t ON t.id = s.id"
+SCOPES = f"SELECT {COLUMNS} FROM {TABLES}"
+_TO_EMBED = """NOT EXISTS (
+                 SELECT 1 FROM vector v JOIN model m ON m.id = v.model
+                 WHERE v.kind = 'scope' AND v.owner = s.id AND m.name = ? AND v.hash IS s.hash)"""
 
 
 class SqliteCode:
@@ -116,6 +129,25 @@ class SqliteCode:
 
         await self._database.write(work)
 
+    async def mark_files(self, project_id: str, paths: Sequence[str], state: str) -> None:
+        check_text("state", state)
+
+        def work(connection: apsw.Connection) -> None:
+            _check_project(connection, project_id)
+            _mark(connection, project_id, paths, state)
+
+        await self._database.write(work)
+
+    async def touch_files(self, project_id: str, times: Mapping[str, datetime | None]) -> None:
+        rows = [(file_time(time), project_id, path) for path, time in times.items()]
+
+        def work(connection: apsw.Connection) -> None:
+            _check_project(connection, project_id)
+            statement = "UPDATE file SET mtime = ? WHERE project_id = ? AND path = ?"
+            connection.executemany(statement, rows)
+
+        await self._database.write(work)
+
     async def file(self, project_id: str, path: str) -> File:
         row = await self._database.read(lambda c: _file(c, project_id, path))
         if row is None:
@@ -142,26 +174,42 @@ class SqliteCode:
         return found[scope_id]
 
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
-        statement = "SELECT * FROM scope WHERE uuid IN (SELECT value FROM json_each(?))"
+        statement = f"{SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
         ids = as_json(scope_ids)
         return await self._database.read(
             lambda c: {row["uuid"]: scope_of(row) for row in select(c, statement, (ids,))}
         )
 
+    async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
+        statement = f"{_NAMES} WHERE uuid IN (SELECT value FROM json_each(?))"
+        ids = as_json(scope_ids)
+        return await self._database.read(
+            lambda c: {row[0]: ScopeName(*row) for row in c.execute(statement, (ids,))}
+        )
+
+    async def names_in(self, project_id: str, paths: Sequence[str]) -> list[ScopeName]:
+        statement = f"""{_NAMES}
+            WHERE project_id = ? AND file IN (SELECT value FROM json_each(?))
+            ORDER BY file, startLine, endLine DESC, uuid"""
+        bindings = (project_id, as_json(paths))
+        return await self._database.read(
+            lambda c: [ScopeName(*row) for row in c.execute(statement, bindings)]
+        )
+
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
-        statement = """SELECT * FROM scope WHERE project_id = ? AND file = ?
-                       ORDER BY startLine, endLine DESC, uuid"""
+        statement = f"""{SCOPES} WHERE project_id = ? AND file = ?
+                        ORDER BY startLine, endLine DESC, uuid"""
         return await self._scopes(statement, (project_id, path))
 
     async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
-        statement = """SELECT * FROM scope
-                       WHERE project_id = ?1 AND (name = ?2 OR qualified_name = ?2)
-                       ORDER BY file, startLine, uuid"""
+        statement = f"""{SCOPES}
+                        WHERE project_id = ?1 AND (name = ?2 OR qualified_name = ?2)
+                        ORDER BY file, startLine, uuid"""
         return await self._scopes(statement, (project_id, name))
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
-        statement = """
-            SELECT * FROM scope
+        statement = f"""
+            {SCOPES}
             WHERE project_id = ? AND file = ? AND startLine <= ? AND endLine >= ?
             ORDER BY endLine - startLine, startLine DESC, uuid LIMIT 1"""
 
@@ -182,42 +230,84 @@ class SqliteCode:
 
         await self._database.write(work)
 
+    async def relate_files(
+        self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
+    ) -> None:
+        check_text("state", state)
+
+        def work(connection: apsw.Connection) -> None:
+            _check_project(connection, project_id)
+            connection.execute(
+                """DELETE FROM relation WHERE file_id IN (
+                     SELECT uuid FROM file WHERE project_id = ?
+                     AND path IN (SELECT value FROM json_each(?)))""",
+                (project_id, as_json(paths)),
+            )
+            relation_rows.add(connection, project_id, relations)
+            _mark(connection, project_id, paths, state)
+
+        await self._database.write(work)
+
     async def relations(
         self, node_id: str, direction: Direction, kinds: Sequence[RelationKind] | None = None
     ) -> list[Relation]:
         return await self._database.read(lambda c: relation_rows.of(c, node_id, direction, kinds))
+
+    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
+        statement = """
+            SELECT f.path, count(*) FROM file f JOIN relation r
+              ON r.target = f.uuid AND r.kind = 'IMPORTS'
+            WHERE f.project_id = ? AND f.path IN (SELECT value FROM json_each(?))
+            GROUP BY f.path"""
+        bindings = (project_id, as_json(paths))
+        return await self._database.read(lambda c: dict(c.execute(statement, bindings)))
 
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         for item in vectors:
             check_text("embedding_hash", item.embedding_hash)
 
         def work(connection: apsw.Connection) -> None:
-            owners = []
+            wanted = as_json(item.scope_id for item in vectors)
+            ids = "SELECT uuid, id FROM scope WHERE uuid IN (SELECT value FROM json_each(?))"
+            owners: dict[str, int] = dict(connection.execute(ids, (wanted,)))
             for item in vectors:
-                statement = "UPDATE scope SET embedding_hash = ? WHERE uuid = ? RETURNING id"
-                owner = value(connection, statement, (item.embedding_hash, item.scope_id))
-                if owner is None:
+                if item.scope_id not in owners:
                     raise ScopeNotFound(item.scope_id)
-                owners.append((owner, item.vector))
-            vector_rows.put(connection, "scope", owners)
+            new = [(owners[item.scope_id], item.vector) for item in vectors]
+            hashes = {owners[item.scope_id]: item.embedding_hash for item in vectors}
+            vector_rows.put(connection, "scope", new, hashes)
 
         await self._database.write(work)
 
-    async def scopes_to_embed(self, project_id: str, model: str, limit: int) -> list[Scope]:
-        statement = """
-            SELECT * FROM scope s WHERE s.project_id = ? AND (
-              s.embedding_hash IS NOT s.hash OR NOT EXISTS (
-                SELECT 1 FROM vector v JOIN model m ON m.id = v.model
-                WHERE v.kind = 'scope' AND v.owner = s.id AND m.name = ?))
-            ORDER BY s.uuid LIMIT ?"""
-        return await self._scopes(statement, (project_id, model, limit))
+    async def scopes_to_embed(
+        self, project_id: str, model: str, limit: int, after: str = ""
+    ) -> list[Scope]:
+        statement = f"""
+            {SCOPES} WHERE +s.project_id = ? AND {_TO_EMBED}
+              AND s.id > coalesce((SELECT id FROM scope WHERE uuid = ?), 0)
+            ORDER BY s.id LIMIT ?"""
+        return await self._scopes(statement, (project_id, model, after, limit))
+
+    async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
+        every = "SELECT count(*) FROM scope s WHERE s.project_id = ?"
+
+        def work(connection: apsw.Connection) -> tuple[int, int]:
+            missing = value(connection, f"{every} AND {_TO_EMBED}", (project_id, model))
+            return missing, value(connection, every, (project_id,))
+
+        return await self._database.read(work)
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         conditions = _scopes(where)
-        return await self._database.read(
-            lambda c: words.search(c, "scope", "uuid", wanted, conditions, limit)
-        )
+        table = _index(where.sections)
+
+        def work(connection: apsw.Connection) -> list[Match]:
+            if column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
+                conditions.keys.clear()  # nothing to tell apart: the search is shorter without
+            return words.search(connection, table, "scope", "uuid", wanted, conditions, limit)
+
+        return await self._database.read(work)
 
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
@@ -253,26 +343,45 @@ def _replace(
            AND uuid NOT IN (SELECT value FROM json_each(?))""",
         (row["uuid"], kept),
     )
+    ids = "SELECT uuid, id FROM scope WHERE file_id = ?"
+    known_ids: dict[str, int] = dict(connection.execute(ids, (row["uuid"],)))
     for scope in parsed.scopes:
-        put_scope(connection, project_id, scope_row(row["uuid"], scope), tokeniser)
+        new = scope_row(row["uuid"], scope)
+        _put_scope(connection, project_id, new, known_ids.get(scope.uuid), tokeniser)
 
 
 def put_scope(connection: apsw.Connection, project_id: str, row: Row, tokeniser: Tokeniser) -> None:
     """Store a scope with its words; what it was embedded from is the store's to know."""
+    known = one(connection, "SELECT id, file_id FROM scope WHERE uuid = ?", (row["uuid"],))
+    if known is not None and known["file_id"] != row["file_id"]:
+        raise DuplicateId("scope", row["uuid"])
+    _put_scope(connection, project_id, row, None if known is None else known["id"], tokeniser)
+
+
+def _put_scope(
+    connection: apsw.Connection,
+    project_id: str,
+    row: Row,
+    rowid: int | None,
+    tokeniser: Tokeniser,
+) -> None:
     row = {**row, "project_id": project_id}
     del row["embedding_hash"]
-    known = one(connection, "SELECT id, file_id FROM scope WHERE uuid = ?", (row["uuid"],))
-    if known is None:
+    source = row.pop("source")
+    is_new = rowid is None
+    if rowid is None:
         rowid = insert(connection, "scope", row)
-    elif known["file_id"] != row["file_id"]:
-        raise DuplicateId("scope", row["uuid"])
     else:
+        connection.execute("DELETE FROM scope_words WHERE rowid = ?", (rowid,))
+        connection.execute("DELETE FROM section_words WHERE rowid = ?", (rowid,))
         upsert(connection, "scope", row, ["uuid"])
-        rowid = known["id"]
-    index_scope(connection, rowid, row, tokeniser)
+    connection.execute("INSERT OR REPLACE INTO scope_text VALUES (?, ?)", (rowid, source))
+    index_scope(connection, rowid, row | {"source": source}, tokeniser, replace=not is_new)
 
 
-def index_scope(connection: apsw.Connection, rowid: int, row: Row, tokeniser: Tokeniser) -> None:
+def index_scope(
+    connection: apsw.Connection, rowid: int, row: Row, tokeniser: Tokeniser, replace: bool = True
+) -> None:
     texts = (
         f"{row['name']} {row['qualified_name']}",
         row["file"],
@@ -280,13 +389,29 @@ def index_scope(connection: apsw.Connection, rowid: int, row: Row, tokeniser: To
         row["docstring"],
         row["source"],
     )
-    words.index(connection, "scope_words", rowid, *map(tokeniser.document, texts))
+    keys = words.key("p", row["project_id"])
+    table = _index(row["type"] == SECTION)
+    found = map(tokeniser.document, texts)
+    words.index(connection, table, rowid, *found, keys, replace=replace)
+
+
+def _index(sections: bool) -> str:
+    """Return the full-text index of documents or of code."""
+    return "section_words" if sections else "scope_words"
 
 
 def _check_project(connection: apsw.Connection, project_id: str) -> None:
     check_text("project_id", project_id)
     if not value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
         raise ProjectNotFound(project_id)
+
+
+def _mark(connection: apsw.Connection, project_id: str, paths: Sequence[str], state: str) -> None:
+    connection.execute(
+        """UPDATE file SET state = ? WHERE project_id = ?
+           AND path IN (SELECT value FROM json_each(?))""",
+        (state, project_id, as_json(paths)),
+    )
 
 
 def _file(connection: apsw.Connection, project_id: str, path: str) -> Row | None:
@@ -297,5 +422,12 @@ def _file(connection: apsw.Connection, project_id: str, path: str) -> Row | None
 
 def _scopes(where: CodeFilter) -> Where:
     conditions = Where().add("o.project_id = ?", where.project_id)
+    if where.project_id is not None:
+        conditions.keys.append(words.key("p", where.project_id))
+        conditions.keys_say_all = not (where.under or where.types or where.files)
     conditions.add("o.type = ?" if where.sections else "o.type <> ?", SECTION)
+    if where.files:
+        conditions.add("o.file IN (SELECT value FROM json_each(?))", as_json(where.files))
+    if where.types:
+        conditions.add("o.type IN (SELECT value FROM json_each(?))", as_json(where.types))
     return in_tree(conditions, "o.file", where.under)

@@ -257,7 +257,7 @@ class SqliteConversations:
         wanted = self._tokeniser.query(query)
         conditions = _turns(where)
         return await self._database.read(
-            lambda c: words.search(c, "turn", "message_id", wanted, conditions, limit)
+            lambda c: words.search(c, "turn_words", "turn", "message_id", wanted, conditions, limit)
         )
 
     async def turns_by_vector(

@@ -6,7 +6,12 @@ as one bit a dimension: the nearest by bits are read from the file and scored ex
 
 from __future__ import annotations
 
+import os
 from typing import TypeAlias
+
+# Idle threads of the linear algebra spin: for scans as short as these they cost more
+# than they save. It takes effect where nobody has loaded numpy before.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import apsw
 import numpy as np

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, upsert, value
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, value
 from ragforge.domain.code import Direction, Relation, RelationKind
 from ragforge.domain.text import check_id, check_text
-from ragforge.errors import DuplicateId, FileNotKnown, ScopeNotFound
+from ragforge.errors import DuplicateId, FileNotKnown, NotFound, ScopeNotFound
 
 _BETWEEN_SCOPES = ("HAS_PARENT", "CONSUMES", "INHERITS_FROM")
 
@@ -18,16 +18,39 @@ def add(connection: apsw.Connection, project_id: str, relations: Sequence[Relati
     """Add relations. Raises ScopeNotFound or FileNotKnown if an end is unknown."""
     for relation in relations:
         check_id("relation.target", relation.target)
-        row = {
-            "kind": relation.kind,
-            "source": relation.source,
-            "target": relation.target,
-            "project_id": project_id,
-            "file_id": _file_of(connection, relation, relation.source),
-        }
-        if relation.kind != "USES_LIBRARY":
-            _file_of(connection, relation, relation.target)
-        upsert(connection, "relation", row, ["source", "kind", "target"])
+        check_text("relation.source", relation.source)
+    scopes = [end for r in relations if r.kind in _BETWEEN_SCOPES for end in (r.source, r.target)]
+    others = [r for r in relations if r.kind not in _BETWEEN_SCOPES]
+    files = [r.source for r in others] + [r.target for r in others if r.kind != "USES_LIBRARY"]
+    file_of_scope = _known(connection, "SELECT uuid, file_id FROM scope", scopes, ScopeNotFound)
+    file_of_file = _known(connection, "SELECT uuid, uuid FROM file", files, FileNotKnown)
+    connection.executemany(
+        """INSERT INTO relation (kind, source, target, project_id, file_id)
+           VALUES (?, ?, ?, ?, ?) ON CONFLICT (source, kind, target) DO NOTHING""",
+        [
+            (
+                r.kind,
+                r.source,
+                r.target,
+                project_id,
+                (file_of_scope if r.kind in _BETWEEN_SCOPES else file_of_file)[r.source],
+            )
+            for r in relations
+        ],
+    )
+
+
+def _known(
+    connection: apsw.Connection, query: str, ids: Sequence[str], error: type[NotFound]
+) -> dict[str, str]:
+    """Return what a query tells of each id. Raises the error for the first unknown one."""
+    wanted = as_json(dict.fromkeys(ids))
+    statement = f"{query} WHERE uuid IN (SELECT value FROM json_each(?))"
+    found: dict[str, str] = dict(connection.execute(statement, (wanted,)))
+    for end in ids:
+        if end not in found:
+            raise error(end)
+    return found
 
 
 def of(
@@ -54,17 +77,3 @@ def rename_file(connection: apsw.Connection, old: str, new: str) -> None:
         raise DuplicateId("file", new)
     connection.execute("UPDATE file SET uuid = ? WHERE uuid = ?", (new, old))
     connection.execute("UPDATE relation SET target = ? WHERE target = ?", (new, old))
-
-
-def _file_of(connection: apsw.Connection, relation: Relation, end: str) -> str:
-    """Return the file that an end of a relation is, or lies in."""
-    check_text("relation end", end)
-    if relation.kind in _BETWEEN_SCOPES:
-        file_id = value(connection, "SELECT file_id FROM scope WHERE uuid = ?", (end,))
-        if file_id is None:
-            raise ScopeNotFound(end)
-    else:
-        file_id = value(connection, "SELECT uuid FROM file WHERE uuid = ?", (end,))
-        if file_id is None:
-            raise FileNotKnown(end)
-    return str(file_id)

@@ -12,7 +12,15 @@ from ragforge.adapters.stores.rows import Row
 from ragforge.errors import DuplicateId
 
 _LISTS = frozenset(
-    ("tags", "files_mentioned", "key_findings", "tools_used", "topics", "parent_summaries")
+    (
+        "tags",
+        "files_mentioned",
+        "key_findings",
+        "tools_used",
+        "topics",
+        "parent_summaries",
+        "imports",
+    )
 )
 
 
@@ -87,6 +95,7 @@ class Where:
         self._conditions = ["1"]
         self.bindings: list[Any] = []
         self.keys: list[str] = []  # words that a full-text search may demand as well
+        self.keys_say_all = False  # whether they are all that the conditions demand
 
     def add(self, condition: str, *bindings: Any) -> Where:
         """Add a condition, unless its (first) binding is None."""

@@ -175,7 +175,7 @@ class SqliteSummaries:
         wanted = self._tokeniser.query(query)
         conditions = _summaries(where)
         return await self._database.read(
-            lambda c: words.search(c, "summary", "uuid", wanted, conditions, limit)
+            lambda c: words.search(c, "summary_words", "summary", "uuid", wanted, conditions, limit)
         )
 
     async def by_vector(

@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, insert, one, value
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, value
 from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
 if TYPE_CHECKING:
-    from ragforge.adapters.stores.sqlite.matrix import Matrix
+    from ragforge.adapters.stores.sqlite.matrix import Ints, Matrix
+
+KEPT_FILTERS = 16
+"""How many filters' owners are remembered: a project's and a conversation's are enough."""
 
 Kind: TypeAlias = Literal["turn", "conversation", "summary", "scope"]
 
 
-def put(connection: apsw.Connection, kind: Kind, vectors: Iterable[tuple[int, Vector]]) -> None:
-    """Set the vectors of owners, replacing older ones.
+MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = s.id)"
+"""The hash of the text that a scope's vector was made of."""
+
+
+def put(
+    connection: apsw.Connection,
+    kind: Kind,
+    vectors: Sequence[tuple[int, Vector]],
+    hashes: Mapping[int, str | None] | None = None,
+) -> None:
+    """Set the vectors of owners, replacing older ones, with what each was made of.
 
     Raises InvalidVector or DimensionMismatch.
     """
-    for owner, vector in vectors:
+    new = dict(vectors)
+    models: dict[tuple[str, int], int] = {}
+    for vector in new.values():
         vector.check()
-        remove(connection, kind, owner)
-        connection.execute(
-            "INSERT INTO vector (kind, owner, model, data) VALUES (?, ?, ?, ?)",
-            (kind, owner, _register(connection, vector), vector.data),
-        )
+        key = vector.model, vector.dimension
+        if key not in models:
+            models[key] = _register(connection, vector)
+    connection.execute(
+        "DELETE FROM vector WHERE kind = ? AND owner IN (SELECT value FROM json_each(?))",
+        (kind, as_json(new)),
+    )
+    connection.executemany(
+        "INSERT INTO vector (kind, owner, model, data, hash) VALUES (?, ?, ?, ?, ?)",
+        [
+            (kind, owner, models[v.model, v.dimension], v.data, hashes[owner] if hashes else None)
+            for owner, v in new.items()
+        ],
+    )
 
 
 def remove(connection: apsw.Connection, kind: Kind, owner: int) -> None:
@@ -60,6 +83,7 @@ class VectorSearch:
 
     def __init__(self) -> None:
         self._matrices: dict[tuple[Kind, int], Matrix] = {}
+        self._filters: dict[object, tuple[object, Ints]] = {}
         self._lock = threading.Lock()
 
     def nearest(
@@ -77,7 +101,7 @@ class VectorSearch:
         The filter decides in SQL which rows take part; only those are scored.
         Raises InvalidVector or DimensionMismatch.
         """
-        from ragforge.adapters.stores.sqlite.matrix import Matrix, numbers
+        from ragforge.adapters.stores.sqlite.matrix import Matrix
 
         vector.check()
         model = _model(connection, vector)
@@ -89,12 +113,24 @@ class VectorSearch:
                 self._matrices[key] = Matrix(kind, model, vector.dimension)
             matrix = self._matrices[key]
             matrix.refresh(connection)
-            owners = None
-            if where:
-                ids = f"SELECT group_concat(o.id) FROM {kind} o WHERE {where}"
-                owners = numbers(value(connection, ids, where.bindings))
+            owners = self._passing(connection, kind, where) if where else None
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
         name = f"SELECT {identity} FROM {kind} WHERE id = ?"
         named = [(value(connection, name, (owner,)), score) for owner, score in found]
         # The matrix may know of an owner that is newer than this reader's view.
         return [Match(uuid, score) for uuid, score in named if uuid is not None]
+
+    def _passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
+        """Return the owners that pass a filter, from memory while nobody has written."""
+        from ragforge.adapters.stores.sqlite.matrix import numbers
+
+        key = (id(connection), kind, str(where), tuple(where.bindings))
+        seen = (connection.data_version(), connection.total_changes())
+        if (known := self._filters.get(key)) is not None and known[0] == seen:
+            return known[1]
+        ids = f"SELECT group_concat(o.id) FROM {kind} o WHERE {where}"
+        owners = numbers(value(connection, ids, where.bindings))
+        if len(self._filters) >= KEPT_FILTERS:
+            self._filters.clear()
+        self._filters[key] = (seen, owners)
+        return owners

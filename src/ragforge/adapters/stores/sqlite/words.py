@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Any
 
 import apsw
 
@@ -11,14 +12,18 @@ from ragforge.domain.hits import Match
 from ragforge.ports.words import Tokeniser
 
 
-def index(connection: apsw.Connection, table: str, rowid: int, *texts: str) -> None:
-    """Replace the indexed words of a row; one text for each column of the index."""
+def index(
+    connection: apsw.Connection, table: str, rowid: int, *texts: str, replace: bool = True
+) -> None:
+    """Set the indexed words of a row; one text for each column of the index.
+
+    Replacing looks for what is there, which takes a while: a new row need not.
+    """
     marks = ", ".join("?" * (len(texts) + 1))
     names = ", ".join(_COLUMNS[table])
-    connection.execute(
-        f"INSERT OR REPLACE INTO {table} (rowid, {names}) VALUES ({marks})",
-        (rowid, *texts),
-    )
+    verb = "INSERT OR REPLACE" if replace else "INSERT"
+    statement = f"{verb} INTO {table} (rowid, {names}) VALUES ({marks})"
+    connection.execute(statement, (rowid, *texts))
 
 
 def key(kind: str, name: str) -> str:
@@ -28,26 +33,36 @@ def key(kind: str, name: str) -> str:
 
 def search(
     connection: apsw.Connection,
+    table: str,
     owner: str,
     identity: str,
     words: list[str],
     where: Where,
     limit: int,
 ) -> list[Match]:
-    """Return the rows of the owner's table that hold any of the words, best first."""
+    """Return the owners whose indexed text holds any of the words, best first."""
     if not words:
         return []
-    table = f"{owner}_words"
     expression = " OR ".join(f'"{word}"' for word in words)
     for wanted in where.keys:
         expression = f'keys : "{wanted}" AND ({expression})'
-    statement = f"""
-        SELECT o.{identity}, -bm25({table}, {_WEIGHTS[table]}) AS score
-        FROM {table} CROSS JOIN {owner} o ON o.id = {table}.rowid
-        WHERE {table} MATCH ? AND {where}
-        ORDER BY score DESC, o.id LIMIT ?
-    """
-    rows = connection.execute(statement, (expression, *where.bindings, limit))
+    score = f"-bm25({table}, {_WEIGHTS[table]}) AS score"
+    if where.keys_say_all:
+        # The index alone decides: only the best are looked up in the table.
+        statement = f"""
+            SELECT o.{identity}, f.score FROM (
+              SELECT rowid AS id, {score} FROM {table} WHERE {table} MATCH ?
+              ORDER BY score DESC, rowid LIMIT ?) f
+            JOIN {owner} o ON o.id = f.id ORDER BY f.score DESC, f.id"""
+        bindings: tuple[Any, ...] = (expression, limit)
+    else:
+        statement = f"""
+            SELECT o.{identity}, {score}
+            FROM {table} CROSS JOIN {owner} o ON o.id = {table}.rowid
+            WHERE {table} MATCH ? AND {where}
+            ORDER BY score DESC, o.id LIMIT ?"""
+        bindings = (expression, *where.bindings, limit)
+    rows = connection.execute(statement, bindings)
     return [Match(found, score) for found, score in rows]
 
 
@@ -64,10 +79,12 @@ def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
 _COLUMNS = {
     "turn_words": ("words", "keys"),
     "summary_words": ("words",),
-    "scope_words": ("name", "path", "signature", "docstring", "source"),
+    "scope_words": ("name", "path", "signature", "docstring", "source", "keys"),
+    "section_words": ("name", "path", "signature", "docstring", "source", "keys"),
 }
 _WEIGHTS = {
     "turn_words": "1.0, 0.0",
     "summary_words": "1.0",
-    "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0",
+    "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
+    "section_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
 }

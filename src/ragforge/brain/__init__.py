@@ -1,0 +1,1 @@
+"""The brain: a graph of the project's code."""

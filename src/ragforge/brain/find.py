@@ -1,0 +1,134 @@
+"""Find: the code that bears on a question, by name, words, meaning and what uses it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ragforge.brain.scopes import CHUNK, MODULE
+from ragforge.domain.code import CodeFilter, Direction, RelationKind, Scope
+from ragforge.domain.hits import Match
+from ragforge.errors import ModelError
+from ragforge.ports.code import CodeStore
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.words import Tokeniser
+from ragforge.search.rank import Candidates, identifiers, rank
+
+BY_WORDS = 300
+BY_MEANING = 60
+WHOLE_FILES = (MODULE, CHUNK)
+MAX_IDENTIFIERS = 5
+SAME_NAME = 50
+"""Of scopes with one name, more say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeHit:
+    """A scope that was found, how well it fits and which signals found it."""
+
+    scope: Scope
+    score: float  # 0..1, relative to the best
+    signals: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A scope beside another one in the graph."""
+
+    scope: Scope
+    relation: RelationKind
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """Searches the code of projects in one store."""
+
+    code: CodeStore
+    embedder: Embedder | None
+    tokeniser: Tokeniser
+
+    async def search(
+        self, question: str, project_id: str, under: str | None = None, limit: int = 10
+    ) -> list[CodeHit]:
+        """Return the scopes that bear on a question, best first, spread over files.
+
+        A model of meaning that fails leaves words and names.
+        """
+        where = CodeFilter(project_id=project_id, under=under)
+        words, (modules, meaning), named = await asyncio.gather(
+            self.code.by_words(question, where, BY_WORDS),
+            self._by_meaning(question, where),
+            self._by_name(question, project_id, under),
+        )
+        ids = dict.fromkeys([*(m.id for m in (*words, *meaning, *modules)), *named])
+        names = await self.code.scope_names(list(ids))
+        paths = list({name.file for name in names.values()})
+        found = Candidates(
+            by_words=words,
+            by_meaning=meaning,
+            files_by_meaning=modules,
+            by_name=named,
+            names=names,
+            used=await self.code.importers(project_id, paths),
+        )
+        ranked = rank(question, found, self.tokeniser, limit)
+        scopes = await self.code.scopes([place.id for place in ranked])
+        return [
+            CodeHit(scopes[place.id], place.score, place.signals)
+            for place in ranked
+            if place.id in scopes  # it may have been replaced since
+        ]
+
+    async def neighbours(self, scope_id: str) -> list[Neighbour]:
+        """Return what a scope uses, what uses it, what it inherits and what holds it."""
+        kinds: list[RelationKind] = ["CONSUMES", "INHERITS_FROM", "HAS_PARENT"]
+        found: list[tuple[str, RelationKind, Direction]] = []
+        for direction in ("out", "in"):
+            side: Direction = "out" if direction == "out" else "in"
+            for relation in await self.code.relations(scope_id, side, kinds):
+                other = relation.target if side == "out" else relation.source
+                found.append((other, relation.kind, side))
+        scopes = await self.code.scopes([other for other, _, _ in found])
+        return [
+            Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
+        ]
+
+    async def _by_meaning(
+        self, question: str, where: CodeFilter
+    ) -> tuple[list[Match], list[Match]]:
+        """Return the nearest files, by what they hold as a whole, and the nearest scopes in them.
+
+        Files first: it finds no less, and a tenth of the vectors is looked at.
+        """
+        if self.embedder is None:
+            return [], []
+        try:
+            vector = await self.embedder.embed_query(question)
+        except ModelError:
+            return [], []
+        if vector is None:
+            return [], []
+        wholes = replace(where, types=WHOLE_FILES)
+        modules = await self.code.by_vector(vector, wholes, BY_MEANING)
+        names = await self.code.scope_names([match.id for match in modules])
+        inside = replace(where, files=tuple({name.file for name in names.values()}))
+        if not names:
+            return modules, []
+        return modules, await self.code.by_vector(vector, inside, BY_MEANING)
+
+    async def _by_name(self, question: str, project_id: str, under: str | None) -> Sequence[str]:
+        """Return the scopes that the question names as code names them."""
+        wanted = {name.rpartition(".")[2] for name in identifiers(question)[:MAX_IDENTIFIERS]}
+        ids: list[str] = []
+        for name in sorted(wanted):
+            called = await self.code.scopes_named(project_id, name)
+            inside = [scope for scope in called if _is_under(scope.file, under)]
+            ids += [scope.uuid for scope in inside[:SAME_NAME]]
+        return ids
+
+
+def _is_under(path: str, directory: str | None) -> bool:
+    place = (directory or "").strip("/")
+    return not place or path == place or path.startswith(f"{place}/")

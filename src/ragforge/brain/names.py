@@ -1,0 +1,95 @@
+"""Names: what a file's or a directory's name says about it before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal, TypeAlias
+
+SkipReason: TypeAlias = Literal[
+    "ignored",
+    "version control",
+    "vendored",
+    "binary",
+    "too large",
+    "minified",
+    "generated",
+    "unreadable",
+    "special",  # a pipe, a socket, a device: never opened
+    "link",  # what it points to is met under its own name
+    "outside",  # a link that leaves the project
+    "name",  # not valid UTF-8
+    "too many",
+]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
+VENDORED = _words(
+    """
+    node_modules bower_components jspm_packages site-packages third_party __pycache__
+    .venv .tox .nox .eggs .mypy_cache .pytest_cache .ruff_cache .hypothesis .gradle .terraform
+    .next .nuxt .svelte-kit .parcel-cache .yarn .pnpm-store .dart_tool .bundle elm-stuff
+    """
+)
+# Names that are too weak alone: CPython has a package `venv`, Rails keeps own code in `vendor`.
+FOREIGN_ANYWHERE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
+FOREIGN_IN_VENDOR = frozenset({"modules.txt", "autoload.php"})
+
+# None that text also uses: `.pt` is a page template, `.mo` outside of LC_MESSAGES Modelica.
+BINARY = _words(
+    """
+    png jpg jpeg gif bmp ico icns webp avif heic tif tiff psd xcf
+    mp3 mp4 m4a m4v wav ogg oga ogv flac aac avi mov mkv webm
+    woff woff2 ttf otf eot ttc
+    zip gz tgz bz2 xz zst 7z rar jar war ear whl egg gem nupkg apk ipa dmg iso deb rpm crate
+    exe dll so dylib o pyc pyo pyd class wasm beam elc
+    sqlite sqlite3 db mdb parquet feather arrow avro npy npz h5 hdf5 pkl pickle
+    safetensors onnx gguf tflite pth ckpt
+    pdf docx xlsx pptx odt ods odp epub gmo p12 pfx jks keystore ds_store
+    """
+)
+MESSAGES = "/LC_MESSAGES/"
+MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css")
+GENERATED = _words(
+    """
+    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
+    poetry.lock pipfile.lock uv.lock pdm.lock pixi.lock conda-lock.yml
+    cargo.lock composer.lock gemfile.lock mix.lock podfile.lock package.resolved pubspec.lock
+    packages.lock.json flake.lock gradle.lockfile go.sum go.work.sum .terraform.lock.hcl
+    """
+)
+GENERATED_ENDS = (
+    *(".map", ".snap", ".ambr"),
+    *(".pb.go", ".pb.gw.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py"),
+    *(".g.dart", ".freezed.dart", ".g.cs", ".designer.cs"),
+)
+
+
+def reason_to_skip(path: str) -> SkipReason | None:
+    """Return why a file of this name holds nothing to index, or None."""
+    lower = path.rpartition("/")[2].lower()
+    _, dot, extension = lower.rpartition(".")
+    if dot and (extension in BINARY or (extension == "mo" and MESSAGES in path)):
+        return "binary"
+    if lower.endswith(MINIFIED):
+        return "minified"
+    if lower in GENERATED or lower.endswith(GENERATED_ENDS):
+        return "generated"
+    return None
+
+
+def reason_to_prune(name: str) -> SkipReason | None:
+    """Return why nothing in a directory of this name is the project's own, or None."""
+    if name in VERSION_CONTROL:
+        return "version control"
+    return "vendored" if name in VENDORED else None
+
+
+def is_foreign(name: str, children: Collection[str]) -> bool:
+    """Return whether a directory with these children was put there by a package manager."""
+    if not FOREIGN_ANYWHERE.isdisjoint(children):
+        return True
+    return name == "vendor" and not FOREIGN_IN_VENDOR.isdisjoint(children)

@@ -1,0 +1,67 @@
+"""Marks: the bases, decorators and documenting strings of scopes."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from tree_sitter import Node
+
+from ragforge.brain.parse.comments import string_words
+from ragforge.brain.parse.names import base_names, dotted
+from ragforge.brain.parse.scope import Scope, segments
+from ragforge.brain.parse.source import Source
+
+_BETWEEN_DECORATORS = b" \t\r\n,#[]"
+_DECORATOR = re.compile(r"[\s@#\[!(]*([\w$.:\\]+)")
+
+
+def attach_marks(
+    source: Source, root: Scope, scopes: list[Scope], captures: Mapping[str, list[Node]]
+) -> None:
+    """Give each mark to the innermost scope around it."""
+    stretches = segments(root, scopes)
+    starts = [start for start, _ in stretches]
+
+    def innermost(byte: int) -> Scope:
+        return stretches[bisect_right(starts, byte) - 1][1]
+
+    for node in _in_order(captures.get("bases")):
+        _add_bases(source, innermost(node.start_byte), node)
+    for node in _in_order(captures.get("decorator")):
+        scope = innermost(node.start_byte)
+        if node.start_byte < scope.name_start:
+            _add_decorator(source, scope, node)
+    for node in captures.get("signature", ()):
+        scope = innermost(node.start_byte)
+        if node.end_byte <= scope.name_start:
+            scope.signature_start, scope.body_start = node.byte_range
+    for node in _in_order(captures.get("doc")):
+        scope = innermost(node.start_byte)
+        if not scope.documented:
+            scope.docstring = string_words(source.text(*node.byte_range))
+            scope.documented = True
+
+
+def _in_order(nodes: list[Node] | None) -> list[Node]:
+    """Return nodes by their place: patterns of one query yield them in turns."""
+    return sorted(nodes or (), key=lambda node: node.start_byte)
+
+
+def _add_bases(source: Source, scope: Scope, node: Node) -> None:
+    names = base_names(source.text(*node.byte_range))
+    scope.bases = tuple(dict.fromkeys((*scope.bases, *names)))
+    scope.header_end = max(scope.header_end, node.end_byte)
+
+
+def _add_decorator(source: Source, scope: Scope, node: Node) -> None:
+    if match := _DECORATOR.match(source.text(*node.byte_range)):
+        scope.decorators.append(dotted(match.group(1))[0])
+    scope.header_end = max(scope.header_end, node.end_byte)
+    skipped = source.data[scope.signature_start : node.start_byte]
+    if node.start_byte >= scope.signature_start and not skipped.strip(_BETWEEN_DECORATORS):
+        start = node.end_byte
+        while start < scope.name_start and source.data[start] in _BETWEEN_DECORATORS:
+            start += 1
+        scope.signature_start = start

@@ -1,0 +1,55 @@
+"""Outline: the scopes of a file and the raw facts from which relations are resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MAX_SIGNATURE_CHARS = 300
+MAX_DOCSTRING_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One statement that makes another module's names known in this file."""
+
+    module: str  # as written: "..pkg.mod", "./util", "fmt", "std::collections", "stdio.h"
+    names: tuple[tuple[str, str], ...]  # (imported name, local name); empty: the module is bound
+    alias: str  # what the module itself is called here, dotted as it is used; "" if it is not
+    line: int
+    wildcard: bool = False  # every name of the module becomes known
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A name as it is written in a body, its parts joined by dots in every language."""
+
+    name: str
+    line: int
+    is_call: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A named range of lines; they count from 1 and both ends are included."""
+
+    name: str
+    qualified_name: str
+    type: str
+    start_line: int  # of the decorators or the comment that lead it in
+    end_line: int
+    signature: str
+    docstring: str
+    parent: int | None  # index of the enclosing definition in the outline
+    bases: tuple[str, ...] = ()
+    uses: tuple[Use, ...] = ()  # of its own body, without those of the definitions in it
+    decorators: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What one file defines, imports and uses."""
+
+    language: str | None
+    definitions: tuple[Definition, ...]  # by start line, an outer one before its inner ones
+    imports: tuple[Import, ...] = ()
+    damaged: bool = False  # the file has syntax errors; the scopes around them are here

@@ -1,0 +1,56 @@
+"""Scope: a definition while its facts are being gathered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+TYPES_WITH_METHODS = frozenset(("class", "interface", "struct", "enum", "trait", "impl", "object"))
+"""A function directly in one of these is a method."""
+FUNCTIONS = frozenset(("function", "method", "macro"))
+"""Names bound in one of these are known in the scopes inside it."""
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A definition's place in the bytes of its file, and what is known of it so far."""
+
+    type: str
+    name: str
+    start: int  # of the node, until the comments and attributes above it are found
+    end: int
+    name_start: int
+    name_end: int
+    body_start: int
+    signature_start: int
+    owner: str = ""  # the type it belongs to, where it stands outside of it
+    torn: bool = False  # there are syntax errors in it
+    index: int = 0
+    around: Scope | None = None  # the scope it is written in; None at the top
+    parent: Scope | None = None  # the scope it belongs to
+    qualified_name: str = ""
+    docstring: str = ""
+    documented: bool = False  # by a string, which says more than a comment above
+    latest: Scope | None = None  # the last scope in it so far
+    filled: int = 0  # where that one ends
+    bases: tuple[str, ...] = ()
+    decorators: list[str] = field(default_factory=list)
+    header_end: int = 0  # before it the names of bases and decorators are no uses
+    locals: set[str] = field(default_factory=set)
+    uses: dict[tuple[str, bool], int] = field(default_factory=dict)  # with their first place
+
+
+def segments(root: Scope, scopes: list[Scope]) -> list[tuple[int, Scope]]:
+    """Return where each stretch of a file starts, and the innermost scope around it.
+
+    Looking a place up here takes no climbing, however deep the scopes are nested.
+    """
+    found = [(0, root)]
+    stack = [root]
+    for scope in scopes:
+        while len(stack) > 1 and stack[-1].end <= scope.start:
+            found.append((stack.pop().end, stack[-1]))
+        stack.append(scope)
+        found.append((scope.start, scope))
+    while len(stack) > 1:
+        found.append((stack.pop().end, stack[-1]))
+    return found

@@ -1,0 +1,165 @@
+"""Scopes: the definitions in a tree, nested as they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from tree_sitter import Node
+
+from ragforge.brain.parse.language import Language
+from ragforge.brain.parse.leads import Leads
+from ragforge.brain.parse.names import dotted
+from ragforge.brain.parse.scope import FUNCTIONS, TYPES_WITH_METHODS, Scope
+from ragforge.brain.parse.source import Source
+
+Captures = dict[str, list[Node]]
+
+_DEFINITION = "definition."
+_CAPITALS = re.compile(r"_*[A-Z][A-Z0-9_]+")
+_WEIGHTY_LINES = 3
+_QUOTES_AND_SPACE = "\"' \t\r\n"
+_MAX_NAME_CHARS = 80
+_MAX_NAME_BYTES = 500
+# A method may be written outside of its type; JavaScript's constructors are functions.
+_OWNERS = TYPES_WITH_METHODS | {"type", "function"}
+
+
+def find_scopes(
+    language: Language, source: Source, matches: Iterable[tuple[int, Captures]]
+) -> list[Scope]:
+    """Return the scopes that the matches of a language's definition query make."""
+    found: dict[int, tuple[int, str, Node, Captures]] = {}
+    wraps: dict[int, Node] = {}
+    same: set[int] = set()
+    for pattern, captures in matches:
+        if "wrap" in captures:
+            wraps[captures["inner"][0].id] = captures["wrap"][0]
+            continue
+        for capture, nodes in captures.items():
+            if capture == "same":
+                same.add(nodes[0].id)
+            elif capture.startswith(_DEFINITION):
+                known = found.get(nodes[0].id)
+                if known is None or pattern < known[0]:
+                    type_ = capture.removeprefix(_DEFINITION)
+                    found[nodes[0].id] = (pattern, type_, nodes[0], captures)
+    scopes = [
+        scope
+        for key, (_, type_, node, captures) in found.items()
+        if key not in same and (scope := _scope(language, source, type_, node, captures, wraps))
+    ]
+    _stretch_open_namespaces(scopes, len(source.data))
+    return scopes
+
+
+def _scope(
+    language: Language,
+    source: Source,
+    type_: str,
+    node: Node,
+    captures: Captures,
+    wraps: dict[int, Node],
+) -> Scope | None:
+    name_node = captures["name"][0] if "name" in captures else language.name_of(node)
+    if name_node is None:
+        return None
+    start, end = name_node.byte_range
+    owner, name = _named(type_, source.text(start, min(end, start + _MAX_NAME_BYTES)))
+    outer = node
+    while outer.id in wraps:
+        outer = wraps[outer.id]
+    if not name or (type_ == "constant" and not _is_weighty(name, outer)):
+        return None
+    body = captures["body"][0] if "body" in captures else _body(node)
+    if "owner" in captures:
+        owner, _ = dotted(source.text(*captures["owner"][0].byte_range))
+    return Scope(
+        type=type_,
+        name=name,
+        start=outer.start_byte,
+        end=outer.end_byte,
+        name_start=name_node.start_byte,
+        name_end=name_node.end_byte,
+        body_start=body.start_byte if body else outer.end_byte,
+        signature_start=outer.start_byte,
+        owner=owner,
+        torn=outer.has_error,
+    )
+
+
+def _named(type_: str, text: str) -> tuple[str, str]:
+    """Return a definition's owner and name. Operators keep the name that they have."""
+    name, whole = dotted(text.strip(_QUOTES_AND_SPACE), segments=None)
+    separator = "."
+    if not whole:
+        name = " ".join(text.strip(_QUOTES_AND_SPACE).split())[:_MAX_NAME_CHARS]
+        separator = "::"
+    if type_ not in FUNCTIONS:
+        return "", name
+    owner, _, last = name.rpartition(separator)
+    return owner.replace("::", "."), last
+
+
+def _body(node: Node) -> Node | None:
+    if body := node.child_by_field_name("body"):
+        return body
+    last = node.named_child(node.named_child_count - 1) if node.named_child_count else None
+    return last if last is not None and last.type.endswith(("body", "block")) else None
+
+
+def _is_weighty(name: str, node: Node) -> bool:
+    rows = node.end_point[0] - node.start_point[0] + 1
+    return rows >= _WEIGHTY_LINES or bool(_CAPITALS.fullmatch(name))
+
+
+def _stretch_open_namespaces(scopes: list[Scope], end: int) -> None:
+    """Let `namespace x;` reach to the next one, or to the end of the file."""
+    for scope in sorted(scopes, key=lambda scope: -scope.start):
+        if scope.type == "namespace" and scope.body_start == scope.end:
+            scope.end, end = end, scope.start
+
+
+def nest(language: Language, root: Scope, scopes: list[Scope], leads: Leads) -> list[Scope]:
+    """Return the scopes with their parents, what leads them in, and their qualified names."""
+    stack: list[Scope] = []
+    kept: list[Scope] = []
+    for scope in sorted(scopes, key=lambda scope: (scope.start, -scope.end)):
+        while stack and stack[-1].end <= scope.start:
+            stack.pop()
+        around = stack[-1] if stack else root
+        scope.end = min(scope.end, around.end)  # recovered ones may reach too far
+        if language.joins_clauses and (before := around.latest) and _is_clause(before, scope):
+            before.end = around.filled = scope.end
+            stack.append(before)
+            continue
+        kept.append(scope)
+        scope.index = len(kept)
+        around.latest = scope
+        if stack:
+            scope.around = scope.parent = around
+        floor = max(around.start, around.filled)
+        scope.start, scope.docstring = leads.above(scope.start, floor)
+        around.filled = scope.end
+        if stack and scope.type == "function" and around.type in TYPES_WITH_METHODS:
+            scope.type = "method"
+        names = (around.qualified_name if stack else "", scope.owner, scope.name)
+        scope.qualified_name = ".".join(filter(None, names))
+        stack.append(scope)
+    _adopt(kept)
+    return kept
+
+
+def _is_clause(before: Scope, scope: Scope) -> bool:
+    return before.type in FUNCTIONS and before.name == scope.name
+
+
+def _adopt(scopes: list[Scope]) -> None:
+    """Give methods that stand outside of their type that type as their parent."""
+    owners = {scope.qualified_name: scope for scope in reversed(scopes) if scope.type in _OWNERS}
+    for scope in scopes:
+        owner = owners.get(scope.qualified_name.rpartition(".")[0]) if scope.owner else None
+        if owner is not None:
+            scope.parent = owner
+            if scope.type == "function" and owner.type != "function":
+                scope.type = "method"

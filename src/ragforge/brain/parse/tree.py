@@ -1,0 +1,152 @@
+"""Tree: the outline of a source file, from its syntax tree and its language's queries."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import PurePosixPath
+
+import tree_sitter
+from tree_sitter import Node, Parser, Query, QueryCursor
+
+from ragforge.brain.parse.language import Language
+from ragforge.brain.parse.leads import Leads
+from ragforge.brain.parse.marks import attach_marks
+from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Import, Outline, Use
+from ragforge.brain.parse.recover import recover
+from ragforge.brain.parse.scope import Scope
+from ragforge.brain.parse.scopes import find_scopes, nest
+from ragforge.brain.parse.source import Source
+from ragforge.brain.parse.uses import attach_uses, spans
+
+# Patterns that wait for their end in a deeply nested tree would take quadratic time.
+_MATCH_LIMIT = 1024
+_SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # of which white space is a good part
+_BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
+
+
+def outline_tree(language: Language, path: str, text: str) -> Outline:
+    """Return the outline of a source file. Code around syntax errors is kept."""
+    source = Source(text, language.blanked)
+    if not source.data.strip(b"\xef\xbb\xbf \t\r\n\f\v"):
+        return Outline(language.name, ())
+    grammar, definitions, uses = _compiled(language)
+    top = _parsed(language, grammar, source)
+    matches = QueryCursor(definitions, match_limit=_MATCH_LIMIT).matches(top)
+    captures = QueryCursor(uses, match_limit=_MATCH_LIMIT).captures(top)
+
+    stem = PurePosixPath(path).stem
+    root = Scope("module", stem, 0, len(source.data), 0, 0, 0, 0, qualified_name=stem)
+    leads = Leads(source, captures.get("comment", []), captures.get("lead", []))
+    found = find_scopes(language, source, matches)
+    if top.has_error:
+        found = recover(source, top, _errors(language, top), found)
+    scopes = nest(language, root, found, leads)
+    attach_marks(source, root, scopes, captures)
+    if not root.documented:
+        root.docstring = leads.file_comment()
+    statements = _outermost([match["import"][0] for _, match in matches if "import" in match])
+    skipped = [*spans(statements), *((scope.name_start, -scope.name_end) for scope in found)]
+    attach_uses(language, source, root, scopes, captures, skipped)
+    return Outline(
+        language.name,
+        (_module(source, root), *(_definition(source, scope) for scope in scopes)),
+        _imports(language, source, statements),
+        top.has_error,
+    )
+
+
+def _parsed(language: Language, grammar: tree_sitter.Language, source: Source) -> Node:
+    """Return the tree of a file; of two tries at a damaged one that with fewer errors."""
+    parser = Parser(grammar)
+    top = parser.parse(source.data).root_node
+    if not top.has_error or language.relieved is None:
+        return top
+    relieved = language.relieved(source.data)
+    second = parser.parse(relieved).root_node
+    if _damage(language, second) >= _damage(language, top):
+        return top
+    source.data = relieved
+    return second
+
+
+def _damage(language: Language, top: Node) -> int:
+    return sum(node.end_byte - node.start_byte + 1 for node in _errors(language, top))
+
+
+def _errors(language: Language, top: Node) -> list[Node]:
+    return QueryCursor(_error_query(language)).captures(top).get("error", [])
+
+
+@cache
+def _error_query(language: Language) -> Query:
+    return Query(_compiled(language)[0], "[(ERROR) (MISSING)] @error")
+
+
+@cache
+def _compiled(language: Language) -> tuple[tree_sitter.Language, Query, Query]:
+    """Return a language's grammar and queries, loaded when its first file is met."""
+    module, function = language.grammar.split(":")
+    grammar = tree_sitter.Language(getattr(import_module(module), function)())
+    return grammar, Query(grammar, language.definitions), Query(grammar, language.uses)
+
+
+def _outermost(nodes: list[Node]) -> list[Node]:
+    """Return the nodes that are not part of another one, in order."""
+    kept: list[Node] = []
+    for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
+        if not kept or node.start_byte >= kept[-1].end_byte:
+            kept.append(node)
+    return kept
+
+
+def _imports(language: Language, source: Source, statements: list[Node]) -> tuple[Import, ...]:
+    return tuple(
+        found
+        for node in statements
+        for found in language.imports(source.text(*node.byte_range), source.line(node.start_byte))
+    )
+
+
+def _module(source: Source, root: Scope) -> Definition:
+    return Definition(
+        name=root.name,
+        qualified_name=root.name,
+        type=root.type,
+        start_line=1,
+        end_line=source.line_count,
+        signature="",
+        docstring=root.docstring,
+        parent=None,
+        uses=_uses(source, root),
+    )
+
+
+def _definition(source: Source, scope: Scope) -> Definition:
+    return Definition(
+        name=scope.name,
+        qualified_name=scope.qualified_name,
+        type=scope.type,
+        start_line=source.line(scope.start),
+        end_line=source.last_line(scope.end, scope.start),
+        signature=_signature(source, scope),
+        docstring=scope.docstring,
+        parent=scope.parent.index if scope.parent else None,
+        bases=scope.bases,
+        uses=_uses(source, scope),
+        decorators=tuple(scope.decorators),
+    )
+
+
+def _signature(source: Source, scope: Scope) -> str:
+    start = scope.signature_start
+    text = source.text(start, min(scope.body_start, start + _SIGNATURE_BYTES))
+    line = " ".join(text.split())
+    return _BEFORE_BODY.sub("", line)[:MAX_SIGNATURE_CHARS]
+
+
+def _uses(source: Source, scope: Scope) -> tuple[Use, ...]:
+    return tuple(
+        Use(name, source.line(start), is_call) for (name, is_call), start in scope.uses.items()
+    )

@@ -1,0 +1,108 @@
+"""Uses: which names each scope uses, found in one sweep over a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tree_sitter import Node
+
+from ragforge.brain.parse.language import Language
+from ragforge.brain.parse.names import dotted
+from ragforge.brain.parse.scope import FUNCTIONS, Scope, segments
+from ragforge.brain.parse.source import Source
+
+Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
+
+# A longer one holds more than names. Slices stay short, so that a chain of thousands of
+# calls, each of which starts where the first does, takes linear time.
+_LONGEST_NAME = 200
+
+
+def spans(nodes: Iterable[Node]) -> list[Span]:
+    """Return the ranges of nodes."""
+    return [(node.start_byte, -node.end_byte) for node in nodes]
+
+
+def invocation_spans(nodes: Iterable[Node], name_field: str) -> list[Span]:
+    """Return the ranges of calls from their start to the end of the called name."""
+    return [
+        (node.start_byte, -name.end_byte)
+        for node in nodes
+        if (name := node.child_by_field_name(name_field))
+    ]
+
+
+def attach_uses(
+    language: Language,
+    source: Source,
+    root: Scope,
+    scopes: list[Scope],
+    captures: Mapping[str, list[Node]],
+    skipped: Iterable[Span],
+) -> None:
+    """Give every used name to the innermost scope around it.
+
+    This loop runs for each identifier of a project: it is flat and local on purpose.
+    """
+    calls = set(spans(captures.get("call", ())))
+    calls.update(invocation_spans(captures.get("invocation", ()), language.invocation_name))
+    bound = set(spans(captures.get("local", ())))
+    opaque = set(spans(captures.get("skip", ())))
+    opaque.update(skipped)
+    data = source.data
+    names: dict[bytes, tuple[str, bool, int]] = {}
+    stretches = iter((*segments(root, scopes), (len(data) + 1, root)))
+    scope = root
+    following_start, following = next(stretches)
+    covered = 0  # up to here names are part of a longer one, or of something without uses
+    for span in sorted({*spans(captures.get("use", ())), *calls, *bound, *opaque}):
+        start, end = span[0], -span[1]
+        if start < covered:
+            continue
+        if span in opaque:
+            covered = end
+            continue
+        while following_start <= start:
+            scope, (following_start, following) = following, next(stretches)
+        fits = end - start <= _LONGEST_NAME
+        text = data[start if fits else end - _LONGEST_NAME : end]
+        known = names.get(text)
+        if known is None:
+            known = names[text] = _read(text, language.sigils)
+        name, whole, plain_bytes = known
+        if whole and fits:
+            covered = start + plain_bytes
+            if span in bound:
+                scope.locals.add(name)
+                continue
+        if not name:
+            continue
+        if covered < end:
+            opaque.add((end - len(name.rpartition(".")[2].encode()), -end))
+        if start < scope.header_end and (name in scope.bases or name in scope.decorators):
+            continue
+        key = (name, span in calls)
+        if key not in scope.uses:
+            scope.uses[key] = start
+    _drop_locals(root, scopes)
+
+
+def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
+    """Return the name in a text, whether that is all of it, and where type arguments start."""
+    name, whole = dotted(text.decode("utf-8", "replace"))
+    name = name.lstrip(sigils) if sigils else name
+    if name.lstrip("$")[:1].isdigit():  # `$0`: an argument without a name
+        name = ""
+    arguments = text.find(b"<")
+    return name, whole, arguments if arguments > 0 else len(text)
+
+
+def _drop_locals(root: Scope, scopes: list[Scope]) -> None:
+    """Forget uses of what is bound in a scope itself or in a function around it."""
+    for scope in (root, *scopes):
+        around = scope.around
+        if around is not None and around.type in FUNCTIONS and around.locals:
+            scope.locals |= around.locals
+        if scope.locals:
+            for key in [key for key in scope.uses if key[0] in scope.locals]:
+                del scope.uses[key]

@@ -1,0 +1,176 @@
+"""The brain of one project: ingest it, keep it current, search it, tell how it stands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.brain import locks
+from ragforge.brain.changes import compare, count_changed
+from ragforge.brain.embed import embed_scopes
+from ragforge.brain.find import CodeHit, Finder
+from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
+from ragforge.brain.reading import PARSED
+from ragforge.brain.walk import walk
+from ragforge.brain.watch import changes
+from ragforge.errors import ProjectNotFound
+
+SEMANTIC_LIMIT = 100
+FEW = 100
+"""Up to so many suspects are read before they are called changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is known of a project, how fresh that is, and what is still to be done."""
+
+    path: str
+    known: bool
+    files: int = 0
+    scopes: int = 0
+    changed_files: int = 0  # new, changed or gone since
+    unrelated_files: int = 0
+    unembedded_scopes: int = 0
+    model: str | None = None
+    ingesting: str | None = None  # who does it now
+    embedding: str | None = None
+
+    @property
+    def is_fresh(self) -> bool:
+        pending = self.changed_files or self.unrelated_files or self.unembedded_scopes
+        return self.known and not pending
+
+
+@dataclass(frozen=True, slots=True)
+class Brain:
+    """One project's code, in a store that may hold many."""
+
+    root: Path
+    ingester: Ingester
+    finder: Finder
+
+    @property
+    def project_id(self) -> str:
+        return project_id(self.root.resolve())
+
+    async def is_known(self) -> bool:
+        """Tell whether the project was ever ingested."""
+        try:
+            await self.finder.code.project(str(self.root.resolve()))
+        except ProjectNotFound:
+            return False
+        return True
+
+    async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[Report, int]:
+        """Bring everything up to date; return what was done and how many scopes were embedded.
+
+        Raises OSError if the project cannot be listed, ModelError if embedding fails: what
+        was read stays, and is found by its words.
+        """
+        report = await self.ingester.ingest(self.root, on_step)
+
+        def embedded(done: int, total: int) -> None:
+            on_step(Step("embedding", done, total))
+
+        if self.finder.embedder is None:
+            return report, 0
+        count = await embed_scopes(
+            self.finder.code,
+            self.ingester.locks,
+            self.ingester.holder,
+            self.finder.embedder,
+            self.project_id,
+            embedded,
+        )
+        return report, count
+
+    async def search(
+        self, question: str, limit: int = 10, under: str | None = None
+    ) -> list[CodeHit]:
+        """Return the scopes that bear on a question, best first."""
+        return await self.finder.search(question, self.project_id, under, limit)
+
+    async def search_code_semantic(
+        self,
+        query: str,
+        cwd: Path,
+        *,
+        initial_limit: int = SEMANTIC_LIMIT,
+        max_chars: int | None = None,
+        min_score: float = 0.0,
+        subdirectory_only: bool = False,
+    ) -> list[CodeHit]:
+        """Return scopes of the subtree of `cwd` within a budget of characters, best first.
+
+        Nothing while the project is being ingested or embedded: what would be found then
+        may be about to change. At the root itself the whole project is searched, unless
+        `subdirectory_only` asks for nothing. `min_score` is relative to the best hit.
+        """
+        under = below(self.root, cwd)
+        if under is None or (not under and subdirectory_only) or not await self.is_settled():
+            return []
+        hits = await self.search(query, initial_limit, under or None)
+        kept: list[CodeHit] = []
+        for hit in hits:
+            if hit.score < min_score:
+                break
+            if max_chars is not None and len(hit.scope.source) > max_chars:
+                continue
+            if max_chars is not None:
+                max_chars -= len(hit.scope.source)
+            kept.append(hit)
+        return kept
+
+    async def is_settled(self) -> bool:
+        """Tell whether nobody is ingesting or embedding the project."""
+        names = (locks.ingestion(self.project_id), locks.embedding(self.project_id))
+        return not any([await self.ingester.locks.holder(name) for name in names])
+
+    async def status(self) -> Status:
+        """Compare what is known with what is there; of a few suspects, the content as well."""
+        code, uuid = self.finder.code, self.project_id
+        if not await self.is_known():
+            return Status(str(self.root), known=False)
+        files = {file.path: file for file in await code.files(uuid)}
+        walked = await asyncio.to_thread(walk, self.root, self.ingester.limits)
+        difference = compare(walked.files, files)
+        suspects = len(difference.suspects)
+        if suspects <= FEW:
+            suspects = await asyncio.to_thread(count_changed, self.root, difference.suspects, files)
+        embedder = self.finder.embedder
+        missing, scopes = await code.count_scopes(uuid, embedder.name if embedder else "")
+        return Status(
+            str(self.root),
+            known=True,
+            files=len(files),
+            scopes=scopes,
+            changed_files=suspects + len(difference.gone),
+            unrelated_files=sum(file.state == PARSED for file in files.values()),
+            unembedded_scopes=missing if embedder else 0,
+            model=embedder.name if embedder else None,
+            ingesting=await self._holder(locks.ingestion(uuid)),
+            embedding=await self._holder(locks.embedding(uuid)),
+        )
+
+    async def watch(
+        self, stopping: asyncio.Event, on_report: Callable[[Report], None] = lambda _: None
+    ) -> None:
+        """Keep the project current until told to stop, a batch of changes at a time."""
+        async for _ in changes(self.root, stopping, limits=self.ingester.limits):
+            report, _ = await self.ingest()
+            on_report(report)
+
+    async def _holder(self, name: str) -> str | None:
+        lock = await self.ingester.locks.holder(name)
+        return None if lock is None else f"{lock.holder.host}, process {lock.holder.pid}"
+
+
+def below(root: Path, cwd: Path) -> str | None:
+    """Return a directory relative to the root with `/`, "" for the root, None if outside."""
+    try:
+        path = cwd.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return None
+    return "" if path == "." else path

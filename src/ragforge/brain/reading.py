@@ -1,0 +1,110 @@
+"""Reading: one file of a project, parsed and ready to be stored. Runs in any process."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+
+from ragforge.brain.look import decode, look
+from ragforge.brain.names import SkipReason
+from ragforge.brain.parse import Import, Outline, parse
+from ragforge.brain.scopes import scope_ids, scopes_of, stable_id
+from ragforge.domain.code import File, ParsedFile
+
+PARSED = "parsed"
+"""Stored, but what goes out of it is not known to be right."""
+RELATED = "related"
+SKIPPED = "skipped"
+"""Looked at and found not worth parsing."""
+RECENT_SECONDS = 2.0
+"""A file that changed so shortly before it was read may change again within one tick of its
+clock: its time is not noted, so that the next run reads it once more."""
+DOCUMENTS = frozenset(("markdown", "restructuredtext", "text", "latex"))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file as it was read, or why it was not."""
+
+    path: str
+    parsed: ParsedFile | None = None
+    outline: Outline | None = None  # None: not worth parsing
+    ids: tuple[str, ...] = ()
+    skipped: SkipReason | None = None
+
+
+def file_id(project_id: str, path: str) -> str:
+    return stable_id(project_id, "file", path)
+
+
+def read_file(
+    root: str, project_id: str, path: str, mtime_ns: int, known_hash: str | None = None
+) -> ReadFile:
+    """Read and parse a file. One that still has the known hash comes without its outline."""
+    try:
+        with open(os.path.join(root, path), "rb") as file:
+            data = file.read()
+    except OSError:
+        return ReadFile(path, skipped="unreadable")
+    found = blake2b(data, digest_size=16).hexdigest()
+    uuid, mtime = file_id(project_id, path), time_of(mtime_ns)
+    if found == known_hash:
+        same = File(path, found, uuid, size=len(data), mtime=mtime)
+        return ReadFile(path, ParsedFile(same))
+    if reason := look(path, data):
+        skipped = File(path, found, uuid, size=len(data), mtime=mtime, state=SKIPPED)
+        return ReadFile(path, ParsedFile(skipped), skipped=reason)
+    text = decode(data)
+    outline = parse(path, text)
+    ids = tuple(scope_ids(project_id, path, outline))
+    stored = File(
+        path=path,
+        hash=found,
+        uuid=uuid,
+        kind="document" if outline.language in DOCUMENTS else "code",
+        language=outline.language,
+        size=len(data),
+        mtime=mtime,
+        state=PARSED,
+        imports=tuple(written(found, outline) for found in outline.imports),
+    )
+    return ReadFile(path, ParsedFile(stored, scopes_of(path, outline, text, ids)), outline, ids)
+
+
+def content_hash(root: Path, path: str) -> str | None:
+    """Return the hash of a file's content, or None if it cannot be read."""
+    try:
+        return blake2b((root / path).read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        return None
+
+
+def written(found: Import, outline: Outline) -> str:
+    """Return an import as it is kept with its file: the module, and what is taken from it.
+
+    All that others may see is in it, so that a file which passes names on is known to have
+    changed: what the names are called here, and whether they are known in all of the file.
+    """
+    parts = [name if name == local else f"{name} as {local}" for name, local in found.names]
+    if found.alias not in ("", found.module):
+        parts.append(f" as {found.alias}")
+    if found.wildcard:
+        parts.append("*")
+    inner = outline.definitions[1:]
+    if any(scope.start_line < found.line <= scope.end_line for scope in inner):
+        parts.append(" as inner")
+    return "\t".join((found.module, *parts))
+
+
+def time_of(mtime_ns: int) -> datetime | None:
+    """Return a file's time, to the millisecond, or None if it cannot be relied on.
+
+    It is too young, or it is one that no clock ever showed.
+    """
+    if not 0 <= mtime_ns / 1e9 <= time.time() - RECENT_SECONDS:
+        return None
+    return datetime.fromtimestamp(mtime_ns // 1_000_000 / 1000, UTC)

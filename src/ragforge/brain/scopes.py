@@ -1,0 +1,111 @@
+"""Scopes: what a file's outline defines, with source, hash and an id that lasts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from ragforge.brain.parse import Definition, Outline
+from ragforge.domain.code import SECTION, Scope
+
+MAX_SOURCE_CHARS = 100_000
+MODULE = "module"
+CHUNK = "chunk"
+
+
+def digest(text: str) -> str:
+    """Return the hash by which a text is known to have changed."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def stable_id(*parts: str) -> str:
+    """Return an id that is the same whenever the same thing is ingested again."""
+    return digest("\0".join(parts))
+
+
+def scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:
+    """Return an id for each definition: of its file, name and type.
+
+    Those that share all of these are told apart by their order.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    ids = []
+    for definition in outline.definitions:
+        key = (definition.qualified_name, definition.type)
+        number = seen[key]
+        seen[key] += 1
+        ids.append(stable_id(project_id, path, *key, str(number) if number else ""))
+    return ids
+
+
+def scopes_of(
+    path: str, outline: Outline, text: str, ids: Sequence[str], language: str | None = None
+) -> tuple[Scope, ...]:
+    """Return the scopes of a file, in the order of its definitions."""
+    lines = text.split("\n")
+    inner = _children(outline.definitions)
+    scopes = []
+    for number, definition in enumerate(outline.definitions):
+        first, last = definition.start_line, min(definition.end_line, len(lines))
+        whole = "\n".join(lines[first - 1 : last])
+        source = _without_inner(lines, definition, inner[number]) if inner[number] else whole
+        scopes.append(
+            Scope(
+                name=definition.name,
+                qualified_name=definition.qualified_name,
+                type=definition.type,
+                file=path,
+                start_line=first,
+                end_line=max(first, last),
+                source=source[:MAX_SOURCE_CHARS],
+                hash=digest(whole),
+                uuid=ids[number],
+                language=outline.language,
+                signature=_signature(definition),
+                docstring=definition.docstring,
+            )
+        )
+    return tuple(scopes)
+
+
+def _signature(definition: Definition) -> str:
+    marks = " ".join(
+        mark if mark[:1] in "@#[" else f"@{mark}" for mark in definition.decorators if mark
+    )
+    return f"{marks} {definition.signature}".strip()
+
+
+def _children(definitions: Sequence[Definition]) -> list[list[Definition]]:
+    """Return for each definition those directly inside it; a module holds the outermost."""
+    inner: list[list[Definition]] = [[] for _ in definitions]
+    module = next((n for n, d in enumerate(definitions) if d.type == MODULE), None)
+    for number, definition in enumerate(definitions):
+        parent = definition.parent
+        if parent is None and module is not None and number != module:
+            parent = module
+        if parent is not None and definition.type != SECTION:
+            inner[parent].append(definition)
+    return inner
+
+
+def _without_inner(
+    lines: Sequence[str], definition: Definition, inner: Sequence[Definition]
+) -> str:
+    """Return a source in which each inner definition is its signature alone.
+
+    So a class is found by all it holds, and no line is indexed twice.
+    """
+    kept: list[str] = []
+    line = definition.start_line
+    for child in sorted(inner, key=lambda found: found.start_line):
+        kept += lines[line - 1 : child.start_line - 1]
+        if child.end_line >= line:
+            kept.append(_indented(lines[child.start_line - 1], child.signature))
+        line = max(line, child.end_line + 1)
+    kept += lines[line - 1 : definition.end_line]
+    return "\n".join(kept)
+
+
+def _indented(line: str, signature: str) -> str:
+    return line[: len(line) - len(line.lstrip())] + signature

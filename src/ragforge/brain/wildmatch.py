@@ -1,0 +1,163 @@
+"""Wildmatch: git's glob patterns as regular expressions.
+
+The text is taken as bytes shown as Latin-1, because to git `?` is one byte. No pattern can make
+the match slow: each star but the last takes the first place where it fits and never looks back.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass, field
+
+SPECIAL = re.compile(r"[*?\[\\]")
+WITHIN = "[^/]*"
+NAMED_CLASSES = {
+    "alnum": string.ascii_letters + string.digits,
+    "alpha": string.ascii_letters,
+    "blank": " \t",
+    "cntrl": "".join(map(chr, range(32))) + "\x7f",
+    "digit": string.digits,
+    "graph": "".join(map(chr, range(33, 127))),
+    "lower": string.ascii_lowercase,
+    "print": "".join(map(chr, range(32, 127))),
+    "punct": string.punctuation,
+    "space": " \t\n\v\f\r",
+    "upper": string.ascii_uppercase,
+    "xdigit": string.hexdigits,
+}
+
+
+class Malformed(ValueError):
+    """The pattern can match nothing."""
+
+
+def is_plain(pattern: str) -> bool:
+    """Return whether the pattern means just what it spells."""
+    return SPECIAL.search(pattern) is None
+
+
+def name_regex(pattern: str) -> str:
+    """Return what matches the last part of a path; the pattern has no slash.
+
+    Raises Malformed.
+    """
+    return _Reader(pattern, slashes=False).read()
+
+
+def path_regex(pattern: str) -> str:
+    """Return what matches a whole path, relative to where the pattern stands.
+
+    Raises Malformed.
+    """
+    pattern = pattern.removeprefix("/")
+    wild = SPECIAL.search(pattern)
+    plain = wild.start() if wild else len(pattern)
+    # Git compares the plain beginning first, so that in `foo**/bar` the stars begin a pattern.
+    return re.escape(pattern[:plain]) + _Reader(pattern[plain:], slashes=True).read()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads a pattern once, from left to right."""
+
+    pattern: str
+    slashes: bool
+    at: int = 0
+    done: list[str] = field(default_factory=list)  # up to the last `**/`
+    deep: str = ""  # the last `**/`
+    stars: list[str] = field(default_factory=lambda: [""])  # what stands between stars after it
+
+    def read(self) -> str:
+        while self.at < len(self.pattern):
+            char = self.pattern[self.at]
+            if char == "*":
+                self._star()
+                continue
+            self.at += 1
+            if char == "?":
+                self.stars[-1] += "[^/]"
+            elif char == "[":
+                self.stars[-1] += self._set()
+            else:
+                self.stars[-1] += re.escape(self._next() if char == "\\" else char)
+        return "".join(self.done) + self.deep + self._since_deep()
+
+    def _next(self) -> str:
+        if self.at >= len(self.pattern):
+            raise Malformed(self.pattern)
+        self.at += 1
+        return self.pattern[self.at - 1]
+
+    def _star(self) -> None:
+        first = self.at
+        while self.pattern[self.at : self.at + 1] == "*":
+            self.at += 1
+        rest = self.pattern[self.at :]
+        whole = first == 0 or self.pattern[first - 1] == "/"
+        if not self.slashes or self.at - first == 1 or not whole:
+            self.stars.append("")
+        elif rest == "":
+            self.stars[-1] += ".*"
+        elif rest.startswith("/"):
+            self._dive("(?:.*?/)??", 1)
+        elif rest.startswith("\\/"):
+            self._dive(".*?/", 2)
+        else:
+            self.stars.append("")
+
+    def _dive(self, deep: str, slash: int) -> None:
+        before = self.deep + self._since_deep()
+        self.done.append(f"(?>{before})" if self.deep else before)
+        self.deep, self.stars = deep, [""]
+        self.at += slash
+
+    def _since_deep(self) -> str:
+        head, *rest = self.stars
+        if not rest:
+            return head
+        between = "".join(f"(?>{WITHIN}?{part})" for part in rest[:-1])
+        return head + between + WITHIN + rest[-1]
+
+    def _set(self) -> str:
+        """Read a set of characters up to its `]`; the first character may itself be one."""
+        negated = self.pattern[self.at : self.at + 1] in ("!", "^")
+        self.at += negated
+        members: set[str] = set()
+        previous = ""
+        char = self._next()
+        while True:
+            following = self.pattern[self.at : self.at + 1]
+            if char == "\\":
+                char = self._next()
+                members.add(char)
+            elif char == "-" and previous and following not in ("", "]"):
+                last = self._next()
+                last = self._next() if last == "\\" else last
+                members.update(map(chr, range(ord(previous), ord(last) + 1)))
+                char = ""
+            elif char == "[" and following == ":" and (named := self._named()) is not None:
+                members.update(named)
+                char = ""
+            else:
+                members.add(char)
+            previous, char = char, self._next()
+            if char == "]":
+                break
+        listed = "".join(f"\\x{ord(member):02x}" for member in sorted(members - {"/"}))
+        if negated:
+            return f"[^/{listed}]"
+        return f"[{listed}]" if listed else "(?!)"
+
+    def _named(self) -> str | None:
+        """Read the rest of `[:alpha:]`, or nothing when it is none."""
+        end = self.pattern.find("]", self.at + 1)
+        if end < 0:
+            raise Malformed(self.pattern)
+        if end == self.at + 1 or self.pattern[end - 1] != ":":
+            return None
+        name = self.pattern[self.at + 1 : end - 1]
+        if name not in NAMED_CLASSES:
+            raise Malformed(self.pattern)
+        self.at = end + 1
+        return NAMED_CLASSES[name]

@@ -1,0 +1,54 @@
+"""Progress: a bar on stderr, which shows in a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragforge.brain.ingest import OnStep, Step
+
+_NAMES = {
+    "waiting": "waiting for another process",
+    "reading": "reading files",
+    "relating": "relating",
+    "embedding": "embedding scopes",
+}
+
+
+@contextmanager
+def ingestion_bar() -> Iterator[OnStep]:
+    """Show how far an ingestion is; give it what this yields."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from ragforge.cli.console import console
+
+    out = console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<28}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[scopes]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        tasks = {
+            phase: bar.add_task(name, start=False, visible=False, scopes="")
+            for phase, name in _NAMES.items()
+        }
+
+        def on_step(step: Step) -> None:
+            task = tasks[step.phase]
+            bar.start_task(task)
+            scopes = f"{step.scopes:,} scopes" if step.scopes else ""
+            total = step.total or None
+            bar.update(task, visible=True, completed=step.done, total=total, scopes=scopes)
+
+        yield on_step

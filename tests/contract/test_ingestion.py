@@ -1,0 +1,165 @@
+"""What ingestion needs of a store: states, imports, and relations replaced file by file."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragforge.domain.code import CodeFilter, Relation, ScopeName
+from ragforge.errors import FileNotKnown, ProjectNotFound, ScopeNotFound
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
+from tests.fakes.builders import at, direction, file, parsed, project, scope
+
+
+@pytest.fixture
+async def shop(store: Store) -> str:
+    """A project with the files A and B and the scopes a1, a2 and b1 in them."""
+    await store.code.save_project(project(uuid="shop"))
+    files = [
+        parsed(
+            "a.py",
+            scope("cart", "a.py", (1, 9), uuid="a1", type="class"),
+            scope("cart_total", "a.py", (3, 5), uuid="a2"),
+            uuid="A",
+        ),
+        parsed("b.py", scope("cart", "b.py", uuid="b1", type="module"), uuid="B"),
+    ]
+    await store.code.replace_files("shop", files)
+    return "shop"
+
+
+async def states(store: Store, project_id: str) -> dict[str, str]:
+    return {found.path: found.state for found in await store.code.files(project_id)}
+
+
+async def test_what_a_file_imports_comes_back_in_order(store: Store, shop: str) -> None:
+    imports = ("..pkg\tname,other", "numpy", "é 'quoted'\t*")
+    given = file("c.py", uuid="C", imports=imports)
+    await store.code.replace_files(shop, [parsed("c.py", uuid="C", imports=imports)])
+
+    assert (await store.code.file(shop, "c.py")).imports == given.imports
+    assert (await store.code.file(shop, "a.py")).imports == ()
+
+
+async def test_files_are_marked_by_path(store: Store, shop: str) -> None:
+    await store.code.mark_files(shop, ["a.py", "none.py"], "stale")
+
+    assert await states(store, shop) == {"a.py": "stale", "b.py": "parsed"}
+    await store.code.mark_files(shop, [], "stale")
+    assert (await states(store, shop))["b.py"] == "parsed"
+
+
+async def test_files_get_another_time_by_path(store: Store, shop: str) -> None:
+    await store.code.touch_files(shop, {"a.py": at(5), "none.py": at(6)})
+    assert (await store.code.file(shop, "a.py")).mtime == at(5)
+
+    await store.code.touch_files(shop, {"a.py": None})
+    assert (await store.code.file(shop, "a.py")).mtime is None
+    assert len(await store.code.files(shop)) == 2
+
+
+async def test_marking_files_of_an_unknown_project_is_an_error(store: Store) -> None:
+    with pytest.raises(ProjectNotFound):
+        await store.code.mark_files("none", ["a.py"], "stale")
+
+
+async def test_relations_of_a_file_are_replaced_and_others_stay(store: Store, shop: str) -> None:
+    old = [Relation("CONSUMES", "a1", "b1"), Relation("IMPORTS", "A", "B")]
+    stays = Relation("CONSUMES", "b1", "a1")
+    new = [Relation("CONSUMES", "a2", "b1"), Relation("USES_LIBRARY", "A", "numpy")]
+    await store.code.relate(shop, [*old, stays])
+
+    await store.code.relate_files(shop, ["a.py"], new, "related")
+
+    assert await store.code.relations("a1", "out") == []
+    assert await store.code.relations("a2", "out") == [new[0]]
+    assert await store.code.relations("A", "out") == [new[1]]
+    assert await store.code.relations("b1", "out") == [stays]
+    assert await states(store, shop) == {"a.py": "related", "b.py": "parsed"}
+
+
+async def test_relations_with_an_unknown_end_change_nothing(store: Store, shop: str) -> None:
+    kept = Relation("CONSUMES", "a1", "b1")
+    await store.code.relate(shop, [kept])
+
+    for bad, error in (
+        (Relation("CONSUMES", "a1", "none"), ScopeNotFound),
+        (Relation("IMPORTS", "A", "none"), FileNotKnown),
+    ):
+        with pytest.raises(error):
+            await store.code.relate_files(shop, ["a.py"], [bad], "related")
+
+    assert await store.code.relations("a1", "out") == [kept]
+    assert (await states(store, shop))["a.py"] == "parsed"
+
+
+async def test_importers_of_files_are_counted(store: Store, shop: str) -> None:
+    await store.code.replace_files(shop, [parsed("c.py", uuid="C")])
+    edges = [("A", "B"), ("C", "B"), ("B", "C")]
+    await store.code.relate(shop, [Relation("IMPORTS", *edge) for edge in edges])
+
+    assert await store.code.importers(shop, ["a.py", "b.py", "none.py"]) == {"b.py": 2}
+    assert await store.code.importers("none", ["b.py"]) == {}
+
+
+async def test_relating_an_unknown_project_is_an_error(store: Store) -> None:
+    with pytest.raises(ProjectNotFound):
+        await store.code.relate_files("none", ["a.py"], [], "related")
+
+
+async def test_names_of_scopes_come_without_their_source(store: Store, shop: str) -> None:
+    found = await store.code.scope_names(["a2", "b1", "none"])
+
+    assert set(found) == {"a2", "b1"}
+    whole = await store.code.scope("a2")
+    assert found["a2"] == ScopeName(
+        "a2", "cart_total", whole.qualified_name, whole.type, "a.py", 3, 5, whole.signature
+    )
+    assert await store.code.scope_names([]) == {}
+
+
+async def test_names_of_whole_files_come_by_file_and_line(store: Store, shop: str) -> None:
+    found = await store.code.names_in(shop, ["b.py", "a.py", "none.py", "a.py"])
+
+    assert [name.uuid for name in found] == ["a1", "a2", "b1"]
+    assert await store.code.names_in("none", ["a.py"]) == []
+
+
+async def test_what_is_left_to_embed_is_counted_and_told_in_steps(store: Store, shop: str) -> None:
+    code, model = store.code, direction(0).model
+    assert await code.count_scopes(shop, model) == (3, 3)
+    first = await code.scopes_to_embed(shop, model, 1)
+    rest = await code.scopes_to_embed(shop, model, 9, after=first[0].uuid)
+    assert [s.uuid for s in (*first, *rest)] == ["a1", "a2", "b1"]
+
+    whole = await code.scope("a1")
+    await code.embed([ScopeVector("a1", direction(0), whole.hash)])
+
+    assert await code.count_scopes(shop, model) == (2, 3)
+    assert await code.count_scopes(shop, "another") == (3, 3)
+    assert await code.count_scopes("none", model) == (0, 0)
+
+
+async def test_types_filter_words_and_vectors(store: Store, shop: str) -> None:
+    vectors = [ScopeVector(i, direction(n), "h") for n, i in enumerate(("a1", "a2", "b1"))]
+    await store.code.embed(vectors)
+
+    async def found(*types: str) -> tuple[set[str], set[str]]:
+        where = CodeFilter(project_id=shop, types=types)
+        by_words = await store.code.by_words("cart", where, 9)
+        by_vector = await store.code.by_vector(direction(0), where, 9)
+        return {match.id for match in by_words}, {match.id for match in by_vector}
+
+    assert await found("module") == ({"b1"}, {"b1"})
+    assert await found("module", "class") == ({"a1", "b1"}, {"a1", "b1"})
+    assert await found() == ({"a1", "a2", "b1"}, {"a1", "a2", "b1"})
+    assert await found("none") == (set(), set())
+
+
+async def test_files_filter_words_and_vectors(store: Store, shop: str) -> None:
+    vectors = [ScopeVector(i, direction(n), "h") for n, i in enumerate(("a1", "a2", "b1"))]
+    await store.code.embed(vectors)
+    where = CodeFilter(project_id=shop, files=("b.py", "none.py"))
+
+    assert [m.id for m in await store.code.by_words("cart", where, 9)] == ["b1"]
+    assert [m.id for m in await store.code.by_vector(direction(0), where, 9)] == ["b1"]
