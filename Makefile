@@ -3,16 +3,15 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-STATEMENT ?= A message is committed to the store before anything else happens to it
-QUESTION  ?= What happens to a message when the process is killed?
+QUESTION ?= How does a worker keep the lease of a job?
 
 .PHONY: help run test test-fast check format bench neo4j neo4j-stop lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-run: $(VENV)/.run ## Set everything up, then tell RagForge something and ask about it
-	$(BIN)/ragforge ask "$(STATEMENT)"
+run: $(VENV)/.run ## Set everything up, read this project and answer a question about it
+	$(BIN)/ragforge ingest
 	$(BIN)/ragforge ask "$(QUESTION)"
 	$(BIN)/ragforge sessions list
 
@@ -37,6 +36,8 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.store
 	$(BIN)/python -m benchmarks.embed
 	$(BIN)/python -m benchmarks.execute
+	$(BIN)/python -m benchmarks.ingest
+	$(BIN)/python -m benchmarks.code_search
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 	$(PYTHON) scripts/neo4j_server.py

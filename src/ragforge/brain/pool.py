@@ -64,6 +64,7 @@ class Reader:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._batches.clear()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -103,16 +104,7 @@ class Reader:
     async def _work(self) -> None:
         """Take batches until there are none, in one process after another if they die."""
         while self._batches:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "ragforge.brain.pool_worker",
-                self._root,
-                self._project_id,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for us: we end the workers
-            )
+            process = await self._start()
             try:
                 while self._batches:
                     batch = self._batches.popleft()
@@ -123,6 +115,25 @@ class Reader:
                     await self._done.put(read)
             finally:
                 await _end(process)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "ragforge.brain.pool_worker",
+                self._root,
+                self._project_id,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for us: we end the workers
+            )
+        )
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            await _end(await starting)  # half started, it would leave its pipes open
+            raise
 
     async def _blame(self, batch: list[Job]) -> None:
         """Find the file that ended a worker, by reading one at a time; leave it out."""
@@ -148,11 +159,15 @@ async def _ask(process: asyncio.subprocess.Process, batch: list[Job]) -> list[Re
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill a worker, and wait until nothing is left of it even if we are told to stop."""
     assert process.stdin is not None
     process.stdin.close()
     with suppress(ProcessLookupError):
         process.kill()
-    await process.wait()
+    ending = asyncio.ensure_future(process.communicate())
+    while not ending.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(ending)
 
 
 def read_all(root: str, project_id: str, jobs: Sequence[Job]) -> list[ReadFile]:

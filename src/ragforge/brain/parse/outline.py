@@ -21,7 +21,10 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name as it is written in a body, its parts joined by dots in every language."""
+    """A name as it is written in a body, its parts joined by dots in every language.
+
+    It begins with a dot if it is that of something computed: `f(x).save` gives `.save`.
+    """
 
     name: str
     line: int

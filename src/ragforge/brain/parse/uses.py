@@ -93,6 +93,8 @@ def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
     name = name.lstrip(sigils) if sigils else name
     if name.lstrip("$")[:1].isdigit():  # `$0`: an argument without a name
         name = ""
+    if name and not whole:
+        name = f".{name}"  # of something that is computed: `f(x).save` is not any `save`
     arguments = text.find(b"<")
     return name, whole, arguments if arguments > 0 else len(text)
 

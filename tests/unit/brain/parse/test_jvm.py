@@ -121,7 +121,7 @@ def test_the_kotlin_sample_has_exactly_these_bases_and_decorators(sample: Sample
 
 def test_the_kotlin_sample_uses_these_names(sample: Sample) -> None:
     found = sample("Feed.kt")
-    assert found.calls("Feed.posts") == "client.fetch map found.filter it.text.isNotEmpty parse"
+    assert found.calls("Feed.posts") == "client.fetch .map found.filter it.text.isNotEmpty parse"
     assert found.uses("Feed.posts") == "Posts MAX_POSTS"
     assert found.calls("Registry.register") == "Log.info describe"
     assert found.uses("Registry.register") == "String Source Post sources"

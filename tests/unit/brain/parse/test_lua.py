@@ -39,7 +39,7 @@ def test_the_lua_sample_uses_these_names(sample: Sample) -> None:
     assert found.uses("M.new") == "Matrix"
     assert found.calls("Matrix.scale") == "M.map"
     assert found.uses("Matrix.scale") == "self.factor self"
-    assert found.calls("global_one") == "print_all scale M.new"
+    assert found.calls("global_one") == "print_all .scale M.new"
     assert found.uses("global_one") == ""
 
 

@@ -1,0 +1,181 @@
+"""Pool: all files are read, by whatever number of processes, and one bad file costs itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ragforge.brain import pool
+from ragforge.brain.pool import Reader
+from ragforge.brain.reading import ReadFile, read_file
+from ragforge.brain.walk import Found, Limits, walk
+
+# A worker that ends without a word when it comes to a file of a certain name.
+DEADLY_WORKER = """
+import os, sys
+from ragforge.brain import pool, pool_worker
+
+def read_file(root, project_id, path, *rest, read=pool.read_file):
+    if "deadly" in path:
+        os._exit(9)
+    return read(root, project_id, path, *rest)
+
+pool.read_file = read_file
+sys.argv = ["worker", *sys.argv[-2:]]
+pool_worker.main()
+"""
+
+
+@pytest.fixture
+def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a few files be enough for workers, with several batches each."""
+    monkeypatch.setattr(pool, "MANY_FILES", 1)
+    monkeypatch.setattr(pool, "BATCH_FILES", 3)
+    monkeypatch.setattr(pool.os, "cpu_count", lambda: 2)
+
+
+@pytest.fixture
+def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: None) -> None:
+    """Let workers die over files whose name says so."""
+    program, python = tmp_path / "deadly.py", tmp_path / "python"
+    program.write_text(DEADLY_WORKER)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{program}" "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(pool.sys, "executable", str(python))
+
+
+def make(root: Path, *names: str) -> tuple[Found, ...]:
+    root.mkdir()
+    for name in names:
+        (root / name).write_text(f"def about_{name.partition('.')[0]}():\n    pass\n")
+    return walk(root, Limits()).files
+
+
+async def read(
+    root: Path, files: tuple[Found, ...], hashes: dict[str, str] | None = None
+) -> dict[str, ReadFile]:
+    async with Reader(root, "project", len(files)) as reader:
+        batches = [batch async for batch in reader.batches(files, hashes or {})]
+    found = [file for batch in batches for file in batch]
+    assert len(found) == len({file.path for file in found})
+    return {file.path: file for file in found}
+
+
+def read_one_by_one(root: Path, files: tuple[Found, ...]) -> dict[str, ReadFile]:
+    return {f.path: read_file(str(root), "project", f.path, f.mtime_ns) for f in files}
+
+
+def workers() -> list[psutil.Process]:
+    found = psutil.Process().children(recursive=True)
+    return [child for child in found if "ragforge.brain.pool_worker" in child.cmdline()]
+
+
+async def test_few_files_are_read_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool.sys, "executable", "/nowhere/python")
+    files = make(tmp_path / "project", "a.py", "b.py")
+
+    assert await read(tmp_path / "project", files) == read_one_by_one(tmp_path / "project", files)
+
+
+@pytest.mark.usefixtures("in_processes")
+async def test_many_files_are_read_by_workers_as_one_process_would(tmp_path: Path) -> None:
+    files = make(tmp_path / "project", *(f"f{number}.py" for number in range(20)))
+
+    assert await read(tmp_path / "project", files) == read_one_by_one(tmp_path / "project", files)
+    assert workers() == []
+
+
+@pytest.mark.usefixtures("in_processes")
+async def test_workers_leave_out_what_has_not_changed(tmp_path: Path) -> None:
+    files = make(tmp_path / "project", "a.py", "b.py")
+    first = await read(tmp_path / "project", files)
+    assert first["a.py"].parsed is not None
+
+    second = await read(tmp_path / "project", files, {"a.py": first["a.py"].parsed.file.hash})
+
+    assert second["a.py"].outline is None
+    assert second["b.py"].outline is not None
+
+
+async def test_a_batch_is_bounded_by_files_and_by_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "BATCH_FILES", 3)
+    monkeypatch.setattr(pool, "BATCH_BYTES", 100)
+    root = tmp_path / "project"
+    root.mkdir()
+    for name, size in [("a", 10), ("b", 10), ("c", 10), ("d", 10), ("e", 90), ("f", 500)]:
+        (root / name).write_text("x" * size)
+    files = walk(root, Limits()).files
+
+    async with Reader(root, "project", len(files)) as reader:
+        batches = [[file.path for file in batch] async for batch in reader.batches(files, {})]
+
+    assert batches == [["a", "b", "c"], ["d", "e"], ["f"]]
+
+
+@pytest.mark.usefixtures("deadly")
+@pytest.mark.parametrize(
+    "bad",
+    [("f4-deadly.py",), ("f0-deadly.py", "f1-deadly.py"), ("f2-deadly.py", "f8-deadly.py")],
+    ids=["one", "two of a batch", "two of different batches"],
+)
+async def test_a_file_that_ends_a_worker_is_left_out_alone(
+    tmp_path: Path, bad: tuple[str, ...]
+) -> None:
+    good = [f"f{n}.py" for n in range(10) if f"f{n}-deadly.py" not in bad]
+    files = make(tmp_path / "project", *good, *bad)
+
+    found = await read(tmp_path / "project", files)
+
+    assert set(found) == {*good, *bad}
+    assert {path for path, file in found.items() if file.skipped == "unreadable"} == set(bad)
+    assert all(found[path].outline is not None for path in good)
+    assert workers() == []
+
+
+@pytest.mark.usefixtures("deadly")
+async def test_files_that_all_end_their_workers_end_the_reading_as_well(tmp_path: Path) -> None:
+    names = [f"{number}-deadly.py" for number in range(5)]
+
+    found = await read(tmp_path / "project", make(tmp_path / "project", *names))
+
+    assert [file.skipped for file in found.values()] == ["unreadable"] * 5
+
+
+@pytest.mark.usefixtures("in_processes")
+async def test_whoever_leaves_early_leaves_no_workers(tmp_path: Path) -> None:
+    files = make(tmp_path / "project", *(f"f{number}.py" for number in range(20)))
+
+    async with Reader(tmp_path / "project", "project", len(files)) as reader:
+        async for _ in reader.batches(files, {}):
+            break
+
+    assert workers() == []
+
+
+@pytest.mark.usefixtures("in_processes")
+async def test_workers_that_cannot_be_started_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = make(tmp_path / "project", "a.py", "b.py")
+    monkeypatch.setattr(pool.sys, "executable", "/nowhere/python")
+
+    with pytest.raises(FileNotFoundError):
+        await read(tmp_path / "project", files)
+
+
+def test_a_worker_ends_when_its_input_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    run: Callable[..., psutil.Popen] = psutil.Popen
+    command = [sys.executable, "-m", "ragforge.brain.pool_worker", ".", "project"]
+
+    worker = run(command, stdin=pool.asyncio.subprocess.PIPE, stderr=pool.asyncio.subprocess.PIPE)
+    _, errors = worker.communicate(timeout=60)
+
+    assert (worker.returncode, errors) == (0, b"")
