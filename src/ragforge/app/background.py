@@ -10,8 +10,8 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.agent.turn import EMBED_JOB, TITLE_JOB
 from ragforge.brain.find import Finder
 from ragforge.brain.ingest import Ingester
+from ragforge.brain.limits import Limits
 from ragforge.brain.project import Brain
-from ragforge.brain.walk import Limits
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json

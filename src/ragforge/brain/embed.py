@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ragforge.brain import locks
-from ragforge.brain.scopes import MODULE
-from ragforge.domain.code import Scope, ScopeName
+from ragforge.domain.code import MODULE, Scope, ScopeName
 from ragforge.domain.work import Holder
 from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import CodeStore, ScopeVector

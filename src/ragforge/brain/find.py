@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ragforge.brain.scopes import CHUNK, MODULE
-from ragforge.domain.code import CodeFilter, Direction, RelationKind, Scope
+from ragforge.domain.code import CHUNK, MODULE, CodeFilter, Direction, RelationKind, Scope
 from ragforge.domain.hits import Match
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain import locks
-from ragforge.brain.changes import compare, count_changed
 from ragforge.brain.embed import embed_scopes
 from ragforge.brain.find import CodeHit, Finder
 from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
-from ragforge.brain.reading import PARSED
-from ragforge.brain.walk import walk
-from ragforge.brain.watch import changes
 from ragforge.errors import ProjectNotFound
 
 SEMANTIC_LIMIT = 100
@@ -130,6 +126,10 @@ class Brain:
 
     async def status(self) -> Status:
         """Compare what is known with what is there; of a few suspects, the content as well."""
+        from ragforge.brain.changes import compare, count_changed
+        from ragforge.brain.reading import PARSED
+        from ragforge.brain.walk import walk
+
         code, uuid = self.finder.code, self.project_id
         if not await self.is_known():
             return Status(str(self.root), known=False)
@@ -158,6 +158,8 @@ class Brain:
         self, stopping: asyncio.Event, on_report: Callable[[Report], None] = lambda _: None
     ) -> None:
         """Keep the project current until told to stop, a batch of changes at a time."""
+        from ragforge.brain.watch import changes
+
         async for _ in changes(self.root, stopping, limits=self.ingester.limits):
             report, _ = await self.ingest()
             on_report(report)

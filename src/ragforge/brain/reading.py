@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 
+from ragforge.brain.ids import stable_id
 from ragforge.brain.look import decode, look
 from ragforge.brain.names import SkipReason
 from ragforge.brain.parse import Import, Outline, parse
-from ragforge.brain.scopes import scope_ids, scopes_of, stable_id
+from ragforge.brain.scopes import scope_ids, scopes_of
 from ragforge.domain.code import File, ParsedFile
 
 PARSED = "parsed"

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from hashlib import blake2b
 
+from ragforge.brain.ids import digest, stable_id
 from ragforge.brain.parse import Definition, Outline
-from ragforge.domain.code import SECTION, Scope
+from ragforge.domain.code import MODULE, SECTION, Scope
 
 MAX_SOURCE_CHARS = 100_000
-MODULE = "module"
-CHUNK = "chunk"
-
-
-def digest(text: str) -> str:
-    """Return the hash by which a text is known to have changed."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def stable_id(*parts: str) -> str:
-    """Return an id that is the same whenever the same thing is ingested again."""
-    return digest("\0".join(parts))
 
 
 def scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:

@@ -10,15 +10,10 @@ from operator import attrgetter
 from pathlib import Path
 
 from ragforge.brain.ignore import IGNORE_FILES, Ignore, rules_above
+from ragforge.brain.limits import Limits
 from ragforge.brain.names import SkipReason, is_foreign, reason_to_prune, reason_to_skip
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much is too much."""
-
-    max_bytes: int = 1_000_000
-    max_files: int = 200_000
+__all__ = ["Found", "Limits", "Skipped", "Walked", "prune", "walk"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,10 @@ RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
 
 SECTION = "section"
 """The scope type of a document's part; code search never returns it."""
+MODULE = "module"
+"""The scope type of a whole file of code."""
+CHUNK = "chunk"
+"""The scope type of a part of a file that has no scopes of its own."""
 
 
 @dataclass(frozen=True, slots=True)

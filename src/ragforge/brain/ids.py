@@ -1,0 +1,15 @@
+"""Ids: made of what a thing is, so that it has the same one whenever it is ingested."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+
+def digest(text: str) -> str:
+    """Return the hash by which a text is known to have changed."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def stable_id(*parts: str) -> str:
+    """Return an id that is the same whenever the same thing is ingested again."""
+    return digest("\0".join(parts))
