@@ -83,13 +83,13 @@ def changed_names(
             or old.state in (PARSED, SKIPPED)
             or is_manifest(file.path)
             or file.parsed.file.imports != old.imports
-            or _face(file.parsed.scopes) != _face(scopes[file.path])
+            or face(file.parsed.scopes) != face(scopes[file.path])
         ):
             changed.add(file.path)
     return changed
 
 
-def _face(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
+def face(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
     """Return what other files may see of definitions: not the bodies of functions."""
     named: dict[str, list[Scope]] = defaultdict(list)
     for scope in sorted(scopes, key=lambda found: (found.start_line, -found.end_line, found.uuid)):

@@ -113,6 +113,9 @@ class Reader:
                         await self._blame(batch)
                         break
                     await self._done.put(read)
+            except asyncio.CancelledError:
+                _kill(process)
+                raise
             finally:
                 await _end(process)
 
@@ -132,7 +135,9 @@ class Reader:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            await _end(await starting)  # half started, it would leave its pipes open
+            process = await starting  # half started, it would leave its pipes open
+            _kill(process)
+            await _end(process)
             raise
 
     async def _blame(self, batch: list[Job]) -> None:
@@ -158,12 +163,16 @@ async def _ask(process: asyncio.subprocess.Process, batch: list[Job]) -> list[Re
     return read
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill a worker, and wait until nothing is left of it even if we are told to stop."""
-    assert process.stdin is not None
-    process.stdin.close()
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """End a worker that may be at work for long; an idle one ends with its input."""
     with suppress(ProcessLookupError):
         process.kill()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Let a worker go, and wait until nothing is left of it even if we are told to stop."""
+    assert process.stdin is not None
+    process.stdin.close()
     ending = asyncio.ensure_future(process.communicate())
     while not ending.done():
         with suppress(asyncio.CancelledError):

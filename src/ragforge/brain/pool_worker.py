@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
-from contextlib import suppress
 
 from ragforge.brain.pool import LENGTH_BYTES, read_all
 
@@ -13,13 +13,18 @@ def main() -> None:
     root, project_id = sys.argv[1:]
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while head := asked.read(LENGTH_BYTES):
-        jobs = pickle.loads(asked.read(int.from_bytes(head, "little")))
-        data = pickle.dumps(read_all(root, project_id, jobs), pickle.HIGHEST_PROTOCOL)
+        length = int.from_bytes(head, "little")
+        job = asked.read(length)
+        if len(job) < length:  # whoever asked was killed over it
+            return
+        data = pickle.dumps(read_all(root, project_id, pickle.loads(job)), pickle.HIGHEST_PROTOCOL)
         answers.write(len(data).to_bytes(LENGTH_BYTES, "little"))
         answers.write(data)
         answers.flush()
 
 
 if __name__ == "__main__":
-    with suppress(BrokenPipeError):  # whoever asked was killed: nobody is to be told
+    try:
         main()
+    except BrokenPipeError:  # whoever asked was killed: nobody is to be told, not at exit either
+        os._exit(1)
