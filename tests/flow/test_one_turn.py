@@ -186,3 +186,18 @@ async def test_the_question_survives_when_the_rest_of_the_turn_fails(
 
     assert len(found) == 1
     assert STATEMENT in later.passages[0].text
+
+
+async def test_a_secret_is_not_stored_and_the_rest_of_the_words_is(
+    environ: dict[str, str], project: Path
+) -> None:
+    settings = load_settings(project, environ=environ).settings
+    secret = "hunter2" + "swordfish"
+
+    async with open_app(settings, project) as app:
+        answer = await app.ask(f"Why does postgres://shop:{secret}@db.local/shop refuse me?")
+        stored = await app.store.conversations.messages(answer.conversation_id)
+        [hit] = await app.search_memory("postgres refuse", limit=3, everywhere=False)
+
+    assert secret not in str(stored)
+    assert "postgres://shop:[redacted: password]@db.local/shop" in hit.turn.user.content

@@ -1,14 +1,18 @@
-"""Record: put what is said into the store, before anything else happens to it."""
+"""Record: put what is said into the store, before anything else happens to it.
+
+Secrets are taken out on the way: what is stored may be searched, shown, copied and sent.
+"""
 
 from __future__ import annotations
 
 from ragforge.domain.conversations import Message
+from ragforge.memory.redact import redact
 from ragforge.ports.conversations import ConversationStore
 
 
 async def question(store: ConversationStore, conversation_id: str, text: str) -> Message:
     """Open a turn with the user's message; durable when this returns."""
-    [message] = await store.append(conversation_id, [Message(role="user", content=text)])
+    [message] = await store.append(conversation_id, [Message(role="user", content=redact(text))])
     return message
 
 
@@ -28,8 +32,8 @@ async def answer(
     """
     said = Message(
         role="assistant" if by_model else "system",
-        content=text,
-        reasoning=reasoning or None,
+        content=redact(text),
+        reasoning=redact(reasoning) or None,
         turn_index=turn_index,
     )
     [message] = await store.append(conversation_id, [said])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -74,9 +75,7 @@ def workers() -> list[psutil.Process]:
     return [child for child in found if "ragforge.brain.pool_worker" in child.cmdline()]
 
 
-async def test_few_files_are_read_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_few_files_are_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool.sys, "executable", "/nowhere/python")
     files = make(tmp_path / "project", "a.py", "b.py")
 
@@ -171,11 +170,32 @@ async def test_workers_that_cannot_be_started_are_an_error(
         await read(tmp_path / "project", files)
 
 
-def test_a_worker_ends_when_its_input_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    run: Callable[..., psutil.Popen] = psutil.Popen
-    command = [sys.executable, "-m", "ragforge.brain.pool_worker", ".", "project"]
+def start_worker(root: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "ragforge.brain.pool_worker", str(root), "project"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
 
-    worker = run(command, stdin=pool.asyncio.subprocess.PIPE, stderr=pool.asyncio.subprocess.PIPE)
-    _, errors = worker.communicate(timeout=60)
 
-    assert (worker.returncode, errors) == (0, b"")
+def asking_for(*paths: str) -> bytes:
+    data = pickle.dumps([(path, 0, None) for path in paths])
+    return len(data).to_bytes(pool.LENGTH_BYTES, "little") + data
+
+
+@pytest.mark.parametrize("asked", [b"", asking_for("a.py")[:4], asking_for("a.py")[:-4]])
+def test_a_worker_ends_when_its_input_does(tmp_path: Path, asked: bytes) -> None:
+    worker = start_worker(tmp_path)
+
+    assert worker.communicate(asked, timeout=60) == (b"", b"")
+    assert worker.returncode == 0
+
+
+@pytest.mark.parametrize("lines", [1, 20_000], ids=["small", "more than a pipe holds"])
+def test_a_worker_whom_nobody_listens_to_ends_without_a_word(tmp_path: Path, lines: int) -> None:
+    (tmp_path / "a.py").write_text("x = 1  # and so on\n" * lines)
+    with start_worker(tmp_path) as worker:
+        assert worker.stdin and worker.stdout and worker.stderr  # noqa: PT018
+        worker.stdout.close()
+        worker.stdin.write(asking_for("a.py"))
+        worker.stdin.close()
+
+        assert worker.stderr.read() == b""

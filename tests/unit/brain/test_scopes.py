@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from ragforge.brain.ids import stable_id
 from ragforge.brain.parse import parse
-from ragforge.brain.scopes import MAX_SOURCE_CHARS, scope_ids, scopes_of, stable_id
+from ragforge.brain.scopes import MAX_SOURCE_CHARS, scope_ids, scopes_of
 from ragforge.domain.code import Scope
 
 
@@ -115,7 +116,7 @@ NESTED = {
         "  class B {\n    void show() {\n      int y = 4;\n    }\n  }\n}\n"
     ),
     "a.rb": "X = 1\nmodule M\n  class A\n    def add\n      y = 2\n    end\n  end\nend\n",
-    "a.rs": "mod m {\n    pub fn f() {\n        let x = 1;\n    }\n}\nfn g() {\n    let y = 2;\n}\n",
+    "a.rs": "mod m {\n  pub fn f() {\n    let x = 1;\n  }\n}\nfn g() {\n  let y = 2;\n}\n",
 }
 
 

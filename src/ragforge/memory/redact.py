@@ -1,0 +1,161 @@
+"""Redact: take secrets out of what is going to be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
+from typing import TypeAlias
+
+from ragforge.domain.text import Json
+from ragforge.memory import redact_patterns as patterns
+from ragforge.memory.redact_assignments import assigned, lowered
+from ragforge.memory.redact_values import is_placeholder, kind_of, label_of
+
+__all__ = ["redact", "redact_json"]
+
+Found: TypeAlias = tuple[int, int, str]  # start, end, what
+
+_PASSES = 8  # a marker may free what its secret was glued to; two passes are usual
+_LONGEST_PEM = 64_000
+
+
+def redact(text: str) -> str:
+    """Return the text with a marker, `[redacted: password]`, for every secret.
+
+    Everything else stays as it is; without a secret the very same object comes back.
+    Redacting twice changes nothing more.
+    """
+    for _ in range(_PASSES):
+        before = text
+        for find in _FINDERS:
+            text = _mark(text, find(text))
+        if text is before:
+            break
+    return text
+
+
+def redact_json(value: Json) -> Json:
+    """Return the value with the secrets in its strings redacted, as deep as it goes.
+
+    A string under a name such as `password` or `api_key` is redacted whole, unless it only
+    stands for a secret. Names stay. Without a secret the very same object comes back.
+    """
+    done: dict[int, Json] = {}  # containers by identity: each is worked on once, cycles end
+    stack: list[tuple[Json, bool]] = [(value, False)]
+    while stack:
+        item, ready = stack.pop()
+        if not isinstance(item, (dict, list, tuple)):
+            continue
+        if ready:
+            done[id(item)] = _rebuilt(item, done)
+        elif id(item) not in done:
+            done[id(item)] = item
+            stack.append((item, True))
+            stack.extend(
+                (child, False) for child in (item.values() if isinstance(item, dict) else item)
+            )
+    return redact(value) if isinstance(value, str) else done.get(id(value), value)
+
+
+def _rebuilt(item: Json, done: dict[int, Json]) -> Json:
+    """Return a container with its children redacted, or itself if none has changed."""
+    if isinstance(item, dict):
+        pairs = {key: _child(child, done, _name(item, key)) for key, child in item.items()}
+        return pairs if any(pairs[key] is not item[key] for key in item) else item
+    children = [_child(child, done, "") for child in item]
+    if all(new is old for new, old in zip(children, item, strict=True)):
+        return item
+    return children if isinstance(item, list) else tuple(children)
+
+
+def _child(child: Json, done: dict[int, Json], name: str) -> Json:
+    if not isinstance(child, str):
+        return done.get(id(child), child)
+    kind = kind_of(name) if child and name else None
+    if kind in ("password", "secret") and not is_placeholder(child):
+        return f"[redacted: {label_of(name, kind)}]"
+    return redact(child)
+
+
+def _name(item: dict[Json, Json], key: Json) -> str:
+    """Return the name of a value: its key, or what stands beside it as `name`."""
+    name = item.get("name") if key == "value" else key
+    return name if isinstance(name, str) else ""
+
+
+def _mark(text: str, found: Iterable[Found]) -> str:
+    """Return the text with a marker for each span, one for those that overlap."""
+    pieces: list[str] = []
+    at = 0
+    for start, end, what in sorted(found, key=lambda span: (span[0], -span[1])):
+        if start >= at:
+            pieces += (text[at:start], f"[redacted: {what}]")
+        at = max(at, end)
+    return "".join((*pieces, text[at:])) if pieces else text
+
+
+def _private_keys(text: str) -> Iterator[Found]:
+    """Find PEM and PGP blocks, whole or cut off, and PuTTY's; a mere mention has no body."""
+    if "PRIVATE KEY" in text:
+        marks = list(patterns.PEM_MARK.finditer(text))
+        for mark, after in zip_longest(marks, marks[1:]):
+            if mark[1] == "END":
+                continue
+            if after and after[1] == "END" and _is_key_body(text[mark.end() : after.start()]):
+                yield mark.start(), after.end(), "private key"
+            elif (body := patterns.PEM_BODY.match(text, mark.end())) and _is_key_body(body[0]):
+                yield mark.start(), body.end(), "private key"
+    if "Private-Lines" in text:
+        yield from ((*hit.span(2), "private key") for hit in patterns.PUTTY.finditer(text))
+
+
+def _is_key_body(body: str) -> bool:
+    """Say whether text is mostly lines of a key, the first of them at least half a line long."""
+    if len(body) > _LONGEST_PEM:
+        return False
+    runs = [len(run) for run in patterns.KEY_RUN.findall(body)]
+    return max(runs, default=0) >= 32 and sum(runs) * 2 >= len(body)
+
+
+def _shapes(text: str) -> Iterator[Found]:
+    """Find what a shape describes, trying each only where one of its hints stands."""
+    low, near_runs = lowered(text), _near_runs(text)
+    for shape in patterns.SHAPES:
+        if shape.long and not any(hint in near_runs for hint in shape.hints):
+            continue
+        for hint in shape.hints:
+            place = low if shape.any_case else text
+            at = place.find(hint)
+            while at >= 0:
+                end = at + len(hint)
+                if hit := shape.pattern.match(text, max(0, at - shape.back)):
+                    end = max(end, hit.end())  # past it even if refused: no run is read twice
+                    if shape.is_secret(hit[shape.group]):
+                        yield (*hit.span(shape.group), shape.what)
+                at = place.find(hint, end)
+    if "discord" in low:
+        yield from ((*hit.span(), "Discord token") for hit in patterns.DISCORD.finditer(text))
+
+
+def _near_runs(text: str) -> str:
+    """Return only what stands in or before a long run of letters and digits: little, mostly.
+
+    Searching it for a hundred hints is cheap; that it is found at all is a search in bytes.
+    """
+    same = text.encode("latin-1", "replace").translate(_RUN_TABLE)  # one byte for a character
+    pieces: list[str] = []
+    at, end = same.find(_RUN), 0
+    while at >= 0:
+        start = max(end, at - patterns.REACH)
+        end = same.find(b" ", at)
+        end = end if end >= 0 else len(text)
+        pieces.append(text[start:end])
+        at = same.find(_RUN, end)
+    return "\n".join(pieces)
+
+
+_RUN = b"a" * patterns.RUN
+_RUN_TABLE = bytes(
+    97 if chr(b).isascii() and (chr(b).isalnum() or b in b"_-") else 32 for b in range(256)
+)
+_FINDERS: tuple[Callable[[str], Iterator[Found]], ...] = (_private_keys, _shapes, assigned)

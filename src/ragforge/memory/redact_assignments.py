@@ -1,0 +1,184 @@
+"""Assignments: secrets that only the name before them betrays, in whatever syntax."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragforge.memory.redact_values import (
+    Kind,
+    is_code,
+    is_login,
+    is_placeholder,
+    is_random,
+    is_strong,
+    is_uuid,
+    kind_of,
+    label_of,
+)
+
+_KEYWORDS = ("pass", "pwd", "secret", "token", "key", "cred", "auth")
+_NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_QUOTE = r"(?=[bBrRuUfFL@]{0,2}\\{0,3}[\"'`])"
+_TYPE = r"(?:&(?:'\w{1,20} )?)?[\w.]{1,40}(?:[\[<][\w., |]{0,40}[\]>])?(?: ?\| ?[\w.]{1,40}){0,3}"
+
+_BETWEEN = re.compile(  # the rest of the name, and what joins it to its value
+    r"[\w-]{0,40}+(?P<close>\\{0,3}[\"'`]?[\])]{0,2})(?:"
+    rf"(?P<typed>(?:\??: ?{_TYPE}| \*?\w{{1,20}}) ?= ?{_QUOTE})"
+    r"|(?P<sets>[ \t]{0,20}+\??(?::=|=>|={1,3}|!={1,2}|::?|->)[ \t]{0,20}+)"
+    r"|(?P<beside>,?\s{1,40}[\"']?[vV]alue[\"']?[ \t]{0,4}[:=][ \t]{0,4})"
+    r"|(?P<says>[ \t]{1,4}(?:is|was)(?: now)?:?[ \t]{1,4})"
+    rf"|(?P<loose>(?:[ \t]{{0,4}}[,(]\s{{0,40}}|[ \t]{{1,4}}){_QUOTE})"
+    r"|(?P<bare>[ \t]{1,4}(?=[^\s=:-]))"
+    r"|(?P<element>>)"
+    r")",
+    re.ASCII,
+)
+_QUOTED = re.compile(
+    r"[bBrRuUfFL@]{0,2}(?P<quote>\"\"\"|'''|\\{0,3}[\"'`])"
+    r"(?P<value>(?:[^\\\n\"'`]++|(?!(?P=quote))(?:\\.|[\"'`]))++)"
+)
+_LOOK = 256  # of a value: enough to judge it
+_LINE = re.compile(
+    r"(?:[^\s\"'`<>\\&;]{1,64}+|[&;](?![ \w]{1,40}=)|\\(?![nrt\"'\\])){1,8}+", re.ASCII
+)
+_WORD = re.compile(r"(?:[^\s\"'`<>\\,;&)\]}|]{1,64}+|\\(?![nrt\"'\\])){1,8}+")
+_ENDS = re.compile(
+    r"[,;.]{0,2}(?:[ \t]{0,8}(?:\Z|[\r\n#}&<)\]\\\"'`|]|//)|[,;&])|[.,;!?]? (?![=+*/<>|&?-])"
+)
+_PATH_OR_NAME = re.compile(r".*/.*|[A-Za-z]\w*_\w*|[a-z]\w*(?:-\w+)+|\w+=\w*|\\.*")
+_NETRC = re.compile(r"login\s+\S+\s+\Z")
+_VERB = re.compile(r"[Pp]ass(?!word|wd|phrase|code|wort)\w*")
+_FIRST = re.compile(r"[({]\s*\\{0,3}[\"'`]\Z")
+_AFTER_CLOSE = frozenset(" \t+.,)%&;]}")
+_SHELL_WORDS = ("export", "set", "env", "ENV", "ARG", "-e", "--env", "$env:", "setx")
+
+
+def lowered(text: str) -> str:
+    """Return the text in small letters, each where its capital stood."""
+    return text.lower() if text.isascii() else text.replace("İ", "I").lower()
+
+
+def assigned(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where a secret is assigned to a name: start, end and what it is."""
+    low = lowered(text)
+    for keyword in _KEYWORDS:
+        position, size = low.find(keyword), len(keyword)
+        while position >= 0:
+            end = position + size
+            if (between := _BETWEEN.match(text, end)) is not None and (
+                found := _value(text, position, between)
+            ):
+                yield found
+                end = max(end, found[1])
+            position = low.find(keyword, end)
+
+
+def _value(text: str, position: int, between: re.Match[str]) -> tuple[int, int, str] | None:
+    """Return the value that follows a name, if it is a secret."""
+    before, name = _name(text, position, between.start("close"))
+    how = between.lastgroup
+    if (kind := kind_of(name)) is None and not name.endswith("auth"):
+        return None
+    if before.endswith("::") or ":secretsmanager:" in before:
+        return None  # the name of a type, of a resource
+    if how not in ("sets", "element") and _VERB.fullmatch(name):
+        return None
+    if how == "loose" and "," in between["loose"] and not _FIRST.search(before):
+        return None  # one of a list, or what follows a variable
+    if quoted := _QUOTED.match(text, between.end()):
+        if not between["close"] and quoted["value"][:1] in _AFTER_CLOSE:
+            return None  # that was the end of a quotation: "password=" + word
+        start, end = quoted.span("value")
+        secret = _quoted(kind, name, quoted["value"][:_LOOK], loose=how in ("loose", "says"))
+    else:
+        start = between.end()
+        end, certain, goes_on = _bare_end(text, start, before, name, between)
+        secret = end > start and _unquoted(kind, text[start:end][:_LOOK], certain=certain)
+        while secret and goes_on and (more := goes_on.match(text, end)):
+            end = more.end()
+    return (start, end, label_of(name, kind or "secret")) if secret else None
+
+
+def _name(text: str, position: int, end: int) -> tuple[str, str]:
+    """Return what stands before a name, and the name, which a keyword in it has betrayed."""
+    left = text[max(0, position - 60) : position]
+    before = left.rstrip(_NAME_CHARS)
+    name = left[len(before) :] + text[position:end]
+    if before.endswith("\\") and name[:1] in "nrt":  # an escaped line end, not a letter
+        before, name = before + name[:1], name[1:]
+    return before, name
+
+
+def _bare_end(
+    text: str, start: int, before: str, name: str, between: re.Match[str]
+) -> tuple[int, bool, re.Pattern[str] | None]:
+    """Return where a value without quotes ends, and whether it can be nothing but a value.
+
+    A very long one goes on by the pattern given: to read it to its end before it is known to be
+    a secret would take quadratic time where names and values alternate.
+    """
+    how = between.lastgroup
+    flag = how == "bare" and name.startswith("--")
+    env = _is_env(before, name, between["sets"])
+    chars = _LINE if env else _WORD
+    found = chars.match(text, start)
+    if found is None or (how == "bare" and not flag and not _NETRC.search(before)):
+        return start, False, None
+    end = found.end()
+    if how == "element":
+        whole = before.endswith("<") and text.startswith("</", end)
+        return (end, True, None) if whole else (start, False, None)
+    if env or flag or chars.match(text, end):
+        return end, env or flag, chars
+    end = start + len(found[0].rstrip(".,;:!?"))
+    return (end if _ENDS.match(text, end) else start), False, None
+
+
+def _is_env(before: str, name: str, sets: str | None) -> bool:
+    """Say whether `NAME=value` stands where a shell or a properties file takes it literally."""
+    if sets != "=":
+        return False
+    line = before.rpartition("\n")[2].rpartition("\\n")[2]
+    words = line.split()
+    shell = not words or words[-1] in _SHELL_WORDS or line.endswith("$env:")
+    if name.upper() == name:
+        return shell or line[-1:] in (" ", "\t", ";", '"', "'", "`")
+    return (shell and (line == "" or bool(words))) or name.startswith("--")
+
+
+def _quoted(kind: Kind | None, name: str, value: str, *, loose: bool) -> bool:
+    """Say whether a quoted value is a secret."""
+    if kind is None:
+        return not loose and is_login(value)
+    if is_placeholder(value):
+        return False
+    if kind == "password":
+        if " " in value and "phrase" in name.lower():
+            return not loose and len(value) >= 12
+        if loose:
+            return is_strong(value) and not _PATH_OR_NAME.fullmatch(value)
+        return len(value) >= 4 and " " not in value
+    return _random(kind, name, value)
+
+
+def _unquoted(kind: Kind | None, value: str, *, certain: bool) -> bool:
+    """Say whether a bare value is a secret, and not code or prose."""
+    if kind is None:
+        return is_login(value)
+    if is_placeholder(value) or is_code(value) or value.startswith("\\"):
+        return False
+    if not certain and value.isidentifier() and any(word in value.lower() for word in _KEYWORDS):
+        return False  # a variable that is called as what it holds
+    if kind == "password":
+        return len(value) >= 4 if certain else is_strong(value)
+    return _random(kind, "", value)
+
+
+def _random(kind: Kind, name: str, value: str) -> bool:
+    """Say whether a value is random enough for such a name."""
+    if kind == "key":
+        return is_random(value, strict=True)
+    if "secret" in name.lower() and (is_uuid(value) or is_strong(value, 12)):
+        return True
+    return is_random(value)

@@ -1,0 +1,219 @@
+"""Shapes of secrets: what betrays a key by its form alone, wherever it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ragforge.memory.redact_values import (
+    is_login,
+    is_placeholder,
+    is_random,
+    is_sample,
+    is_strong,
+)
+
+RUN = 20
+REACH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A kind of secret that one of its hints announces.
+
+    The pattern is tried only where a hint stands, so that other text costs a substring search.
+    It never backtracks over a long run: classes are possessive, runs entered at their left edge.
+    """
+
+    what: str
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+    is_secret: Callable[[str], bool]
+    group: int = 0  # what to redact; the rest of the match stays
+    any_case: bool = False  # the hints are small letters, the text need not be
+    back: int = 0  # how far before the hint the pattern begins
+    long: bool = False  # has a run of RUN characters, with its hint at most REACH before that
+
+
+def _is_key(value: str) -> bool:
+    return not is_sample(value)
+
+
+def _is_credential(value: str) -> bool:
+    return not is_placeholder(value) and (len(value) >= 20 or any(c.isdigit() for c in value))
+
+
+def _is_password(value: str) -> bool:
+    return not is_placeholder(value) and not value.isdigit()
+
+
+def _shape(
+    what: str, prefixes: str, body: str, *, edge: str = "A-Za-z0-9", long: bool = True
+) -> Shape:
+    """A key that begins with one of the space-separated prefixes."""
+    hints = tuple(prefixes.split())
+    starts = "|".join(map(re.escape, hints))
+    pattern = f"(?<![{edge}])(?:{starts})(?:{body})(?![A-Za-z0-9])"
+    return Shape(what, hints, re.compile(pattern, re.ASCII), _is_key, long=long)
+
+
+SHAPES: tuple[Shape, ...] = (
+    _shape("Anthropic key", "sk-ant-", r"[\w-]{20,}+"),
+    _shape("OpenAI key", "sk-", r"(?:proj|svcacct|admin|None)-[\w-]{20,}+|[A-Za-z0-9]{20,}+(?!-)"),
+    _shape("OpenRouter key", "sk-or-v1-", r"[0-9a-f]{32,}+"),
+    _shape("Langfuse key", "sk-lf-", r"[0-9a-f-]{32,}+"),
+    _shape("Groq key", "gsk_", r"[A-Za-z0-9]{40,}+"),
+    _shape("xAI key", "xai-", r"[A-Za-z0-9]{40,}+"),
+    _shape("Perplexity key", "pplx-", r"[A-Za-z0-9]{32,}+"),
+    _shape("Replicate token", "r8_", r"[A-Za-z0-9]{30,}+"),
+    _shape("Pinecone key", "pcsk_", r"[\w-]{40,}+"),
+    _shape("LangSmith key", "lsv2_", r"(?:pt|sk)_[0-9a-f_]{32,}+"),
+    _shape("Hugging Face token", "hf_ api_org_", r"[A-Za-z0-9]{30,}+"),
+    _shape("Google API key", "AIza", r"[\w-]{35}"),
+    _shape("Google OAuth secret", "GOCSPX-", r"[\w-]{24,}+"),
+    _shape("Google OAuth token", "ya29.", r"[\w.-]{20,}+"),
+    _shape("Google refresh token", "1//0", r"[\w-]{30,}+"),
+    _shape("AWS access key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?!_)"),
+    _shape("Alibaba access key", "LTAI", r"[A-Za-z0-9]{16,24}+"),
+    _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{30,}+"),
+    _shape("GitHub token", "github_pat_", r"\w{36,}+"),
+    _shape("GitLab token", "glpat- gldt- glrt- glptt- glcbt- glsoat-", r"[\w.-]{20,}+"),
+    _shape("Bitbucket token", "ATBB", r"[A-Za-z0-9]{28,}+"),
+    _shape("Atlassian token", "ATATT3", r"[\w=-]{50,}+"),
+    _shape("Slack token", "xoxa- xoxb- xoxp- xoxr- xoxs- xoxe- xoxe. xapp-", r"[\w.-]{16,}+"),
+    _shape("Slack webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/[\w/-]{20,}+"),
+    _shape("Discord webhook", "/api/webhooks/", r"\d{15,20}/[\w-]{40,}+", edge="\n"),
+    _shape("Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_", r"[A-Za-z0-9]{16,}+"),
+    _shape("Stripe webhook secret", "whsec_", r"[A-Za-z0-9+/]{24,}+={0,2}", long=False),
+    _shape("SendGrid key", "SG.", r"[\w-]{16,32}+\.[\w-]{20,64}+"),
+    _shape("Twilio key", "SK", r"[0-9a-f]{32}", edge="A-Za-z0-9_"),
+    _shape("Mailgun key", "key-", r"[0-9a-f]{32}"),
+    _shape("Brevo key", "xkeysib- xsmtpsib-", r"[\w-]{40,}+"),
+    _shape("npm token", "npm_", r"[A-Za-z0-9]{36}"),
+    _shape("PyPI token", "pypi-", r"[\w-]{50,}+"),
+    _shape("RubyGems key", "rubygems_", r"[0-9a-f]{48}"),
+    _shape("Docker token", "dckr_pat_ dckr_oat_", r"[\w-]{20,}+"),
+    _shape("Telegram bot token", ":AA", r"(?<=\d{8}:AA)[\w-]{33}", edge="\n"),
+    _shape("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}"),
+    _shape("Azure key", "AccountKey= SharedAccessKey=", r"[A-Za-z0-9+/]{40,}+={0,2}", long=False),
+    _shape(
+        "Azure signature", "sig=", r"(?:[A-Za-z0-9+/_-]|%[0-9A-Fa-f]{2}){40,}+={0,2}", long=False
+    ),
+    _shape("Databricks token", "dapi", r"[0-9a-f]{32}(?:-\d)?"),
+    _shape("Square token", "sq0atp- sq0csp- sq0idp-", r"[\w-]{22,}+"),
+    _shape("Square token", "EAAA", r"[\w-]{58,64}+", edge=r"\w+/=-"),
+    _shape("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
+    _shape("Linear key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}+"),
+    _shape("Notion token", "secret_ ntn_", r"[A-Za-z0-9]{40,}+"),
+    _shape("Figma token", "figd_", r"[\w-]{36,}+"),
+    _shape("Postman key", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
+    _shape("New Relic key", "NRAK-", r"[A-Z0-9]{27}"),
+    _shape("Sentry token", "sntrys_ sntryu_", r"[\w+/=-]{40,}+", long=False),
+    _shape("Grafana token", "glsa_ glc_", r"[\w+/=]{32,}+"),
+    _shape("Heroku key", "HRKU-", r"[\w-]{36,}+"),
+    _shape("Tailscale key", "tskey-", r"[a-z]{3,12}-[\w-]{16,}+"),
+    _shape("Terraform token", ".atlasv1.", r"[\w-]{60,}+", edge="\n"),
+    _shape("Pulumi token", "pul-", r"[0-9a-f]{40}"),
+    _shape("Doppler token", "dp.", r"(?:pt|st|sa|ct|scim|audit)\.[\w.-]{40,}+"),
+    _shape("Vault token", "hvs. hvb. hvr.", r"[\w-]{24,}+"),
+    _shape("1Password token", "ops_eyJ", r"[\w-]{60,}+"),
+    _shape("PlanetScale secret", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w.-]{32,}+"),
+    _shape("Supabase key", "sbp_ sb_secret_", r"[\w-]{30,}+"),
+    _shape("Netlify token", "nfp_", r"[A-Za-z0-9]{36,}+"),
+    _shape("HubSpot token", "pat-na1- pat-eu1-", r"[0-9a-f-]{36}"),
+    _shape("SonarQube token", "sqp_ squ_ sqa_", r"[0-9a-f]{40}"),
+    _shape("age key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{58}"),
+    _shape("JWT", "eyJ", r"[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+", edge=r"\w-"),
+    Shape(
+        "Azure client secret",
+        ("Q~",),
+        re.compile(r"(?a)(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}+(?![\w~-])"),
+        _is_key,
+        back=4,
+    ),
+    Shape(
+        "password",
+        ("://",),
+        re.compile(
+            r"(?<=[A-Za-z0-9])://[^\s/:@\"'`<>\[\](){},;|\\]*+(?::|%3[Aa])"
+            r"(?!\d{1,5}[^\w@%.~!$*+=-])([^\s/\"'`<>|\\]+)@(?=[\w\[{$%<*.-])"
+        ),
+        lambda value: not is_placeholder(value),
+        group=1,
+    ),
+    Shape(
+        "authorization",
+        ("authorization",),
+        re.compile(
+            r"(?ai:authorization(?:_header)?[\\\"'\]]{0,6}\s{0,4}(?::|=>?|,)\s{0,4}[\\\"'`]{0,4}"
+            r"(?:bearer|token|bot|basic|apikey|api-key|key|genie ?key|oauth)[ :=]\s{0,4})"
+            r"([A-Za-z0-9._~+/=|:-]{8,}+)"
+        ),
+        _is_credential,
+        group=1,
+        any_case=True,
+    ),
+    Shape(
+        "bearer token",
+        ("bearer",),
+        re.compile(r"(?ai:bearer)[ \t]{1,4}([A-Za-z0-9._~+/=|-]{16,}+)"),
+        is_random,
+        group=1,
+        any_case=True,
+    ),
+    Shape(
+        "basic credentials",
+        ("basic",),
+        re.compile(r"(?ai:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,}+={0,2})"),
+        is_login,
+        group=1,
+        any_case=True,
+    ),
+    Shape(
+        "password",
+        ("IDENTIFIED BY ",),
+        re.compile(r"IDENTIFIED BY ['\"]([^'\"\n]{3,200}+)"),
+        _is_password,
+        group=1,
+    ),
+    Shape(
+        "password",
+        ("identified by ",),
+        re.compile(r"(?i:identified by )['\"]([^'\"\n]{3,200}+)"),
+        is_strong,
+        group=1,
+        any_case=True,
+    ),
+    Shape(
+        "password",
+        ("curl ",),
+        re.compile(
+            r"curl (?:[^\n]{0,400}? )?(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?"
+            r"[^\s:\"'$]{1,100}+:([^\s\"']{3,200}+)"
+        ),
+        _is_password,
+        group=1,
+    ),
+    Shape(
+        "password",
+        ("sshpass",),
+        re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}['\"]?([^\s'\"]{3,200}+)"),
+        _is_password,
+        group=1,
+    ),
+)
+
+DISCORD = re.compile(r"(?a)(?<![\w.-])[MNO][\w-]{23,27}+\.[\w-]{6}\.[\w-]{27,40}+(?![\w.-])")
+"""Nothing in it is its own: to be looked for where the text names the maker."""
+
+PEM_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----")
+_GAP = r"(?:\\{1,4}[nrt]|[\s\"'`+>|#,*\\-]|\d{1,6}[\t:|→])"
+PEM_HEADERS = (
+    rf"(?:{_GAP}*+(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]{{0,200}}+)*+"
+)
+PEM_BODY = re.compile(rf"{PEM_HEADERS}(?:{_GAP}*+[A-Za-z0-9+/=]{{16,}}+)+")
+KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}+")
+PUTTY = re.compile(
+    r"(Private-Lines: \d{1,3}(?:\s{1,2}|\\n))((?:[A-Za-z0-9+/=]{4,}+(?:\r?\n|(?:\\r)?\\n|\Z))+)"
+)

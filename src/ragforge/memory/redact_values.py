@@ -1,0 +1,187 @@
+"""Names and values: whether what is assigned to a name is a secret."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["password", "secret", "key"]
+"""What a name promises: a password (any literal), a secret (random), a key (very random)."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SPLIT = re.compile(r"[^a-z]+")
+
+_PASSWORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
+_PASS = frozenset({"pass", "userpass", "dbpass", "rootpass", "mypass", "pgpass"})
+_SECRETS = ("secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "credential")
+_QUALIFIERS = _words("""
+    value val prod production dev development staging stage test live main primary secondary
+    backup old new current default root admin user db base b64 base64 plain raw str string
+    plaintext confirm confirmation s
+""")
+_KEYED = _words("""
+    api access secret private auth encryption encrypt signing account master service license jwt
+    hmac session admin subscription shared deploy webhook app client aes host function
+""")
+_HARMLESS = _words("""
+    public publishable pub hash hashed hasher digest checksum sum sha md fingerprint id ids name
+    names path file filename dir folder url uri endpoint type length len size count min max limit
+    expires expiry expiration ttl timeout regex pattern format prefix suffix header field label
+    hint prompt placeholder message msg error title description desc policy rule rules reset
+    strength column index idx foreign cache sort order partition map next page previous
+    continuation eos bos pad unk cls sep mask cursor sync etag integrity version model tokenizer
+    arn kid usage object blob keyword keywords author authors stop start end sitekey site
+    translation class selector comment manager provider store helper
+""")
+
+_STANDS_IN = re.compile(
+    r"(?i)your|change.?me|change.?this|replac|insert|placeholder|example|dummy|redacted|todo|fixme"
+    r"|goes.?here|xxxx|\*\*\*|\.\.\.|…|•••|<[^>]{0,40}>|\{\{|\{\w*\}|\$\{|%\("
+)
+_NO_VALUE = _words("""
+    none null nil true false undefined string str text hidden masked empty required optional foo
+    bar baz foobar any bytes secretstr varchar value default test pw kennwort
+""")
+_REFERENCE = re.compile(
+    r"\$\w+|\$[({].*|\{.*\}|<.*|%\w|%\w+%|%\(.*|\[.*|#\{.*|@[\w.-]+@|[&*][A-Za-z_]+;?"
+    r"|!(?:vault|secret|env|ENV|Ref|Sub|GetAtt|reference|include\w*)\b.*|(?:env|vault|ssm|arn):.*"
+    r"|[a-z+]+://.*|[.~]{0,2}/[\w./-]+"
+    r"|(?:process\.env|os|self|this|env|config|settings|secrets|var|data)\..*",
+    re.DOTALL,
+)
+_SAMPLE = re.compile(r"(?i)x{5}|example|your[-_]|placeholder|change.?me|redacted|\*{3}")
+_SAYS_IT = re.compile(
+    r"(?i)[a-z _.:?*-]*(?:pass|pwd|secret|token|key|credential|auth|login)[a-z _.:?*-]*"
+)
+_CODE = re.compile(
+    r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)*(?:\(|\[|::|->|\?\.|<\w)"
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+[;,)]*$|[&*]+\w+$|[(\[{|=>]|lambda\b|new\b|await\b"
+)
+_SNAKE = re.compile(r"(?:[A-Z][A-Z0-9]*|[a-z][a-z0-9]*)(?:_[A-Za-z0-9]+)*_[A-Za-z]+")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+_UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NOT_RANDOM = re.compile(
+    r"(?i)(?:sha\d{1,3}|md5)[-:=]|aws4-|.*/aws4_request|data:|[a-z][a-z0-9+.-]*://|[./~]"
+    r"|[a-z]:[\\/]|ssh-|ecdsa-|AAAA[BCE]"
+    r"|(?-i:[A-Z0-9]+(?:_[A-Z0-9]+){2,}$)|[-+]?\d[\d.,:/_+TZE-]*$|[\w.+-]+@[\w.-]+$"
+)
+_SECRET_CHARS = re.compile(r"[!-~]+")
+_DIGITS = re.compile(r"\d+")
+
+
+def kind_of(name: str) -> Kind | None:
+    """Say what a name promises; None if nothing, as `password_hash` or `tokenizer`."""
+    words = [word for word in _SPLIT.split(_CAMEL.sub("_", name).lower()) if word]
+    if not words or any(word in _HARMLESS for word in words) or name in ("PWD", "OLDPWD"):
+        return None
+    while len(words) > 1 and words[-1] in _QUALIFIERS:
+        words.pop()
+    last = words[-1]
+    if last.endswith(_PASSWORDS) or last in _PASS:
+        return "password"
+    if last.endswith((*_SECRETS, "credentials")) or last == "authorization":
+        return "secret"
+    if last == "key":
+        return "secret" if _KEYED.intersection(words[:-1]) else "key"
+    named = any(word.endswith(_SECRETS[:3]) for word in words) or {"api", "key"} <= set(words)
+    return "key" if named else None
+
+
+def label_of(name: str, kind: Kind) -> str:
+    """Return what to call the value of such a name."""
+    low = name.lower()
+    if kind == "secret":
+        known = ("token", "secret", "authorization", "credential", "key")
+        return next((word for word in known if word in low), "credentials")
+    return kind
+
+
+def is_placeholder(value: str) -> bool:
+    """Say whether a value stands for a secret: `<your-key>`, `${TOKEN}`, `xxxx`, `changeme`."""
+    bare = value.strip(" \t\r\n\"'`")
+    return (
+        len(set(bare)) <= 2
+        or bare.lower() in _NO_VALUE
+        or _REFERENCE.fullmatch(bare) is not None
+        or _STANDS_IN.search(bare, 0, 100) is not None
+        or (len(bare) <= 80 and (_SAYS_IT.fullmatch(bare) is not None or _is_name(bare)))
+    )
+
+
+def is_sample(key: str) -> bool:
+    """Say whether a key is only a picture of one: `sk-xxxxxxxx`, `AKIA…EXAMPLE`."""
+    often = Counter(key).most_common(1)[0][1]
+    return often * 2 > len(key) or _SAMPLE.search(key) is not None
+
+
+def is_code(value: str) -> bool:
+    """Say whether an unquoted value is an expression: `get_password()`, `tokens[0]`, `cfg.key`."""
+    return _CODE.match(value) is not None
+
+
+def is_strong(value: str, least: int = 6) -> bool:
+    """Say whether a value looks chosen as a password: letters with digits or signs, no spaces."""
+    return (
+        len(value) >= least
+        and not any(char.isspace() for char in value)
+        and any(not (char.isalpha() or char in "._-:/,;()") for char in value)
+        and not _NOT_RANDOM.match(value)
+    )
+
+
+def is_random(value: str, *, strict: bool = False) -> bool:
+    """Say whether a value looks generated; strictly: with both cases of letters, no mere hash."""
+    size = len(value)
+    if size < (20 if strict else 16) or not _SECRET_CHARS.fullmatch(value):
+        return False
+    if _NOT_RANDOM.match(value) or _UUID.fullmatch(value):
+        return False
+    if _HEX.fullmatch(value):
+        return not strict and size >= 24 and len(set(value.lower())) >= 7
+    if _entropy(value) < (3.0 if size < 24 else 3.4):
+        return False
+    groups = len(_DIGITS.findall(value))
+    changes = sum(_sort(a) != _sort(b) for a, b in pairwise(value)) / size
+    if strict:
+        return groups >= 1 and changes >= 0.42 and value.lower() != value != value.upper()
+    return groups >= 3 or (groups >= 2 and changes >= 0.3) or (groups >= 1 and changes >= 0.42)
+
+
+def is_uuid(value: str) -> bool:
+    """Say whether a value is a UUID, which some makers hand out as a key."""
+    return _UUID.fullmatch(value) is not None
+
+
+def is_login(value: str) -> bool:
+    """Say whether a value is `user:password` in base64, as Basic authorization has it."""
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain[1:-1] and all(32 <= byte < 127 for byte in plain)
+
+
+def _is_name(value: str) -> bool:
+    """Say whether a value is the name of a secret: `RAGFORGE_NEO4J_PASSWORD`."""
+    return _SNAKE.fullmatch(value) is not None and kind_of(value) is not None
+
+
+def _entropy(value: str) -> float:
+    """Return the bits per character, by how often each occurs."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
+
+
+def _sort(char: str) -> int:
+    """Return which sort of character: digit, small, capital, sign."""
+    return 0 if char.isdigit() else 1 if char.islower() else 2 if char.isupper() else 3

@@ -1,0 +1,126 @@
+"""Find: code by name, words and meaning, in a project or a part of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragforge.brain.find import CodeHit
+from ragforge.brain.project import Brain
+from tests.fakes.engines import Engines
+from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
+
+MORE = {
+    "api/cart.py": "class Cart:\n    def add(self, item):\n        return item\n",
+    "api/views.py": "from api.cart import Cart\n\n\ndef show_cart():\n    return Cart()\n",
+    "api2/cart.py": "def empty_the_cart():\n    return None\n",
+}
+
+
+@pytest.fixture
+def toy() -> ToyEmbedder:
+    return ToyEmbedder()
+
+
+@pytest.fixture
+async def brain(engines: Engines, tmp_path: Path, toy: ToyEmbedder) -> Brain:
+    """A project that is known; the engine does not matter here."""
+    root = tmp_path / "project"
+    write(root, {**SHOP, **MORE})
+    found = brain_of(await engines.empty("sqlite"), root, toy)
+    await found.ingest()
+    return found
+
+
+def named(hits: list[CodeHit]) -> list[str]:
+    return [f"{hit.scope.file}:{hit.scope.qualified_name}" for hit in hits]
+
+
+async def test_a_name_in_the_question_finds_what_has_it(brain: Brain) -> None:
+    hits = await brain.search("what does round_up do?")
+
+    assert named(hits)[0] == "shop/prices.py:round_up"
+    assert "name" in hits[0].signals
+    assert hits[0].score == 1.0
+
+
+async def test_a_qualified_name_finds_the_member(brain: Brain) -> None:
+    assert named(await brain.search("Cart.total"))[0] == "shop/cart.py:Cart.total"
+
+
+async def test_words_find_what_has_another_name(brain: Brain) -> None:
+    hits = await brain.search("look a price up in the list")
+
+    assert named(hits)[0] == "shop/prices.py:price_of"
+    assert "words" in hits[0].signals
+
+
+async def test_documents_are_no_code(brain: Brain) -> None:
+    hits = await brain.search("Paying at the end, how to buy")
+
+    assert not any(hit.scope.file.startswith("docs/") for hit in hits)
+
+
+@pytest.mark.parametrize("question", ["Cart", "where is the cart", "class Cart that holds items"])
+async def test_only_whole_directories_pass_the_filter(brain: Brain, question: str) -> None:
+    whole = await brain.search(question, limit=50)
+    part = await brain.search(question, limit=50, under="api")
+
+    assert {hit.scope.file.partition("/")[0] for hit in whole} >= {"shop", "api", "api2"}
+    assert {hit.scope.file for hit in part} == {"api/cart.py", "api/views.py"}
+
+
+async def test_a_single_file_passes_the_filter(brain: Brain) -> None:
+    hits = await brain.search("Cart", under="api/cart.py")
+
+    assert {hit.scope.file for hit in hits} == {"api/cart.py"}
+
+
+async def test_another_project_is_not_searched(engines: Engines, tmp_path: Path) -> None:
+    store = await engines.empty("sqlite")
+    for name in ("one", "two"):
+        write(tmp_path / name, {"a.py": f"def the_{name}_function(): ...\n"})
+        await brain_of(store, tmp_path / name, ToyEmbedder()).ingest()
+
+    hits = await brain_of(store, tmp_path / "one", ToyEmbedder()).search("the function", limit=50)
+
+    assert {hit.scope.name for hit in hits} == {"the_one_function", "a"}
+    assert await brain_of(store, tmp_path / "three").search("function") == []
+
+
+async def test_a_broken_model_leaves_names_and_words(brain: Brain, toy: ToyEmbedder) -> None:
+    toy.fails = True
+
+    hits = await brain.search("look a price up in the list, round_up")
+
+    assert {"shop/prices.py:price_of", "shop/prices.py:round_up"} <= set(named(hits))
+    assert not any("meaning" in hit.signals or "file" in hit.signals for hit in hits)
+
+
+async def test_without_a_model_there_are_names_and_words(brain: Brain, engines: Engines) -> None:
+    plain = brain_of(await engines.open("sqlite"), brain.root)
+
+    assert named(await plain.search("round_up"))[0] == "shop/prices.py:round_up"
+
+
+async def test_a_question_without_words_finds_nothing_by_words(brain: Brain) -> None:
+    for question in ("", "   ", "???", "\0"):
+        assert all("words" not in hit.signals for hit in await brain.search(question))
+
+
+async def test_no_more_than_the_limit_is_found(brain: Brain) -> None:
+    assert len(await brain.search("cart", limit=2)) == 2
+    assert await brain.search("cart", limit=0) == []
+
+
+async def test_neighbours_are_what_a_scope_uses_and_what_uses_it(brain: Brain) -> None:
+    [price_of] = [hit.scope for hit in await brain.search("price_of", limit=1)]
+
+    beside = await brain.finder.neighbours(price_of.uuid)
+
+    assert {(n.scope.qualified_name, n.relation, n.direction) for n in beside} == {
+        ("round_up", "CONSUMES", "out"),
+        ("Cart.total", "CONSUMES", "in"),
+    }
+    assert await brain.finder.neighbours("unknown") == []

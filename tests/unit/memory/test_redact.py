@@ -1,0 +1,269 @@
+"""Redaction: secrets go, everything else stays."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragforge.memory.redact import redact, redact_json
+from tests.fakes.hostile import HOSTILE, NOT_UNICODE
+from tests.fakes.secrets import KEYS, LOOK_ALIKES, NAMED, Sample, made, pem, shaped
+
+SAMPLES = [*shaped(), *NAMED]
+SOME_KEY = KEYS["GitHub token"][0]
+
+words = st.text("abcdefghijklmnopqrstuvwxyzäöü", min_size=1, max_size=12)
+prose = st.lists(words, max_size=30).map(" ".join)
+anything = st.text(st.characters(exclude_categories=()), max_size=200)
+pieces = st.sampled_from(
+    [
+        *(part for sample in SAMPLES for part in (sample.before, sample.secret, sample.after)),
+        *LOOK_ALIKES,
+        *(
+            "password",
+            "token=",
+            "key: ",
+            "://",
+            "@",
+            ":",
+            '"',
+            "\\",
+            "\n",
+            " ",
+            "-----",
+            "eyJ",
+            "[redacted: ",
+        ),
+    ]
+)
+jsons = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | pieces | anything,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["password", "name", "value", "api_key", "x"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def _id(sample: Sample) -> str:
+    return f"{sample.what} after {sample.before[-16:]!r}"
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=_id)
+def test_a_secret_goes_and_what_stands_around_it_stays(sample: Sample) -> None:
+    redacted = redact(sample.text)
+
+    assert redacted == sample.redacted
+    assert sample.secret[-12:] not in redacted
+
+
+@pytest.mark.parametrize("text", LOOK_ALIKES)
+def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
+    assert redact(text) is text
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), NOT_UNICODE, ""])
+def test_hostile_text_without_secrets_comes_back_as_the_same_object(text: str) -> None:
+    assert redact(text) is text
+
+
+def test_there_are_enough_samples_of_both_kinds() -> None:
+    assert len(SAMPLES) >= 120
+    assert len(LOOK_ALIKES) >= 120
+
+
+def test_every_secret_of_a_long_text_goes() -> None:
+    text = redact("\n".join(sample.text for sample in SAMPLES))
+
+    left = [sample.secret for sample in SAMPLES if sample.secret in text]
+    assert left == []
+    assert text.count("[redacted: ") >= len(SAMPLES)
+
+
+def test_a_secret_is_found_beside_lone_surrogates_and_letters_that_grow_when_lowered() -> None:
+    text = f'\ud83d İİİ 修复 password = "hunter2!" {SOME_KEY} \udc00'
+
+    assert redact(text) == (
+        '\ud83d İİİ 修复 password = "[redacted: password]" [redacted: GitHub token] \udc00'
+    )
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("password=", "password:", 'password="', "--password ", "token is ", "key", "passpass"),
+        *("sk-", "sk-ant-", "eyJ", "eyJa.", "ghp_", "AKIA", "://", "://a:", "a://b:c@", "xoxb-1"),
+        *("authorization:bearer:", "bearer ", "basic ", "curl -u ", "a" * 19 + " ", "a", "\\", "<"),
+        *("-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "PRIVATE KEY", "Private-Lines: 1\n"),
+        *("-----BEGIN PRIVATE KEY-----\\", "discord M" + "a" * 24, "[redacted: ", "secret'\"", "{"),
+        "IDENTIFIED BY '",
+        "hunter2!",
+    ],
+)
+def test_long_monotonous_text_is_redacted_in_reasonable_time(unit: str) -> None:
+    once = redact(unit * (200_000 // len(unit)))
+
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize("before", ["DB_PASSWORD=", 'password = "', "api_key: ", "sk-proj-"])
+def test_a_very_long_secret_goes_to_its_end(before: str) -> None:
+    text = f"{before}{made(70_000)}"
+
+    assert len(redact(text)) < 60
+
+
+def test_a_long_text_after_an_open_private_key_is_read_once() -> None:
+    text = "-----BEGIN PRIVATE KEY-----" + "\\" * 100_000 + "A" * 100_000
+
+    assert redact(text).startswith("-----BEGIN PRIVATE KEY-----\\")
+
+
+@given(st.lists(pieces | anything, max_size=8).map("".join))
+def test_redacting_twice_is_redacting_once(text: str) -> None:
+    once = redact(text)
+
+    assert redact(once) == once
+
+
+@given(anything)
+def test_no_text_makes_it_raise(text: str) -> None:
+    assert isinstance(redact(text), str)
+
+
+@given(prose)
+def test_plain_words_are_left_alone(text: str) -> None:
+    assert redact(text) is text
+
+
+@given(prose, st.sampled_from(SAMPLES), prose)
+def test_words_around_a_secret_are_kept(before: str, sample: Sample, after: str) -> None:
+    text = redact(f"{before}\n\n{sample.text}\n\n{after}")
+
+    assert text.startswith(f"{before}\n\n")
+    assert text.endswith(f"\n\n{after}")
+    assert sample.secret not in text
+
+
+# JSON
+
+
+def test_strings_are_redacted_however_deep_they_lie() -> None:
+    value = {"a": [1, {"b": f"use {SOME_KEY}"}, None], "c": "fine", SOME_KEY: 2.5}
+
+    assert redact_json(value) == {
+        "a": [1, {"b": "use [redacted: GitHub token]"}, None],
+        "c": "fine",
+        SOME_KEY: 2.5,
+    }
+    assert SOME_KEY in value["a"][1]["b"]  # type: ignore[index]
+
+
+def test_what_holds_no_secret_stays_the_same_object() -> None:
+    clean = {"x": ["y", {"z": "password = get_password()"}]}
+    value = {"clean": clean, "dirty": SOME_KEY}
+
+    assert redact_json(clean) is clean
+    assert redact_json(value)["clean"] is clean
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("password", "password"),
+        ("DB_PASSWORD", "password"),
+        ("userPassword", "password"),
+        ("passphrase", "password"),
+        ("secret", "secret"),
+        ("client_secret", "secret"),
+        ("token", "token"),
+        ("accessToken", "token"),
+        ("api_key", "key"),
+        ("X-Api-Key", "key"),
+        ("apikey", "key"),
+        ("Authorization", "authorization"),
+    ],
+)
+def test_a_string_under_a_secret_name_goes_whole(name: str, what: str) -> None:
+    assert redact_json({name: "let me in"}) == {name: f"[redacted: {what}]"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "${TOKEN}",
+        "<your-key>",
+        "changeme",
+        "xxxx",
+        "{{ token }}",
+        "[redacted: token]",
+        None,
+        7,
+        True,
+    ],
+)
+def test_a_placeholder_under_a_secret_name_stays(value: object) -> None:
+    item = {"token": value}
+
+    assert redact_json(item) is item
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "password_hash", "eos_token", "key", "author", "x"])
+def test_an_ordinary_string_under_an_ordinary_name_stays(name: str) -> None:
+    item = {name: "let me in"}
+
+    assert redact_json(item) is item
+
+
+def test_a_value_beside_a_secret_name_goes() -> None:
+    env = [{"name": "DB_PASSWORD", "value": "letmein"}, {"name": "PORT", "value": "letmein"}]
+
+    assert redact_json(env) == [
+        {"name": "DB_PASSWORD", "value": "[redacted: password]"},
+        {"name": "PORT", "value": "letmein"},
+    ]
+
+
+def test_a_bare_string_and_a_tuple_are_redacted_too() -> None:
+    assert redact_json(pem("PRIVATE KEY")) == "[redacted: private key]"
+    assert redact_json((1, SOME_KEY)) == (1, "[redacted: GitHub token]")
+
+
+def test_nesting_beyond_the_recursion_limit_is_no_trouble() -> None:
+    value: object = SOME_KEY
+    for _ in range(50_000):
+        value = [value]
+
+    found = redact_json(value)
+    while isinstance(found, list):
+        [found] = found
+    assert found == "[redacted: GitHub token]"
+
+
+def test_what_is_shared_many_times_is_worked_on_once() -> None:
+    value: object = [SOME_KEY]
+    for _ in range(200):
+        value = [value, value]
+
+    found = redact_json(value)
+    while isinstance(found, list):
+        found = found[-1]
+    assert found == "[redacted: GitHub token]"
+
+
+@given(jsons)
+def test_redacting_json_twice_is_redacting_it_once(value: object) -> None:
+    once = redact_json(value)
+
+    assert redact_json(once) is once
+    assert json.dumps(redact_json(value)) == json.dumps(once)
+
+
+def test_samples_are_the_same_every_time() -> None:
+    assert made(12) == made(12)
+    assert made(12) != made(12, seed=1)

@@ -1,0 +1,268 @@
+"""Rank: which scope comes first, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragforge.domain.code import ScopeName
+from ragforge.domain.hits import Match
+from ragforge.search.rank import Candidates, Ranked, identifiers, is_aside, rank
+from ragforge.search.tokenise import WORDS
+
+
+def scope(place: str, type_: str = "function", line: int = 1) -> ScopeName:
+    """Return a scope known by its place, such as `src/cart.py:Cart.add`, which is its id too."""
+    file, _, name = place.partition(":")
+    last = name.rpartition(".")[2]
+    return ScopeName(place, last, name, type_, file, line, line + 1, "")
+
+
+def candidates(
+    *scopes: ScopeName,
+    words: Sequence[tuple[str, float]] = (),
+    meaning: Sequence[tuple[str, float]] = (),
+    files: Sequence[tuple[str, float]] = (),
+    by_name: Sequence[str] = (),
+    used: dict[str, int] | None = None,
+) -> Candidates:
+    return Candidates(
+        by_words=[Match(*match) for match in words],
+        by_meaning=[Match(*match) for match in meaning],
+        files_by_meaning=[Match(*match) for match in files],
+        by_name=by_name,
+        names={found.uuid: found for found in scopes},
+        used=used or {},
+    )
+
+
+def order(question: str, found: Candidates, limit: int = 10) -> list[str]:
+    return [ranked.id for ranked in rank(question, found, WORDS, limit)]
+
+
+def equally(*places: str) -> list[tuple[str, float]]:
+    return [(place, 1.0) for place in places]
+
+
+def test_an_exact_name_beats_many_words() -> None:
+    exact, wordy = scope("a.py:parse_url"), scope("b.py:read")
+    found = candidates(
+        exact,
+        wordy,
+        words=[("b.py:read", 9.0), ("a.py:parse_url", 1.0)],
+        by_name=["a.py:parse_url"],
+    )
+
+    assert order("how does parse_url read an address from a text", found)[0] == "a.py:parse_url"
+
+
+def test_the_most_precise_name_beats_those_that_share_its_end() -> None:
+    scopes = [scope("a.py:Cart.add", "method"), scope("b.py:Shop.add", "method")]
+    ids = [found.uuid for found in scopes]
+
+    assert order("Shop.add", candidates(*scopes, by_name=ids))[0] == "b.py:Shop.add"
+
+
+def test_a_type_comes_before_its_constructor() -> None:
+    scopes = [scope("a.java:Cart", "class"), scope("a.java:Cart.Cart", "method", 2)]
+    ids = [found.uuid for found in scopes]
+
+    assert order("Cart", candidates(*scopes, by_name=ids)) == ["a.java:Cart", "a.java:Cart.Cart"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["tests/cart.py", "src/test_cart.py", "web/cart.spec.ts", "CartTest.java", "examples/cart.py"],
+)
+def test_tests_and_examples_come_later(path: str) -> None:
+    test, code = scope(f"{path}:add_item"), scope("src/cart.py:add_item")
+    found = candidates(test, code, words=equally(test.uuid, code.uuid))
+
+    assert order("where are items added", found)[0] == code.uuid
+
+
+def test_tests_come_first_for_those_who_ask_for_them() -> None:
+    test, code = scope("tests/test_adding.py:test_add_item"), scope("src/cart.py:add_item")
+    found = candidates(test, code, words=equally(test.uuid, code.uuid))
+
+    assert order("tests of adding an item", found)[0] == test.uuid
+
+
+@pytest.mark.parametrize(
+    ("path", "aside"),
+    [
+        ("tests/a.py", True),
+        ("a/test_b.py", True),
+        ("conftest.py", True),
+        ("a/b.test.ts", True),
+        ("pkg/b_test.go", True),
+        ("docs/a.py", True),
+        ("src/contest.py", False),
+        ("src/latest.py", False),
+        ("src/testing_ground.py", False),
+        ("src/Attestation.java", False),
+    ],
+)
+def test_what_stands_aside_is_told_by_its_path(path: str, aside: bool) -> None:
+    assert is_aside(path) is aside
+
+
+def test_the_name_of_the_file_counts() -> None:
+    here, there = scope("src/checkout.py:run"), scope("src/misc.py:run")
+    found = candidates(here, there, words=equally(there.uuid, here.uuid))
+
+    assert order("how does the checkout work", found)[0] == here.uuid
+
+
+def test_the_first_of_each_file_comes_before_the_second_of_one() -> None:
+    scopes = [
+        *(scope("src/cart.py:add_item", line=n) for n in (1,)),
+        scope("src/cart.py:drop_item", line=5),
+        scope("src/shop.py:take_item"),
+    ]
+    found = candidates(
+        *scopes,
+        words=[
+            ("src/cart.py:add_item", 1.0),
+            ("src/cart.py:drop_item", 1.0),
+            ("src/shop.py:take_item", 0.8),
+        ],
+    )
+
+    assert order("item", found) == [
+        "src/cart.py:add_item",
+        "src/shop.py:take_item",
+        "src/cart.py:drop_item",
+    ]
+
+
+def test_a_file_that_others_use_comes_before_its_equal() -> None:
+    scopes = [scope("src/one.py:load"), scope("src/two.py:load")]
+    words = equally("src/one.py:load", "src/two.py:load")
+
+    assert order("load", candidates(*scopes, words=words, used={"src/two.py": 9}))[0] == (
+        "src/two.py:load"
+    )
+
+
+def test_meaning_decides_where_words_do_not() -> None:
+    scopes = [scope("src/one.py:f"), scope("src/two.py:g")]
+    found = candidates(
+        *scopes,
+        words=equally("src/one.py:f", "src/two.py:g"),
+        meaning=[("src/two.py:g", 0.9), ("src/one.py:f", 0.6)],
+    )
+
+    assert order("something else", found)[0] == "src/two.py:g"
+
+
+def test_signals_tell_who_found_what() -> None:
+    scopes = [scope("a.py:a", "module"), scope("a.py:load"), scope("b.py:save")]
+    found = candidates(
+        *scopes,
+        words=[("b.py:save", 1.0)],
+        meaning=[("a.py:load", 0.9)],
+        files=[("a.py:a", 0.8)],
+        by_name=["b.py:save"],
+    )
+
+    signals = {ranked.id: ranked.signals for ranked in rank("save", found, WORDS, 10)}
+
+    assert signals == {
+        "a.py:a": ("file",),
+        "a.py:load": ("meaning", "file"),
+        "b.py:save": ("name", "words"),
+    }
+
+
+def test_nothing_found_is_nothing_ranked() -> None:
+    assert order("anything", candidates()) == []
+    assert order("anything", candidates(scope("a.py:f"))) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("where is parse_url used", ["parse_url"]),
+        ("how does HTTPServer start", ["HTTPServer"]),
+        ("Cart::add and Cart#total", ["Cart.add", "Cart.total"]),
+        ("cart", ["cart"]),
+        ("where is the cart", []),
+        ("", []),
+    ],
+)
+def test_identifiers_are_what_is_written_as_code(question: str, expected: list[str]) -> None:
+    assert identifiers(question) == expected
+
+
+places = st.builds(
+    "{}{}.py:{}".format,
+    st.sampled_from(["", "src/", "tests/"]),
+    st.sampled_from(["cart", "shop", "util"]),
+    st.sampled_from(["add", "Cart.add", "total", "test_add", "Cart.Cart", "cart"]),
+)
+scores = st.floats(0, 10)
+
+
+@st.composite
+def found_by_searches(draw: st.DrawFn) -> Candidates:
+    some = draw(st.lists(places, min_size=1, max_size=12, unique=True))
+    types = st.sampled_from(["function", "class", "module", "method"])
+
+    def matches() -> list[tuple[str, float]]:
+        chosen = draw(st.lists(st.sampled_from(some), unique=True))
+        return [(place, draw(scores)) for place in chosen]
+
+    return candidates(
+        *(scope(place, draw(types), draw(st.integers(1, 99))) for place in some),
+        words=matches(),
+        meaning=matches(),
+        files=matches(),
+        by_name=draw(st.lists(st.sampled_from(some), unique=True)),
+        used={place.partition(":")[0]: draw(st.integers(0, 9)) for place in some},
+    )
+
+
+@settings(derandomize=True)
+@given(
+    st.sampled_from(["add to cart", "Cart.add", "tests of total", "", "cart"]),
+    found_by_searches(),
+    st.integers(0, 15),
+)
+def test_scores_fall_from_one_and_stay_above_nothing(
+    question: str, found: Candidates, limit: int
+) -> None:
+    ranked = rank(question, found, WORDS, limit)
+    given_scores = [hit.score for hit in ranked]
+
+    assert len(ranked) <= limit
+    assert given_scores == sorted(given_scores, reverse=True)
+    assert all(0.0 <= score <= 1.0 for score in given_scores)
+    assert given_scores[:1] in ([], [1.0])
+    assert len({hit.id for hit in ranked}) == len(ranked)
+
+
+@settings(derandomize=True)
+@given(found_by_searches(), st.randoms(use_true_random=False))
+def test_the_same_findings_have_the_same_order_however_they_came(
+    found: Candidates, chance: object
+) -> None:
+    def ranked(given: Candidates) -> list[Ranked]:
+        return rank("add to cart", given, WORDS, 20)
+
+    names = list(found.names.items())
+    chance.shuffle(names)  # type: ignore[attr-defined]
+    shuffled = Candidates(
+        found.by_words,
+        found.by_meaning,
+        found.files_by_meaning,
+        found.by_name,
+        dict(names),
+        found.used,
+    )
+
+    assert ranked(found) == ranked(found)
+    assert [hit.id for hit in ranked(shuffled)] == [hit.id for hit in ranked(found)]
