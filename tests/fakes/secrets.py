@@ -475,6 +475,8 @@ LOOK_ALIKES: tuple[str, ...] = (
     "AbstractSingletonProxyFactoryBeanTokenProviderKeyManager2",
     "docker run -u 1000:1000 image",
     "curl -u $USER:$PASS https://example.com",
+    "Use the --username and --password options instead of the URL.",
+    "--registry-password requires --registry-username.",
     "SKIP_TESTS=1 SKU=A1B2C3D4",
     # the rest
     "color: #ff00aa; background: #0a1b2c3d",

@@ -95,7 +95,7 @@ def _speaks(path: Path, names: Collection[bytes]) -> bool:
         data = path.read_bytes()
     except OSError:
         return True  # better related once too often
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or not all(name.isascii() for name in names):
         data = decode(data).encode("utf-8", "replace")
     return any(name in data for name in names)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from ragforge.brain import locks
 from ragforge.brain.embed import embed_scopes
 from ragforge.brain.find import CodeHit, Finder
 from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
-from ragforge.errors import ProjectNotFound
+from ragforge.errors import ModelError, ProjectNotFound
 
 SEMANTIC_LIMIT = 100
 FEW = 100
@@ -161,8 +162,9 @@ class Brain:
         from ragforge.brain.watch import changes
 
         async for _ in changes(self.root, stopping, limits=self.ingester.limits):
-            report, _ = await self.ingest()
-            on_report(report)
+            with suppress(ModelError):  # a later batch, or the next run, embeds what is left
+                report, _ = await self.ingest()
+                on_report(report)
 
     async def _holder(self, name: str) -> str | None:
         lock = await self.ingester.locks.holder(name)

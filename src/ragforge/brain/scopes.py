@@ -27,9 +27,7 @@ def scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:
     return ids
 
 
-def scopes_of(
-    path: str, outline: Outline, text: str, ids: Sequence[str], language: str | None = None
-) -> tuple[Scope, ...]:
+def scopes_of(path: str, outline: Outline, text: str, ids: Sequence[str]) -> tuple[Scope, ...]:
     """Return the scopes of a file, in the order of its definitions."""
     lines = text.split("\n")
     inner = _children(outline.definitions)
@@ -38,6 +36,7 @@ def scopes_of(
         first, last = definition.start_line, min(definition.end_line, len(lines))
         whole = "\n".join(lines[first - 1 : last])
         source = _without_inner(lines, definition, inner[number]) if inner[number] else whole
+        signature = _signature(definition)
         scopes.append(
             Scope(
                 name=definition.name,
@@ -47,10 +46,10 @@ def scopes_of(
                 start_line=first,
                 end_line=max(first, last),
                 source=source[:MAX_SOURCE_CHARS],
-                hash=digest(whole),
+                hash=digest("\0".join((whole, signature, definition.docstring, source))),
                 uuid=ids[number],
                 language=outline.language,
-                signature=_signature(definition),
+                signature=signature,
                 docstring=definition.docstring,
             )
         )
@@ -85,14 +84,18 @@ def _without_inner(
     So a class is found by all it holds, and no line is indexed twice.
     """
     kept: list[str] = []
+    outside: list[str] = []
     line = definition.start_line
     for child in sorted(inner, key=lambda found: found.start_line):
+        if child.start_line > definition.end_line:  # a method that stands outside its type
+            outside.append(child.signature)
+            continue
         kept += lines[line - 1 : child.start_line - 1]
         if child.end_line >= line:
             kept.append(_indented(lines[child.start_line - 1], child.signature))
         line = max(line, child.end_line + 1)
     kept += lines[line - 1 : definition.end_line]
-    return "\n".join(kept)
+    return "\n".join(kept + outside)
 
 
 def _indented(line: str, signature: str) -> str:

@@ -50,6 +50,10 @@ _PATH_OR_NAME = re.compile(r".*/.*|[A-Za-z]\w*_\w*|[a-z]\w*(?:-\w+)+|\w+=\w*|\\.
 _NETRC = re.compile(r"login\s+\S+\s+\Z")
 _VERB = re.compile(r"[Pp]ass(?!word|wd|phrase|code|wort)\w*")
 _FIRST = re.compile(r"[({]\s*\\{0,3}[\"'`]\Z")
+_AFTER_FLAG = re.compile(  # where prose speaks of a flag
+    r"(?:options?|flags?|arguments?|parameters?|switch|requires?|instead|cannot|must|will|should|with"
+    r"|when|from|then|also|does|value|only|without|have|were|that|which)\b"
+)
 _AFTER_CLOSE = frozenset(" \t+.,)%&;]}")
 _SHELL_WORDS = ("export", "set", "env", "ENV", "ARG", "-e", "--env", "$env:", "setx")
 
@@ -119,7 +123,7 @@ def _bare_end(
     a secret would take quadratic time where names and values alternate.
     """
     how = between.lastgroup
-    flag = how == "bare" and name.startswith("--")
+    flag = how == "bare" and name.startswith("--") and not _AFTER_FLAG.match(text, start)
     env = _is_env(before, name, between["sets"])
     chars = _LINE if env else _WORD
     found = chars.match(text, start)

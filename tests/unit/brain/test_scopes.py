@@ -149,17 +149,10 @@ func (c *Cart) Add() {
 """
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="scopes._without_inner runs on to methods that stand outside of their type's lines",
-)
 def test_a_type_whose_methods_stand_elsewhere_keeps_to_its_own_lines() -> None:
     assert "not of the cart" not in scopes("a.go", GO)["Cart"].source
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the hash is of the type's lines alone, its text has the methods' heads"
-)
 def test_a_renamed_method_that_stands_elsewhere_changes_what_its_type_is_made_of() -> None:
     before, after = scopes("a.go", GO), scopes("a.go", GO.replace("Add", "Put"))
 

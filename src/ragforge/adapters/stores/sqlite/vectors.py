@@ -115,10 +115,12 @@ class VectorSearch:
             matrix.refresh(connection)
             owners = self._passing(connection, kind, where) if where else None
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
-        name = f"SELECT {identity} FROM {kind} WHERE id = ?"
-        named = [(value(connection, name, (owner,)), score) for owner, score in found]
+        statement = f"""SELECT id, {identity} FROM {kind}
+                        WHERE id IN (SELECT value FROM json_each(?))"""
+        owners_found = as_json(owner for owner, _ in found)
+        names: dict[int, str] = dict(connection.execute(statement, (owners_found,)))
         # The matrix may know of an owner that is newer than this reader's view.
-        return [Match(uuid, score) for uuid, score in named if uuid is not None]
+        return [Match(names[owner], score) for owner, score in found if owner in names]
 
     def _passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
         """Return the owners that pass a filter, from memory while nobody has written."""
