@@ -72,11 +72,17 @@ def main() -> None:
     start = time.process_time()
     vectors = asyncio.run(embedder.embed(texts))
     seconds = time.process_time() - start
+    start = time.process_time()
+    asyncio.run(embedder.embed(texts))
+    again = time.process_time() - start
     tokenising, look_up, tokens = plain_seconds(embedder, texts)
     result: dict[str, Any] = {
         "texts": len(vectors),
         "tokens_a_text": round(tokens),
         "texts_per_cpu_second": round(len(texts) / seconds),
+        "texts_per_cpu_second_words_known": round(len(texts) / again),
+        "share_of_look_up": round(look_up / seconds, 2),
+        "share_of_look_up_words_known": round(look_up / again, 2),
         "plain_texts_per_cpu_second": round(len(texts) / (tokenising + look_up)),
         "look_up_texts_per_cpu_second": round(len(texts) / look_up),
         "share_of_plain": round((tokenising + look_up) / seconds, 2),

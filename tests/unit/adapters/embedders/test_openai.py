@@ -236,6 +236,7 @@ async def test_errors_have_many_shapes(
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
         ("Wed, 21 Oct 2015 07:28:00 -0000", 0, 0),
     ],
+    ids=["seconds", "part of a second", "past seconds", "in an hour", "past date", "past, no zone"],
 )
 async def test_a_busy_provider_says_how_long_to_wait(
     server: EmbeddingServer, service: OpenAiEmbeddings, given: str, least: float, most: float
