@@ -78,8 +78,8 @@ async def test_an_answer_does_not_wait_for_the_code_and_the_next_one_has_it(
         status = await app.brain.status()
 
     assert first.passages == ()
-    assert second.passages[0].source == "src/sessions.py:4-9 SessionKey"
-    assert "src/sessions.py:4-9" in second.content
+    assert second.passages[0].source.startswith("src/sessions.py:")
+    assert "src/sessions.py:4-9 SessionKey" in second.content
     assert status.known
     assert status.files == 3
     assert status.unrelated_files == 0
@@ -162,10 +162,10 @@ async def test_code_through_the_command(ragforge: Callable[..., str], project: P
     assert (again["read"], again["embedded"]) == (0, 0)
 
     found = json.loads(ragforge("search", QUESTION, "--json"))
-    best = found["hits"][0]
-    assert (best["file"], best["name"]) == ("src/sessions.py", "SessionKey")
-    assert (best["start_line"], best["end_line"]) == (4, 9)
-    assert "words" in best["signals"]
+    assert found["hits"][0]["file"] == "src/sessions.py"
+    [key] = [hit for hit in found["hits"] if hit["name"] == "SessionKey"]
+    assert (key["start_line"], key["end_line"]) == (4, 9)
+    assert "words" in key["signals"]
 
     shown = ragforge("search", "SessionKey")
     assert "src/sessions.py:4-9  SessionKey" in shown
