@@ -6,7 +6,6 @@ Never skip or weaken this: what the turn does not reach is not part of the produ
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,32 +15,9 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import MemoryFilter
-from tests.fakes.engines import Engines
 
 STATEMENT = "We keep sessions apart by the exact path of their directory, see SessionKey"
 QUESTION = "how do we keep sessions apart?"
-
-
-@pytest.fixture
-async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, str]:
-    """The variables that point RagForge at an empty store of the engine."""
-    await engines.empty(engine)
-    await engines.close()
-    user_file = tmp_path / "user.yaml"
-    user_file.touch()
-    return {
-        **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
-        "RAGFORGE_STORE": engines.location(engine),
-        "RAGFORGE_CONFIG": str(user_file),
-        "NO_COLOR": "1",
-    }
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    return folder
 
 
 @pytest.fixture

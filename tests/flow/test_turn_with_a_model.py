@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,7 +15,6 @@ from ragforge import load_settings, open_app
 from ragforge.config.settings import Settings
 from ragforge.errors import ModelMissing
 from tests.fakes.chat_server import ChatServer, Fails, Step
-from tests.fakes.engines import Engines
 from tests.fakes.wires import WIRES, OpenAiWire, Says, Wire
 
 KEY = "sk-live-0123456789abcdef"
@@ -25,28 +23,10 @@ QUESTION = "How long does a lease last?"
 
 
 @pytest.fixture
-async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, str]:
-    """The variables of a user who has an empty store of the engine, and keys."""
-    await engines.empty(engine)
-    await engines.close()
-    (tmp_path / "user.yaml").touch()
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("RAGFORGE_")}
-    return {
-        **clean,
-        "RAGFORGE_STORE": engines.location(engine),
-        "RAGFORGE_CONFIG": str(tmp_path / "user.yaml"),
-        "OPENAI_API_KEY": KEY,
-        "ANTHROPIC_API_KEY": KEY,
-        "GEMINI_API_KEY": KEY,
-        "NO_COLOR": "1",
-    }
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    return folder
+def environ(environ: dict[str, str]) -> dict[str, str]:
+    """The variables of a user who has keys as well."""
+    keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+    return environ | dict.fromkeys(keys, KEY)
 
 
 def with_model(environ: Mapping[str, str], server: ChatServer) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +13,6 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.config.settings import Settings
 from tests.fakes.chat_server import ChatServer
-from tests.fakes.engines import Engines
 from tests.fakes.wires import OpenAiWire, Says
 
 SESSIONS = '''"""Sessions of users."""
@@ -36,24 +34,9 @@ QUESTION = "how are sessions told from each other?"
 
 
 @pytest.fixture
-async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, str]:
-    """The variables that point RagForge at an empty store of the engine."""
-    await engines.empty(engine)
-    await engines.close()
-    (tmp_path / "user.yaml").touch()
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("RAGFORGE_")}
-    return {
-        **clean,
-        "RAGFORGE_STORE": engines.location(engine),
-        "RAGFORGE_CONFIG": str(tmp_path / "user.yaml"),
-        "NO_COLOR": "1",
-    }
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
+def project(project: Path) -> Path:
+    """A project with a little code."""
+    folder = project
     (folder / "src").mkdir()
     (folder / "src" / "sessions.py").write_text(SESSIONS)
     (folder / "src" / "invoices.py").write_text("def render_invoice():\n    return 'pdf'\n")

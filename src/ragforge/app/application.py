@@ -17,6 +17,7 @@ from ragforge.app.background import ingest_job, is_project, open_brain, open_wor
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
 from ragforge.brain.find import CodeHit
+from ragforge.brain.ingest import OnStep
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.context.gather import Budget
@@ -68,14 +69,18 @@ class App:
         return answer
 
     async def search_code(
-        self, question: str, limit: int, under: str | None = None
+        self,
+        question: str,
+        limit: int,
+        under: str | None = None,
+        on_step: OnStep = lambda _: None,
     ) -> list[CodeHit]:
         """Return the code of this project that bears on the question; `under` is a path in it.
 
-        A project that is not known yet is ingested first.
+        A project that is not known yet is ingested first, which tells its steps.
         """
         if not await self.brain.is_known():
-            await self.brain.ingest()
+            await self.brain.ingest(on_step)
         return await self.brain.search(question, limit, under)
 
     async def search_memory(self, query: str, limit: int, everywhere: bool) -> list[TurnHit]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragforge.brain.modules import Modules
 from ragforge.brain.reading import PARSED, SKIPPED, ReadFile, content_hash
-from ragforge.brain.relate.rules import CONTAINERS, SPACES
+from ragforge.brain.relate.rules import CONTAINERS, SPACES, family_of
 from ragforge.brain.walk import Found
 from ragforge.domain.code import File, Scope
 from ragforge.domain.instants import epoch_ms
@@ -23,7 +23,6 @@ UNNAMED = EVERYWHERE | {"rust"}
 BASES_INSIDE = frozenset(("go", "haskell", "php", "ruby"))
 """Languages in which a type says among its own lines what it inherits, not in its head."""
 TYPES = CONTAINERS | SPACES
-_FAMILIES = {"java": "jvm", "kotlin": "jvm", "scala": "jvm"}
 MANIFESTS = frozenset(
     ("go.mod", "package.json", "tsconfig.json", "jsconfig.json", "Cargo.toml", "composer.json")
 )
@@ -63,33 +62,57 @@ def _is_same(found: Found, known: File | None) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What is other than before in a file, by its last name."""
+
+    words: frozenset[str]
+    types: frozenset[str]  # of these words: what they inherit may be passed on
+
+
 def changed_names(
     read: Iterable[ReadFile], known: Mapping[str, File], before: Iterable[Scope]
-) -> set[str]:
+) -> dict[str, Names | None]:
     """Return the files of which others may see something else than before.
 
-    A file that was left half done by an earlier run counts as one of them.
+    With each the names that tell what is other, or None where a change goes further: also
+    for a file that was left half done by an earlier run.
     """
     scopes: dict[str, list[Scope]] = defaultdict(list)
     for scope in before:
         scopes[scope.file].append(scope)
-    changed = set()
+    changed: dict[str, Names | None] = {}
     for file in read:
-        old = known.get(file.path)
-        if (
-            file.parsed is None
-            or file.outline is None
-            or old is None
-            or old.state in (PARSED, SKIPPED)
-            or is_manifest(file.path)
-            or file.parsed.file.imports != old.imports
-            or face(file.parsed.scopes) != face(scopes[file.path])
-        ):
-            changed.add(file.path)
+        names = _names_changed(file, known.get(file.path), scopes[file.path])
+        if names is None or names.words:
+            changed[file.path] = names
     return changed
 
 
-def face(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
+def _names_changed(file: ReadFile, old: File | None, before: Iterable[Scope]) -> Names | None:
+    if (
+        file.parsed is None
+        or file.outline is None
+        or old is None
+        or old.state in (PARSED, SKIPPED)
+        or is_manifest(file.path)
+        or file.parsed.file.imports != old.imports
+    ):
+        return None
+    was, now = _face(before), _face(file.parsed.scopes)
+    changed = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
+    seen = {name: (*was.get(name, ()), *now.get(name, ())) for name in changed}
+    if any("default" in head for entries in seen.values() for _, head, _ in entries):
+        return None  # it may be known elsewhere by any name
+    types = (name for name in seen if any(kind in TYPES for kind, _, _ in seen[name]))
+    return Names(frozenset(map(_last, changed)), frozenset(map(_last, types)))
+
+
+def _last(qualified_name: str) -> str:
+    return qualified_name.rpartition(".")[2]
+
+
+def _face(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
     """Return what other files may see of definitions: not the bodies of functions."""
     named: dict[str, list[Scope]] = defaultdict(list)
     for scope in sorted(scopes, key=lambda found: (found.start_line, -found.end_line, found.uuid)):
@@ -179,15 +202,15 @@ class _Sight:
     def __init__(self, files: Mapping[str, File], modules: Modules) -> None:
         self._files, self._modules = files, modules
         self._importers: dict[str, set[str]] = defaultdict(set)
-        self._beside: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._everywhere: dict[str, set[str]] = defaultdict(set)
+        self._beside: dict[tuple[str, str | None], set[str]] = defaultdict(set)
+        self._everywhere: dict[str | None, set[str]] = defaultdict(set)
         for path, file in files.items():
             for target in imported(modules, file):
                 self._importers[target].add(path)
             if file.language in SAME_DIRECTORY:
-                self._beside[path.rpartition("/")[0], family(file.language)].add(path)
+                self._beside[path.rpartition("/")[0], family_of(file.language)].add(path)
             if file.language in UNNAMED:
-                self._everywhere[family(file.language)].add(path)
+                self._everywhere[family_of(file.language)].add(path)
 
     def of(self, path: str) -> set[str]:
         """Return the files that import one, or see it without an import."""
@@ -197,7 +220,7 @@ class _Sight:
         file = self._files.get(path)
         if file is None or file.language is None:
             return found
-        kin = family(file.language)
+        kin = family_of(file.language)
         if file.language in SAME_DIRECTORY:
             found |= self._beside.get((path.rpartition("/")[0], kin), set())
             found.update(self._modules.siblings(path, file.language))
@@ -211,8 +234,3 @@ def _packages(path: str) -> Iterable[str]:
     while directory:
         yield from (f"{directory}/__init__{end}" for end in (".py", ".pyi"))
         directory = directory.rpartition("/")[0]
-
-
-def family(language: str) -> str:
-    """Return what stands for languages that use each other's types."""
-    return _FAMILIES.get(language, language)

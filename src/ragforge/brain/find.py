@@ -84,8 +84,8 @@ class Finder:
         """Return what a scope uses, what uses it, what it inherits and what holds it."""
         kinds: list[RelationKind] = ["CONSUMES", "INHERITS_FROM", "HAS_PARENT"]
         found: list[tuple[str, RelationKind, Direction]] = []
-        for direction in ("out", "in"):
-            side: Direction = "out" if direction == "out" else "in"
+        sides: tuple[Direction, ...] = ("out", "in")
+        for side in sides:
             for relation in await self.code.relations(scope_id, side, kinds):
                 other = relation.target if side == "out" else relation.source
                 found.append((other, relation.kind, side))
@@ -112,9 +112,9 @@ class Finder:
         wholes = replace(where, types=WHOLE_FILES)
         modules = await self.code.by_vector(vector, wholes, BY_MEANING)
         names = await self.code.scope_names([match.id for match in modules])
-        inside = replace(where, files=tuple({name.file for name in names.values()}))
         if not names:
             return modules, []
+        inside = replace(where, files=tuple({name.file for name in names.values()}))
         return modules, await self.code.by_vector(vector, inside, BY_MEANING)
 
     async def _by_name(self, question: str, project_id: str, under: str | None) -> Sequence[str]:

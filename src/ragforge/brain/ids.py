@@ -5,9 +5,10 @@ from __future__ import annotations
 from hashlib import blake2b
 
 
-def digest(text: str) -> str:
-    """Return the hash by which a text is known to have changed."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def digest(content: str | bytes) -> str:
+    """Return the hash by which a content is known to have changed."""
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def stable_id(*parts: str) -> str:

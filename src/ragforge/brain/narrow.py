@@ -8,15 +8,13 @@ everything that imports the changed one through others.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from ragforge.brain.changes import TYPES, concerned, face, is_manifest
+from ragforge.brain.changes import Names, concerned
 from ragforge.brain.look import decode
 from ragforge.brain.modules import Modules
-from ragforge.brain.reading import RELATED, ReadFile
-from ragforge.domain.code import File, Scope
+from ragforge.domain.code import File
 
 MANY_NAMES = 30
 """More changed names than this are looked for by relating everything that may see them."""
@@ -25,48 +23,18 @@ Mention: TypeAlias = Callable[[Collection[str], Collection[str]], set[str]]
 """From paths and names to those of the paths in whose text one of the names stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What is other than before in a file, by its last name."""
-
-    words: frozenset[str]
-    types: frozenset[str]  # of these words: what they inherit may be passed on
-
-
-def names_changed(file: ReadFile, old: File | None, before: Iterable[Scope]) -> Names | None:
-    """Return the names by which a change can be told, or None if it goes further."""
-    if (
-        file.parsed is None
-        or file.outline is None
-        or old is None
-        or old.state != RELATED
-        or old.imports != file.parsed.file.imports
-        or is_manifest(file.path)
-    ):
-        return None
-    was, now = face(before), face(file.parsed.scopes)
-    changed = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
-    seen = [entry for name in changed for entry in (*was.get(name, ()), *now.get(name, ()))]
-    if any("default" in head for _, head, _ in seen):
-        return None  # it may be known elsewhere by any name
-    types = {
-        name
-        for name in changed
-        if any(kind in TYPES for kind, _, _ in (*was.get(name, ()), *now.get(name, ())))
-    }
-    return Names(frozenset(map(_last, changed)), frozenset(map(_last, types)))
-
-
 def narrowed(
-    seeds: Collection[str],
-    names: Mapping[str, Names],
+    changed: Mapping[str, Names | None],
     files: Mapping[str, File],
     modules: Modules,
     mention: Mention,
 ) -> set[str]:
-    """Return the files whose relations may be others because of these changes."""
-    told = {seed: names[seed] for seed in seeds if seed in names}
-    reached = concerned([seed for seed in seeds if seed not in told], files, modules)
+    """Return the files whose relations may be others because of these changes.
+
+    A change without names concerns whoever may see its file.
+    """
+    told = {path: names for path, names in changed.items() if names is not None}
+    reached = concerned(changed.keys() - told.keys(), files, modules)
     if not told:
         return reached
     around = concerned(list(told), files, modules)
@@ -113,7 +81,3 @@ def _with_aliases(words: set[str], paths: Iterable[str], files: Mapping[str, Fil
     while new := {local for name, local in renamed if name in found} - found:
         found |= new
     return found
-
-
-def _last(qualified_name: str) -> str:
-    return qualified_name.rpartition(".")[2]

@@ -6,10 +6,9 @@ import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import blake2b
 from pathlib import Path
 
-from ragforge.brain.ids import stable_id
+from ragforge.brain.ids import digest, stable_id
 from ragforge.brain.look import decode, look
 from ragforge.brain.names import SkipReason
 from ragforge.brain.parse import Import, Outline, parse
@@ -51,7 +50,7 @@ def read_file(
             data = file.read()
     except OSError:
         return ReadFile(path, skipped="unreadable")
-    found = blake2b(data, digest_size=16).hexdigest()
+    found = digest(data)
     uuid, mtime = file_id(project_id, path), time_of(mtime_ns)
     if found == known_hash:
         same = File(path, found, uuid, size=len(data), mtime=mtime)
@@ -79,7 +78,7 @@ def read_file(
 def content_hash(root: Path, path: str) -> str | None:
     """Return the hash of a file's content, or None if it cannot be read."""
     try:
-        return blake2b((root / path).read_bytes(), digest_size=16).hexdigest()
+        return digest((root / path).read_bytes())
     except OSError:
         return None
 

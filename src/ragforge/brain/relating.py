@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ragforge.brain.changes import EVERYWHERE, TYPES, family, is_manifest
+from ragforge.brain.changes import EVERYWHERE, TYPES, is_manifest
 from ragforge.brain.modules import Modules
 from ragforge.brain.reading import ReadFile, file_id, read_file
-from ragforge.brain.relate import Known, Relater
+from ragforge.brain.relate import Known, Relater, family_of
 from ragforge.domain.code import File, Relation, ScopeName
 from ragforge.ports.code import CodeStore
 
@@ -44,26 +44,24 @@ class Graph:
         self._read = read
         self._files = files
         self._known: dict[str, Known | None] = {}
-        self._types: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        self._types: dict[tuple[str | None, str], set[tuple[str, str]]] = defaultdict(set)
         self.missed: set[str] = set()  # files that are no more what was stored
         self._relater = Relater(self._look_up, modules, self._by_name)
 
     async def know_types(self, code: CodeStore, wanted: Collection[str]) -> None:
         """Learn the names of all types, for languages in which any file may use them."""
         families = {
-            family(language)
+            family_of(language)
             for path in wanted
             if (language := self._files[path].language) in EVERYWHERE
         }
-        paths = [
-            path for path, file in self._files.items() if family(file.language or "") in families
-        ]
+        paths = [path for path, file in self._files.items() if family_of(file.language) in families]
         for name in await code.names_in(self._project_id, paths):
             if name.type in TYPES:
                 self._learn(name)
 
     def _learn(self, name: ScopeName) -> None:
-        kin = family(self._files[name.file].language or "")
+        kin = family_of(self._files[name.file].language)
         place = (name.file, name.qualified_name)
         self._types[kin, name.qualified_name].add(place)
         self._types[kin, name.name].add(place)
@@ -92,7 +90,7 @@ class Graph:
 
     def _by_name(self, kin: str, name: str) -> list[tuple[str, int]]:
         places = []
-        for path, qualified_name in sorted(self._types.get((family(kin), name), ())):
+        for path, qualified_name in sorted(self._types.get((kin, name), ())):
             known = self._look_up(path)
             definitions = known.outline.definitions if known is not None else ()
             for number, definition in enumerate(definitions[1:], 1):  # the file is no type

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from ragforge.brain.changes import changed_names, compare, concerned, is_manifest, unsettled
+from ragforge.brain.changes import (
+    Names,
+    changed_names,
+    compare,
+    concerned,
+    is_manifest,
+    unsettled,
+)
 from ragforge.brain.ingest import OnStep, Report, Step
 from ragforge.brain.modules import Modules
-from ragforge.brain.narrow import Names, mention_in, names_changed, narrowed
+from ragforge.brain.narrow import mention_in, narrowed
 from ragforge.brain.pool import Reader
 from ragforge.brain.reading import PARSED, RELATED, SKIPPED, ReadFile
 from ragforge.brain.relating import Graph, manifests_in
@@ -42,8 +48,7 @@ class Run:
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
-    seeds: set[str] = field(default_factory=set)  # of which others may see something else
-    names: dict[str, Names] = field(default_factory=dict)  # of seeds that changed no more
+    changed: dict[str, Names | None] = field(default_factory=dict)  # for whoever sees these
     skipped: list[Skipped] = field(default_factory=list)
     scopes: int = 0
 
@@ -52,7 +57,8 @@ class Run:
         difference = compare(found, self.old)
         self.skipped += self.walked.skipped
         self.new = dict(self.old)
-        self.seeds = {path for path, file in self.old.items() if file.state == PARSED}
+        half_done = [path for path, file in self.old.items() if file.state == PARSED]
+        self.changed = dict.fromkeys(half_done)
         paths = [file.path for file in found]
         manifests = manifests_in(self.root, paths)
         self.modules = Modules(paths, manifests)
@@ -77,7 +83,7 @@ class Run:
         marked = {path for path in paths if self.new[path].state != SKIPPED}
         if marked:
             await self.code.mark_files(self.project_id, sorted(marked), PARSED)
-            self.seeds |= marked
+            self.changed |= dict.fromkeys(marked)
 
     async def _remove(self, gone: Sequence[str]) -> None:
         for path in gone:
@@ -120,7 +126,8 @@ class Run:
         ]
         await self._mark(concerned([*lost, *nameless], self.new, self.modules).difference(lost))
         await self._remove(lost)
-        self._note_names(changed, await self._stored(changed))
+        names = changed_names(changed, self.old, await self._stored(changed))
+        self.changed = names | self.changed  # what was unsettled before stays so
         parsed = [file.parsed for file in changed if file.parsed is not None]
         if parsed:
             await self.code.replace_files(self.project_id, parsed)
@@ -130,19 +137,6 @@ class Run:
             self.scopes += len(file.parsed.scopes)
             # The sources are in the store now; names and uses are what relating needs.
             self.read[file.path] = replace(file, parsed=None)
-
-    def _note_names(self, changed: Sequence[ReadFile], before: Iterable[Scope]) -> None:
-        """Note which files have changed for others, and in what."""
-        stored: dict[str, list[Scope]] = defaultdict(list)
-        for scope in before:
-            stored[scope.file].append(scope)
-        others = [scope for scopes in stored.values() for scope in scopes]
-        seeds = changed_names(changed, self.old, others)
-        for file in changed:
-            names = names_changed(file, self.old.get(file.path), stored[file.path])
-            if file.path in seeds and names is not None and file.path not in self.seeds:
-                self.names[file.path] = names
-        self.seeds |= seeds
 
     async def _stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
         """Return what is stored of files, before they are replaced."""
@@ -154,9 +148,7 @@ class Run:
         """Make the relations of all files that may have wrong ones."""
         settled = {path: file for path, file in self.new.items() if file.state != SKIPPED}
         mention = mention_in(self.root)
-        wanted = await asyncio.to_thread(
-            narrowed, self.seeds, self.names, settled, self.modules, mention
-        )
+        wanted = await asyncio.to_thread(narrowed, self.changed, settled, self.modules, mention)
         wanted = (wanted | self.read.keys()) & settled.keys()
         unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
         if unmarked:

@@ -6,13 +6,12 @@ Secrets are taken out on the way: what is stored may be searched, shown, copied 
 from __future__ import annotations
 
 from ragforge.domain.conversations import Message
-from ragforge.memory.redact import redact
 from ragforge.ports.conversations import ConversationStore
 
 
 async def question(store: ConversationStore, conversation_id: str, text: str) -> Message:
     """Open a turn with the user's message; durable when this returns."""
-    [message] = await store.append(conversation_id, [Message(role="user", content=redact(text))])
+    [message] = await store.append(conversation_id, [Message(role="user", content=_clean(text))])
     return message
 
 
@@ -32,9 +31,15 @@ async def answer(
     """
     said = Message(
         role="assistant" if by_model else "system",
-        content=redact(text),
-        reasoning=redact(reasoning) or None,
+        content=_clean(text),
+        reasoning=_clean(reasoning) or None,
         turn_index=turn_index,
     )
     [message] = await store.append(conversation_id, [said])
     return message
+
+
+def _clean(text: str) -> str:
+    from ragforge.memory.redact import redact  # its patterns take a while to compile
+
+    return redact(text)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.brain.changes import Names, changed_names
 from ragforge.brain.modules import Modules
-from ragforge.brain.narrow import mention_in, names_changed, narrowed
+from ragforge.brain.narrow import mention_in, narrowed
 from ragforge.brain.reading import RELATED, ReadFile, read_file
 from ragforge.domain.code import File, Scope
 
@@ -39,12 +40,14 @@ class Tree:
 
     def concerned(self, path: str, text: str) -> set[str] | None:
         """Return whom a new text of a file concerns; None if that cannot be told by names."""
-        read = self.write(path, text)
-        names = names_changed(read, self.files.get(path), self.scopes.get(path, ()))
-        if names is None:
+        changed = self.changed(path, text)
+        if changed.get(path, "nothing") is None:
             return None
         modules = Modules(list(self.files))
-        return narrowed([path], {path: names}, self.files, modules, mention_in(self.root))
+        return narrowed(changed, self.files, modules, mention_in(self.root))
+
+    def changed(self, path: str, text: str) -> dict[str, Names | None]:
+        return changed_names([self.write(path, text)], self.files, self.scopes.get(path, ()))
 
 
 @pytest.fixture
@@ -95,11 +98,7 @@ def test_a_type_that_is_spoken_of_concerns_all_that_may_inherit_from_it(tree: Tr
 
 
 def test_another_body_changes_no_name(tree: Tree) -> None:
-    read = tree.write("shop/cart.py", BEFORE.replace("keep(): ...", "keep(): return 1"))
-    names = names_changed(read, tree.files["shop/cart.py"], tree.scopes["shop/cart.py"])
-
-    assert names is not None
-    assert names.words == frozenset()
+    assert tree.changed("shop/cart.py", BEFORE.replace("keep(): ...", "keep(): return 1")) == {}
 
 
 @pytest.mark.parametrize("state", ["parsed", "skipped"])

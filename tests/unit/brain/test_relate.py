@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from ragforge.brain.modules import Modules
 from ragforge.brain.parse import Use, parse
-from ragforge.brain.relate import Known, Relater, TypeNames, family_of
+from ragforge.brain.relate import Known, Relater, family_of
 from ragforge.domain.code import RELATION_KINDS, Relation
+from tests.fakes.type_names import TypeNames
 
 
 class Project:

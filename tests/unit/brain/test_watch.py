@@ -226,6 +226,8 @@ async def test_polling_stops_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     async with watching(tmp_path, polling=True):
         pass
 
+    assert not [thread for thread in threading.enumerate() if "watch" in thread.name]
+
 
 async def test_stopping_ends_the_watch_at_once(tmp_path: Path) -> None:
     stopping = asyncio.Event()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ragforge.brain.relate.edges import Relater
 from ragforge.brain.relate.rules import family_of
-from ragforge.brain.relate.types import TypeNames
 from ragforge.brain.relate.view import Known
 
-__all__ = ["Known", "Relater", "TypeNames", "family_of"]
+__all__ = ["Known", "Relater", "family_of"]

@@ -80,6 +80,16 @@ _PYTHON = Rules("python", _words("self cls"), _SUPER, hands_on=True, private="_"
 _JAVASCRIPT = Rules("javascript", _THIS, _SUPER, hands_on=True)
 _C = Rules("c", _THIS, implicit=True, includes=True, low_types=True, separator="::")
 
+_FREE_JVM = Rules(
+    "jvm",
+    _THIS,
+    _SUPER,
+    implicit=True,
+    package=True,
+    project=True,
+    bare=True,
+    taken=_JVM_TAKEN,
+)
 _RULES = {
     "bash": Rules("bash"),
     "c": _C,
@@ -92,16 +102,7 @@ _RULES = {
     "haskell": Rules("haskell", implements=False),
     "java": Rules("jvm", _THIS, _SUPER, implicit=True, package=True, taken=_JVM_TAKEN),
     "javascript": _JAVASCRIPT,
-    "kotlin": Rules(
-        "jvm",
-        _THIS,
-        _SUPER,
-        implicit=True,
-        package=True,
-        project=True,
-        bare=True,
-        taken=_JVM_TAKEN,
-    ),
+    "kotlin": _FREE_JVM,
     "lua": Rules("lua", _SELF),
     "php": Rules(
         "php",
@@ -115,16 +116,7 @@ _RULES = {
     "python": _PYTHON,
     "ruby": Rules("ruby", _SELF, implicit=True, project=True, taken=_RUBY_TAKEN),
     "rust": Rules("rust", _words("self Self"), hands_on=True, separator="::"),
-    "scala": Rules(
-        "jvm",
-        _THIS,
-        _SUPER,
-        implicit=True,
-        package=True,
-        project=True,
-        bare=True,
-        taken=_JVM_TAKEN,
-    ),
+    "scala": _FREE_JVM,
     "swift": Rules(
         "swift",
         _words("self Self"),

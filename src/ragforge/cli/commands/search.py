@@ -96,7 +96,5 @@ async def _code(settings: Settings, query: str, limit: int, path: Path | None) -
             if inside is None:
                 raise InputError(f"{place} is not in the project {app.project_path}.")
             under = inside
-        if not await app.brain.is_known():
-            with ingestion_bar() as on_step:
-                await app.brain.ingest(on_step)
-        return await app.search_code(query, limit, under or None)
+        with ingestion_bar() as on_step:
+            return await app.search_code(query, limit, under or None, on_step)

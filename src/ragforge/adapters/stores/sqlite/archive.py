@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import apsw
 
 from ragforge.adapters.stores.rows import Row, checked, summary_of
-from ragforge.adapters.stores.sqlite import code, messages, relations, summaries, vectors, words
+from ragforge.adapters.stores.sqlite import (
+    messages,
+    relations,
+    scope_rows,
+    summaries,
+    vectors,
+    words,
+)
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
@@ -51,7 +58,7 @@ _TABLES: dict[RecordKind, _Table] = {
     "summary": _Table("*", "summary", ("level", "uuid")),
     "project": _Table("*", "project"),
     "file": _Table("*", "file"),
-    "scope": _Table(code.COLUMNS, code.TABLES),
+    "scope": _Table(scope_rows.COLUMNS, scope_rows.TABLES),
     "relation": _Table(
         "kind, source, target, project_id", "relation", ("source", "kind", "target")
     ),
@@ -191,7 +198,7 @@ def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
 
 def _write_scope(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     file = one(connection, "SELECT project_id FROM file WHERE uuid = ?", (row["file_id"],))
-    code.put_scope(connection, file["project_id"] if file else "", row, tokeniser)
+    scope_rows.restore(connection, file["project_id"] if file else "", row, tokeniser)
 
 
 def _write_relation(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:

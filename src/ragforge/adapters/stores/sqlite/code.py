@@ -18,8 +18,8 @@ from ragforge.adapters.stores.rows import (
     scope_row,
 )
 from ragforge.adapters.stores.sqlite import relations as relation_rows
+from ragforge.adapters.stores.sqlite import scope_rows, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories, prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
@@ -59,9 +59,6 @@ from ragforge.ports.words import Tokeniser
 
 _NAMES = """SELECT uuid, name, qualified_name, type, file, startLine, endLine, signature
             FROM scope"""
-COLUMNS = f"s.*, t.source, {vector_rows.MADE_OF} AS embedding_hash"
-TABLES = "scope s JOIN scope_text t ON t.id = s.id"
-SCOPES = f"SELECT {COLUMNS} FROM {TABLES}"
 _TO_EMBED = """NOT EXISTS (
                  SELECT 1 FROM vector v JOIN model m ON m.id = v.model
                  WHERE v.kind = 'scope' AND v.owner = s.id AND m.name = ? AND v.hash IS s.hash)"""
@@ -174,7 +171,7 @@ class SqliteCode:
         return found[scope_id]
 
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
-        statement = f"{SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
+        statement = f"{scope_rows.SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
         ids = as_json(scope_ids)
         return await self._database.read(
             lambda c: {row["uuid"]: scope_of(row) for row in select(c, statement, (ids,))}
@@ -197,19 +194,19 @@ class SqliteCode:
         )
 
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
-        statement = f"""{SCOPES} WHERE project_id = ? AND file = ?
+        statement = f"""{scope_rows.SCOPES} WHERE project_id = ? AND file = ?
                         ORDER BY startLine, endLine DESC, uuid"""
         return await self._scopes(statement, (project_id, path))
 
     async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
-        statement = f"""{SCOPES}
+        statement = f"""{scope_rows.SCOPES}
                         WHERE project_id = ?1 AND (name = ?2 OR qualified_name = ?2)
                         ORDER BY file, startLine, uuid"""
         return await self._scopes(statement, (project_id, name))
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         statement = f"""
-            {SCOPES}
+            {scope_rows.SCOPES}
             WHERE project_id = ? AND file = ? AND startLine <= ? AND endLine >= ?
             ORDER BY endLine - startLine, startLine DESC, uuid LIMIT 1"""
 
@@ -283,7 +280,7 @@ class SqliteCode:
         self, project_id: str, model: str, limit: int, after: str = ""
     ) -> list[Scope]:
         statement = f"""
-            {SCOPES} WHERE +s.project_id = ? AND {_TO_EMBED}
+            {scope_rows.SCOPES} WHERE +s.project_id = ? AND {_TO_EMBED}
               AND s.id > coalesce((SELECT id FROM scope WHERE uuid = ?), 0)
             ORDER BY s.id LIMIT ?"""
         return await self._scopes(statement, (project_id, model, after, limit))
@@ -300,7 +297,7 @@ class SqliteCode:
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         conditions = _scopes(where)
-        table = _index(where.sections)
+        table = scope_rows.index_of(where.sections)
 
         def work(connection: apsw.Connection) -> list[Match]:
             if column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
@@ -347,57 +344,7 @@ def _replace(
     known_ids: dict[str, int] = dict(connection.execute(ids, (row["uuid"],)))
     for scope in parsed.scopes:
         new = scope_row(row["uuid"], scope)
-        _put_scope(connection, project_id, new, known_ids.get(scope.uuid), tokeniser)
-
-
-def put_scope(connection: apsw.Connection, project_id: str, row: Row, tokeniser: Tokeniser) -> None:
-    """Store a scope with its words; what it was embedded from is the store's to know."""
-    known = one(connection, "SELECT id, file_id FROM scope WHERE uuid = ?", (row["uuid"],))
-    if known is not None and known["file_id"] != row["file_id"]:
-        raise DuplicateId("scope", row["uuid"])
-    _put_scope(connection, project_id, row, None if known is None else known["id"], tokeniser)
-
-
-def _put_scope(
-    connection: apsw.Connection,
-    project_id: str,
-    row: Row,
-    rowid: int | None,
-    tokeniser: Tokeniser,
-) -> None:
-    row = {**row, "project_id": project_id}
-    del row["embedding_hash"]
-    source = row.pop("source")
-    is_new = rowid is None
-    if rowid is None:
-        rowid = insert(connection, "scope", row)
-    else:
-        connection.execute("DELETE FROM scope_words WHERE rowid = ?", (rowid,))
-        connection.execute("DELETE FROM section_words WHERE rowid = ?", (rowid,))
-        upsert(connection, "scope", row, ["uuid"])
-    connection.execute("INSERT OR REPLACE INTO scope_text VALUES (?, ?)", (rowid, source))
-    index_scope(connection, rowid, row | {"source": source}, tokeniser, replace=not is_new)
-
-
-def index_scope(
-    connection: apsw.Connection, rowid: int, row: Row, tokeniser: Tokeniser, replace: bool = True
-) -> None:
-    texts = (
-        f"{row['name']} {row['qualified_name']}",
-        row["file"],
-        row["signature"],
-        row["docstring"],
-        row["source"],
-    )
-    keys = words.key("p", row["project_id"])
-    table = _index(row["type"] == SECTION)
-    found = map(tokeniser.document, texts)
-    words.index(connection, table, rowid, *found, keys, replace=replace)
-
-
-def _index(sections: bool) -> str:
-    """Return the full-text index of documents or of code."""
-    return "section_words" if sections else "scope_words"
+        scope_rows.put(connection, project_id, new, known_ids.get(scope.uuid), tokeniser)
 
 
 def _check_project(connection: apsw.Connection, project_id: str) -> None:

@@ -9,13 +9,19 @@ from __future__ import annotations
 import os
 from typing import TypeAlias
 
-# Idle threads of the linear algebra spin: for scans as short as these they cost more
-# than they save. It takes effect where nobody has loaded numpy before.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import apsw
-import numpy as np
-from numpy.typing import NDArray
+
+# Idle threads of the linear algebra spin: for scans as short as these they cost more
+# than they save. It takes effect where nobody has loaded numpy before, and is taken back,
+# for it is no business of the programs that are started from here.
+_THREADS = "OPENBLAS_NUM_THREADS"
+_is_set = _THREADS in os.environ
+os.environ.setdefault(_THREADS, "1")
+import numpy as np  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
+
+if not _is_set:
+    del os.environ[_THREADS]
 
 Floats: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]

@@ -8,9 +8,9 @@ from pathlib import Path
 import apsw
 
 from ragforge.adapters.stores.rows import summary_of
-from ragforge.adapters.stores.sqlite import messages, words
+from ragforge.adapters.stores.sqlite import messages, scope_rows, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
-from ragforge.adapters.stores.sqlite.code import SCOPES, SqliteCode, index_scope
+from ragforge.adapters.stores.sqlite.code import SqliteCode
 from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.migrate import prepare
@@ -70,6 +70,6 @@ def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
         document = tokeniser.document(summary_text(summary_of(row)))
         words.index(connection, "summary_words", row["id"], document)
     for rowid in column(connection, "SELECT id FROM scope"):
-        for row in select(connection, f"{SCOPES} WHERE s.id = ?", (rowid,)):
-            index_scope(connection, rowid, row, tokeniser)
+        for row in select(connection, f"{scope_rows.SCOPES} WHERE s.id = ?", (rowid,)):
+            scope_rows.index(connection, rowid, row, tokeniser)
     words.note(connection, tokeniser)
