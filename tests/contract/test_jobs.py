@@ -93,6 +93,32 @@ async def test_a_key_is_known_in_every_status(store: Store) -> None:
     assert await claim_all(store) == []
 
 
+async def test_a_job_that_is_over_starts_again_if_asked_to(store: Store) -> None:
+    jobs = [NewJob(key, "embed", 1) for key in ("done", "dead", "running", "pending")]
+    await store.jobs.enqueue(jobs[:3])
+    for _ in jobs[:3]:
+        job, holder = await claim(store)
+        if job.key == "done":
+            await store.jobs.finish("done", holder)
+        elif job.key == "dead":
+            await store.jobs.fail("dead", holder, "gave up", None)
+    await store.jobs.enqueue(jobs[3:])
+
+    again = [NewJob(job.key, "embed", 2) for job in [*jobs, NewJob("new", "embed")]]
+    assert await store.jobs.enqueue([*again, *again], again=True) == 3
+
+    found = {job.key: (job.status, job.payload, job.error) for job in await store.jobs.find()}
+    assert found == {
+        "done": ("pending", 2, None),
+        "dead": ("pending", 2, None),
+        "running": ("running", 1, None),
+        "pending": ("pending", 1, None),
+        "new": ("pending", 2, None),
+    }
+    assert (await store.jobs.get("dead")).attempts == 0
+    assert sorted(await claim_all(store)) == ["dead", "done", "new", "pending"]
+
+
 async def test_what_has_been_due_the_longest_comes_first(store: Store) -> None:
     await store.jobs.enqueue(
         [

@@ -28,6 +28,16 @@ async def test_references_are_told_by_file_and_name(store: Store, talk: str) -> 
     assert await store.conversations.references("n") == []
 
 
+async def test_references_of_many_messages_are_told_at_once(store: Store, talk: str) -> None:
+    first, second = reference("1", name="b"), reference("2", name="a")
+    await store.conversations.refer("m", [first, second])
+    await store.conversations.refer("n", [first])
+
+    told = await store.conversations.references_of(["n", "m", "none"])
+    assert told == {"m": [second, first], "n": [first]}
+    assert await store.conversations.references_of([]) == {}
+
+
 async def test_references_add_up_and_the_newer_hash_stays(store: Store, talk: str) -> None:
     await store.conversations.refer("m", [reference("1", hash="old"), reference("2", "z.py")])
     await store.conversations.refer("m", [reference("1", hash="new")])

@@ -7,16 +7,10 @@ from dataclasses import dataclass, replace
 from ragforge.agent.answer import Answer, by_model, from_passages, passages_of, written_into
 from ragforge.brain.project import Brain
 from ragforge.context.gather import Budget, gather
-from ragforge.domain.work import NewJob
 from ragforge.errors import ModelError
 from ragforge.llm.ask import Asker
-from ragforge.memory import record
 from ragforge.memory.recall import Recall
-from ragforge.ports.embedder import Embedder
-from ragforge.ports.work import JobQueue
-
-TITLE_JOB = "title"
-EMBED_JOB = "embed_turns"
+from ragforge.memory.record import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +19,7 @@ class Agent:
 
     recall: Recall
     brain: Brain
-    jobs: JobQueue
+    recorder: Recorder
     chat: Asker | None
     budget: Budget
 
@@ -34,8 +28,7 @@ class Agent:
 
         A model that fails does not break the turn: what was found is the answer then.
         """
-        store = self.recall.store
-        asked = await record.question(store, conversation_id, question)
+        asked = await self.recorder.question(conversation_id, question)
         context = await gather(
             self.recall, self.brain, conversation_id, asked.uuid, question, self.budget
         )
@@ -51,20 +44,12 @@ class Agent:
                 answer = written_into(answer, reply, self.chat.model.name)
             except ModelError as error:
                 answer = replace(answer, problem=str(error))
-        await record.answer(
-            store,
+        await self.recorder.answer(
             conversation_id,
             asked.turn_index,
             answer.content,
             reasoning=answer.reasoning,
             by_model=answer.model is not None,
         )
-        await self.jobs.enqueue(_jobs_after(conversation_id, asked.uuid, self.recall.embedder))
+        await self.recorder.end_turn(conversation_id, asked.uuid)
         return answer
-
-
-def _jobs_after(conversation_id: str, turn_id: str, embedder: Embedder | None) -> list[NewJob]:
-    jobs = [NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)]
-    if embedder is not None:
-        jobs.append(NewJob(f"embed-turn:{turn_id}:{embedder.name}", EMBED_JOB, [turn_id]))
-    return jobs

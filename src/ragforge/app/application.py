@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from ragforge.agent.answer import Answer
 from ragforge.agent.turn import Agent
-from ragforge.app.background import ingest_job, is_project, open_brain, open_worker
+from ragforge.app.background import ingest_job, is_project, open_brain, open_condenser, open_worker
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
 from ragforge.brain.find import CodeHit
@@ -30,8 +30,11 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.results import BatchResult, OnProgress
 from ragforge.llm.spend import Meter
 from ragforge.memory import sessions
+from ragforge.memory.condense import Condenser
 from ragforge.memory.embed import embed_missing, enqueue_missing
+from ragforge.memory.history import History
 from ragforge.memory.recall import Recall, TurnHit
+from ragforge.memory.record import Recorder
 from ragforge.memory.sessions import SessionLine
 from ragforge.ports.store import Store
 
@@ -50,6 +53,9 @@ class App:
     recall: Recall
     brain: Brain
     agent: Agent
+    recorder: Recorder
+    condenser: Condenser
+    history: History
     worker: Worker
     meter: Meter
     keeps_known: bool  # whether asking brings the project's code up to date beside the answer
@@ -156,18 +162,23 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     brain = open_brain(settings, store, embedder, project)
     memory = settings.agent.memory
     budget = Budget(
-        code=memory.max_context_chars * memory.code_search_percent // 100,
-        recent_turns=memory.max_context_chars * memory.recent_turns_percent // 100,
-        found_turns=memory.max_context_chars * memory.recent_turns_percent // 100,
+        code=memory.share(memory.code_search_percent),
+        recent_turns=memory.share(memory.recent_turns_percent),
+        found_turns=memory.share(memory.recent_turns_percent),
     )
+    recorder = Recorder(store, embedder.name if embedder else None, memory.max_result_chars)
+    condenser = open_condenser(settings, store, embedder, chat)
     return App(
         cwd=place,
         project_path=project,
         store=store,
         recall=recall,
         brain=brain,
-        agent=Agent(recall, brain, store.jobs, chat, budget),
-        worker=open_worker(settings, store, recall, brain, chat),
+        agent=Agent(recall, brain, recorder, chat, budget),
+        recorder=recorder,
+        condenser=condenser,
+        history=History(store),
+        worker=open_worker(settings, store, recall, brain, chat, condenser),
         meter=meter,
         keeps_known=settings.brain.ingest_automatically,
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.agent.turn import EMBED_JOB, TITLE_JOB
 from ragforge.brain.find import Finder
 from ragforge.brain.ingest import Ingester
 from ragforge.brain.limits import Limits
@@ -16,12 +16,18 @@ from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.domain.work import NewJob
+from ragforge.errors import ConversationNotFound
 from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
-from ragforge.memory.embed import MISSING_JOB, embed_missing, embed_turns
+from ragforge.memory.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.embed import EMBED_JOB, MISSING_JOB, embed_missing, embed_turns
+from ragforge.memory.levels import Thresholds
+from ragforge.memory.links import link_turn
 from ragforge.memory.recall import Recall
+from ragforge.memory.record import SETTLE_JOB
+from ragforge.memory.summarise import ByModel, Extractive, Summariser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
@@ -47,8 +53,27 @@ def ingest_job(brain: Brain) -> NewJob:
     return NewJob(f"ingest:{brain.project_id}:{minute}", INGEST_JOB, str(brain.root))
 
 
+def open_condenser(
+    settings: Settings, store: Store, embedder: Embedder | None, chat: Asker | None
+) -> Condenser:
+    """Return what makes summaries: with the chat model, or without one."""
+    memory = settings.agent.memory
+    thresholds = Thresholds(
+        memory.share(memory.l1_threshold_percent), memory.share(memory.l2_threshold_percent)
+    )
+    summariser: Summariser = Extractive()
+    if chat is not None:
+        summariser = ByModel(StructuredLLMExecutor(chat), chat.model.name)
+    return Condenser(store, summariser, thresholds, embedder)
+
+
 def open_worker(
-    settings: Settings, store: Store, recall: Recall, brain: Brain, chat: Asker | None
+    settings: Settings,
+    store: Store,
+    recall: Recall,
+    brain: Brain,
+    chat: Asker | None,
+    condenser: Condenser,
 ) -> Worker:
     """Return a worker with a handler for every kind of job these settings can do."""
     make_title: titles.TitleMaker = titles.from_question
@@ -63,7 +88,18 @@ def open_worker(
         if project.root.is_dir():  # it may be gone, or on another machine
             await project.ingest()
 
-    handlers: dict[str, Handler] = {TITLE_JOB: title, INGEST_JOB: ingest}
+    async def settle(payload: list[str]) -> None:
+        conversation_id, turn_id = payload
+        await link_turn(store, turn_id)
+        with suppress(ConversationNotFound):
+            await condenser.enqueue_due(conversation_id)
+
+    handlers: dict[str, Handler] = {
+        titles.TITLE_JOB: title,
+        SETTLE_JOB: settle,
+        SUMMARY_JOB: condenser.work,
+        INGEST_JOB: ingest,
+    }
     if (embedder := recall.embedder) is not None:
 
         async def embed(turn_ids: list[str]) -> None:

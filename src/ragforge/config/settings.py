@@ -50,6 +50,19 @@ class MemorySettings(_Section):
     recent_turns_percent: int = Field(
         default=10, ge=0, le=100, description="Budget for the latest turns, word for word."
     )
+    l1_threshold_percent: int = Field(
+        default=10, ge=1, le=100, description="Turns this long get a short-term summary."
+    )
+    l2_threshold_percent: int = Field(
+        default=10, ge=1, le=100, description="Short-term summaries this long get a long-term one."
+    )
+    max_result_chars: int = Field(
+        default=200_000, ge=1, le=100_000_000, description="What is kept of a tool's result."
+    )
+
+    def share(self, percent: int) -> int:
+        """Return a percentage of the context in characters."""
+        return self.max_context_chars * percent // 100
 
 
 class AgentSettings(_Section):

@@ -10,6 +10,7 @@ from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.work import JobQueue
 
+EMBED_JOB = "embed_turns"
 MISSING_JOB = "embed_missing"
 BATCH = 256
 

@@ -1,45 +1,80 @@
-"""Record: put what is said into the store, before anything else happens to it.
-
-Secrets are taken out on the way: what is stored may be searched, shown, copied and sent.
-"""
+"""Record: put what is said and done into the store, before anything else happens to it."""
 
 from __future__ import annotations
 
-from ragforge.domain.conversations import Message
-from ragforge.ports.conversations import ConversationStore
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ragforge.domain.conversations import Message, Role, ToolCall
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.work import NewJob
+from ragforge.errors import InputError, StoreError
+from ragforge.memory.clean import cleaned
+from ragforge.memory.embed import EMBED_JOB
+from ragforge.memory.titles import TITLE_JOB
+from ragforge.ports.store import Store
+
+SETTLE_JOB = "settle_turn"
+"""What a turn needs once it is over: links to code, and a look at what is due for a summary."""
 
 
-async def question(store: ConversationStore, conversation_id: str, text: str) -> Message:
-    """Open a turn with the user's message; durable when this returns."""
-    [message] = await store.append(conversation_id, [Message(role="user", content=_clean(text))])
-    return message
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Writes conversations down. What it returned from is durable."""
 
+    store: Store
+    embedder_name: str | None
+    max_result_chars: int
 
-async def answer(
-    store: ConversationStore,
-    conversation_id: str,
-    turn_index: int | None,
-    text: str,
-    *,
-    reasoning: str = "",
-    by_model: bool,
-) -> Message:
-    """Close a turn with its answer; durable when this returns.
+    async def question(self, conversation_id: str, text: str) -> Message:
+        """Open a turn with the user's message."""
+        return await self._append(conversation_id, Message("user", text))
 
-    What no model wrote is the system's, not an assistant's, so that a later search
-    finds what it points to and not the pointing.
-    """
-    said = Message(
-        role="assistant" if by_model else "system",
-        content=_clean(text),
-        reasoning=_clean(reasoning) or None,
-        turn_index=turn_index,
-    )
-    [message] = await store.append(conversation_id, [said])
-    return message
+    async def answer(
+        self,
+        conversation_id: str,
+        turn_index: int | None,
+        text: str,
+        *,
+        reasoning: str | None = None,
+        tool_calls: Sequence[ToolCall] = (),
+        by_model: bool = True,
+    ) -> Message:
+        """Add an answer to a turn.
 
+        What no model wrote is the system's, not an assistant's, so that a later search
+        finds what it points to and not the pointing.
+        """
+        role: Role = "assistant" if by_model else "system"
+        said = Message(role, text, reasoning, tuple(tool_calls), turn_index=turn_index)
+        return await self._append(conversation_id, said)
 
-def _clean(text: str) -> str:
-    from ragforge.memory.redact import redact  # its patterns take a while to compile
+    async def store_turn(self, conversation_id: str, messages: Sequence[Message]) -> Turn:
+        """Store a whole turn at once: the user's message first, then everything up to the answer.
 
-    return redact(text)
+        Raises InputError unless it is one turn, ConversationNotFound, DuplicateId.
+        """
+        if [message.role for message in messages].count("user") != 1 or messages[0].role != "user":
+            raise InputError("A turn is one user message, first, and what follows it.")
+        kept = [cleaned(message, self.max_result_chars) for message in messages]
+        stored = await self.store.conversations.append(conversation_id, kept)
+        [turn] = messages_to_turns(stored)
+        await self.end_turn(conversation_id, turn.uuid)
+        return turn
+
+    async def end_turn(self, conversation_id: str, turn_id: str) -> None:
+        """Queue what follows a turn. The turn is safe whether or not this can be done now."""
+        jobs = [
+            NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id),
+            NewJob(f"settle:{turn_id}", SETTLE_JOB, [conversation_id, turn_id]),
+        ]
+        if self.embedder_name is not None:
+            jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
+        with suppress(StoreError):
+            await self.store.jobs.enqueue(jobs)
+
+    async def _append(self, conversation_id: str, message: Message) -> Message:
+        kept = cleaned(message, self.max_result_chars)
+        [stored] = await self.store.conversations.append(conversation_id, [kept])
+        return stored

@@ -156,6 +156,11 @@ class ConversationStore(Protocol):
     async def references(self, message_id: str) -> list[CodeReference]:
         """Return what a message refers to, by file and name. Raises MessageNotFound."""
 
+    async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
+        """Return what messages refer to, by file and name; those that refer to nothing, or that
+        are unknown, are left out.
+        """
+
     async def conversations_about(
         self, scope_id: str | None = None, file: str | None = None
     ) -> list[Conversation]:

@@ -15,8 +15,11 @@ class JobQueue(Protocol):
     A lease that ran out and that nobody took is still its holder's.
     """
 
-    async def enqueue(self, jobs: Sequence[NewJob]) -> int:
-        """Add jobs and return how many are new; a key that is known in any status is not."""
+    async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
+        """Add jobs and return how many are new; a key that is known in any status is not.
+
+        With `again`, a job that is done or dead starts anew, with no attempts, and counts.
+        """
 
     async def claim(
         self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None

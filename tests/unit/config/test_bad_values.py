@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,10 @@ def test_one_wrong_letter_is_always_recognised(key: str, data: st.DataObject) ->
     place = data.draw(st.integers(start, len(key) - 1))
     letter = data.draw(st.sampled_from("qjz"))
     mistyped = key[:place] + letter + key[place + 1 :]
-    assert unknown_key("f", mistyped).endswith(f"Did you mean {key!r}?")
+    meant = re.search(r"Did you mean '([^']+)'\?$", unknown_key("f", mistyped))
+    assert meant
+    assert len(meant[1]) == len(key)
+    assert sum(one != other for one, other in zip(meant[1], mistyped, strict=True)) == 1
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,12 @@ class Neo4jJobs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def enqueue(self, jobs: Sequence[NewJob]) -> int:
+    async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
         async def work(tx: Transaction) -> int:
             created = moment(await server_ms(tx))
-            return await add(tx, [job_row(job, created) for job in jobs])
+            rows = [job_row(job, created) for job in jobs]
+            new = await add(tx, rows)
+            return new + (await _restart(tx, rows) if again else 0)
 
         return await self._database.write(work)
 
@@ -142,6 +144,17 @@ async def add(tx: Transaction, rows: Sequence[Row]) -> int:
         [row | {"sequence": first + place} for place, row in enumerate(new)],
     )
     return len(new)
+
+
+async def _restart(tx: Transaction, rows: Sequence[Row]) -> int:
+    """Start those of the jobs anew that are done or dead; return how many."""
+    return int(
+        await tx.value(
+            """UNWIND $rows AS row MATCH (n:RagForgeJob {key: row.key})
+               WHERE n.status IN ['done', 'dead'] SET n += row RETURN count(n)""",
+            rows=list(rows),
+        )
+    )
 
 
 async def _due(tx: Transaction, kinds: Sequence[str] | None, key: str | None = None) -> str | None:

@@ -36,6 +36,15 @@ class References:
 
         return await self._database.read(work)
 
+    async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
+        query = f"""MATCH (f:CodeReference) WHERE f.owner_id IN $ids
+                    RETURN {fields("f", REFERENCE)} AS row
+                    ORDER BY f.file, f.qualified_name, f.scope_id"""
+        found: dict[str, list[CodeReference]] = {}
+        for row in await self._database.column(query, ids=list(message_ids)):
+            found.setdefault(row["owner_id"], []).append(reference_of(row))
+        return found
+
     async def conversations_about(
         self, scope_id: str | None = None, file: str | None = None
     ) -> list[Conversation]:

@@ -303,6 +303,18 @@ class SqliteConversations:
 
         return await self._database.read(work)
 
+    async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
+        statement = """SELECT * FROM reference WHERE owner_id IN (SELECT value FROM json_each(?))
+                       ORDER BY file, qualified_name, scope_id"""
+
+        def work(connection: apsw.Connection) -> dict[str, list[CodeReference]]:
+            found: dict[str, list[CodeReference]] = {}
+            for row in select(connection, statement, (as_json(list(message_ids)),)):
+                found.setdefault(row["owner_id"], []).append(reference_of(row))
+            return found
+
+        return await self._database.read(work)
+
     async def conversations_about(
         self, scope_id: str | None = None, file: str | None = None
     ) -> list[Conversation]:

@@ -26,15 +26,20 @@ class SqliteJobs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def enqueue(self, jobs: Sequence[NewJob]) -> int:
+    async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
         rows = [job_row(job, now()) for job in jobs]
 
         def work(connection: apsw.Connection) -> int:
             new = 0
             for row in rows:
-                if not value(connection, "SELECT 1 FROM job WHERE key = ?", (row["key"],)):
+                status = value(connection, "SELECT status FROM job WHERE key = ?", (row["key"],))
+                if status is None:
                     insert(connection, "job", row)
-                    new += 1
+                elif again and status in ("done", "dead"):
+                    upsert(connection, "job", row, ["key"])
+                else:
+                    continue
+                new += 1
             return new
 
         return await self._database.write(work)

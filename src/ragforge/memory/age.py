@@ -1,0 +1,70 @@
+"""Age: what has become of the code that a memory is about. No model is needed to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.errors import ProjectNotFound
+from ragforge.ports.store import Store
+
+Fate: TypeAlias = Literal["changed since", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """Code that is no longer what it was when it was mentioned."""
+
+    file: str
+    name: str | None  # of the scope; None: the file itself
+    fate: Fate
+
+    def __str__(self) -> str:
+        what = self.file if self.name is None else f"{self.name} ({self.file})"
+        return f"{what}: {self.fate}"
+
+
+async def age_of_turn(store: Store, project_path: str, message_ids: Sequence[str]) -> list[Aged]:
+    """Tell what has changed since the messages of a turn were said."""
+    references = await store.conversations.references_of(message_ids)
+    found = [one for message_id in message_ids for one in references.get(message_id, ())]
+    return await _aged(store, project_path, (), found)
+
+
+async def age_of_summary(store: Store, project_path: str, summary_id: str) -> list[Aged]:
+    """Tell what has changed since a summary was made. Raises SummaryNotFound."""
+    files, scopes = await store.summaries.mentions(summary_id)
+    return await _aged(store, project_path, files, scopes)
+
+
+async def _aged(
+    store: Store,
+    project_path: str,
+    files: Iterable[FileMention],
+    references: Iterable[CodeReference],
+) -> list[Aged]:
+    files, references = list(files), list(references)
+    if not files and not references:
+        return []
+    try:
+        project = await store.code.project(project_path)
+    except ProjectNotFound:
+        return []  # forgotten as a whole: nothing is known of what became of it
+    hashes = {}
+    if files:
+        hashes = {file.path: file.hash for file in await store.code.files(project.uuid)}
+    scopes = await store.code.scopes([reference.scope_id for reference in references])
+    hashes |= {scope.uuid: scope.hash for scope in scopes.values()}
+    now: list[tuple[str, str | None, Fate | None]] = [
+        (one.path, None, _fate(one.hash, hashes.get(one.path))) for one in files
+    ]
+    now += [(r.file, r.qualified_name, _fate(r.hash, hashes.get(r.scope_id))) for r in references]
+    return list(dict.fromkeys(Aged(file, name, fate) for file, name, fate in now if fate))
+
+
+def _fate(then: str, now: str | None) -> Fate | None:
+    if now is None:
+        return "gone"
+    return None if now == then else "changed since"

@@ -1,0 +1,73 @@
+"""Clean: what is said and done, made fit to be kept.
+
+Secrets are taken out, for what is stored may be searched, shown, copied and sent; recalled
+text is taken out, for it is stored already; and huge results are cut, with their true size.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.domain.text import Json, plain
+from ragforge.memory.injected import without_injected
+
+
+def cleaned(message: Message, max_result_chars: int) -> Message:
+    """Return a message as it may be stored."""
+    from ragforge.memory.redact import redact  # its patterns take a while to compile
+
+    calls = tuple(_call(call, max_result_chars) for call in message.tool_calls)
+    content = redact(without_injected(message.content))
+    reasoning = message.reasoning and redact(without_injected(message.reasoning))
+    return replace(message, content=content, reasoning=reasoning or None, tool_calls=calls)
+
+
+def _call(call: ToolCall, most: int) -> ToolCall:
+    arguments, _ = _storable(call.arguments, most)
+    result = None if call.result is None else _result(call.result, most)
+    return replace(call, arguments=arguments, result=result)
+
+
+def _result(result: ToolResult, most: int) -> ToolResult:
+    from ragforge.memory.redact import redact
+
+    kept, size = _storable(result.result, most)
+    error = result.error and redact(result.error.encode(errors="replace").decode())
+    size = result.result_size_bytes or size
+    return replace(result, result=kept, error=error, result_size_bytes=size)
+
+
+def _storable(value: Any, most: int) -> tuple[Json, int]:
+    """Return a value as JSON without secrets and within the limit, and its true size in bytes."""
+    from ragforge.memory.redact import redact_json
+
+    exact, size = _as_json(value)
+    kept = redact_json(exact)
+    text = plain(kept)
+    if len(text) <= most:
+        return kept, size
+    note = f"\n[… cut here: {size:,} bytes in all]"
+    return text[: max(0, most - len(note))] + note, size
+
+
+def _as_json(value: Any) -> tuple[Json, int]:
+    """Return a value as JSON can hold it; bytes and strangers are described in words."""
+    if isinstance(value, bytes | bytearray):
+        return _described(value), len(value)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=_described, skipkeys=True)
+    except (TypeError, ValueError, RecursionError):
+        return "[a value that cannot be stored: it is too deep or holds itself]", 0
+    size = len(text.encode(errors="replace")) - (2 if isinstance(value, str) else 0)
+    if isinstance(value, str):
+        return value, size
+    return json.loads(text, parse_constant=str), size
+
+
+def _described(value: object) -> str:
+    if isinstance(value, bytes | bytearray):
+        return f"[binary: {len(value):,} bytes]"
+    return str(value)

@@ -1,0 +1,125 @@
+"""Condense: summaries made once, in the background, whatever crashes.
+
+What is due names its job, and its job names its summary. So whoever notices, however often,
+and whoever does the work, there is one job and one summary. A job that is done again finds
+its summary and goes on from there: links, vector, overview, and what is due next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
+from ragforge.domain.text import Json
+from ragforge.domain.turns import EMBEDDED_CHARS
+from ragforge.domain.work import NewJob
+from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.llm.task import shortened
+from ragforge.memory.levels import (
+    Level1Check,
+    Level2Check,
+    Thresholds,
+    should_create_l1_summary,
+    should_create_l2_summary,
+)
+from ragforge.memory.links import link_summary
+from ragforge.memory.summarise import Summariser, level_1, level_2
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
+
+SUMMARY_JOB = "summarise"
+LEVELS: tuple[Level, ...] = (1, 2)
+OVERVIEW_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Condenser:
+    """Keeps the history of conversations short."""
+
+    store: Store
+    summariser: Summariser
+    thresholds: Thresholds
+    embedder: Embedder | None
+
+    async def enqueue_due(self, conversation_id: str) -> int:
+        """Queue the summaries that are due; one that failed for good is tried anew.
+
+        Returns how many jobs are new. Raises ConversationNotFound.
+        """
+        jobs = []
+        for level in LEVELS:
+            due = await self._due(conversation_id, level)
+            if due.should_create:
+                uuid = due.summary_id(conversation_id)
+                payload = {"conversation": conversation_id, "level": level, "summary": uuid}
+                jobs.append(NewJob(f"summary:{uuid}", SUMMARY_JOB, payload))
+        return await self.store.jobs.enqueue(jobs, again=True) if jobs else 0
+
+    async def work(self, payload: Json) -> None:
+        """Do a job: make its summary if it is still due, and see what is due then.
+
+        Raises ModelError if the model fails; the turns stay as they are.
+        """
+        conversation_id, level, uuid = payload["conversation"], payload["level"], payload["summary"]
+        try:
+            summary = await self._known(uuid) or await self._make(conversation_id, level, uuid)
+            if summary is not None:
+                await link_summary(self.store, summary)
+                await self._tell_overview(conversation_id)
+            await self.enqueue_due(conversation_id)
+            if summary is not None:
+                await self._embed(summary)
+        except (ConversationNotFound, SummaryNotFound):
+            pass  # deleted meanwhile, and nothing is due any more
+
+    async def _due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
+        if level == 1:
+            wanted = self.thresholds.level_1
+            return await should_create_l1_summary(self.store, conversation_id, wanted)
+        return await should_create_l2_summary(self.store, conversation_id, self.thresholds.level_2)
+
+    async def _known(self, uuid: str) -> Summary | None:
+        try:
+            return await self.store.summaries.get(uuid)
+        except SummaryNotFound:
+            return None
+
+    async def _make(self, conversation_id: str, level: Level, uuid: str) -> Summary | None:
+        """Make the summary and save it, unless what it covers has changed meanwhile."""
+        due = await self._due(conversation_id, level)
+        if not due.should_create or due.summary_id(conversation_id) != uuid:
+            return None
+        if isinstance(due, Level1Check):
+            summary = await level_1(self.summariser, conversation_id, due)
+        else:
+            summary = await level_2(self.summariser, conversation_id, due)
+        still = await self._due(conversation_id, level)  # a turn may be gone by now
+        if still.summary_id(conversation_id) != uuid:
+            return None
+        await self.store.summaries.save(summary)
+        return summary
+
+    async def _embed(self, summary: Summary) -> None:
+        if self.embedder is None:
+            return
+        conversation = await self.store.conversations.get(summary.conversation_id)
+        texts = [summary_text(summary)[:EMBEDDED_CHARS], conversation.summary or ""]
+        vector, whole = await self.embedder.embed(texts)
+        if vector is not None:
+            await self.store.summaries.embed({summary.uuid: vector})
+        if whole is not None:
+            await self.store.conversations.embed_conversation(conversation.uuid, whole)
+
+    async def _tell_overview(self, conversation_id: str) -> None:
+        changes = ConversationChanges(summary=await self._overview(conversation_id))
+        await self.store.conversations.update(conversation_id, changes)
+
+    async def _overview(self, conversation_id: str) -> str:
+        """Return what the whole conversation is about: its newest summaries of the top level."""
+        long_term = await self.store.summaries.find(SummaryFilter(conversation_id, level=2))
+        short_term = await self.store.summaries.not_in_level_2(conversation_id)
+        top = sorted([*long_term, *short_term], key=lambda one: one.start_turn_index)
+        share = OVERVIEW_CHARS // max(1, len(top))
+        told = [shortened(one.conversation_summary, max(share, 200)) for one in top]
+        return "\n\n".join(told)[-OVERVIEW_CHARS:]

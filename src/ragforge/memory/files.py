@@ -1,0 +1,57 @@
+"""Files: which file of a project somebody means, however they write its path."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+
+class FileNames:
+    """The files of a project, by every name they may be called.
+
+    A name that fits two files means neither: a wrong link is worse than none.
+    """
+
+    def __init__(self, paths: Iterable[str], root: str, cwd: str) -> None:
+        self._root, self._cwd = root, cwd
+        self._known = set(paths)
+        self._by_name: dict[str, list[str]] = {}
+        for path in self._known:
+            self._by_name.setdefault(path.rsplit("/", 1)[-1], []).append(path)
+
+    def resolve(self, name: str) -> str | None:
+        """Return the path of the file that is meant, relative to the project; None if unclear."""
+        places = [place for place in places_of(name, self._root, self._cwd) if place in self._known]
+        if places:
+            return places[0] if len(places) == 1 else None
+        name = _slashed(name)
+        if _is_absolute(name) or name.startswith(("./", "../")):
+            return None
+        ending = "/" + posixpath.normpath(name)
+        nearby = self._by_name.get(ending.rsplit("/", 1)[-1], [])
+        fitting = [path for path in nearby if path.endswith(ending)]
+        return fitting[0] if len(fitting) == 1 else None
+
+
+def places_of(name: str, root: str, cwd: str) -> list[str]:
+    """Return where a path may point, relative to the project: from its root or from the cwd."""
+    name, root, cwd = _slashed(name), _slashed(root), _slashed(cwd)
+    if _is_absolute(name):
+        wanted = [name]
+    else:
+        wanted = [posixpath.join(root, name), posixpath.join(cwd, name)]
+    below = (_below(posixpath.normpath(path), root) for path in wanted)
+    return list(dict.fromkeys(path for path in below if path))
+
+
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith("/") or path[1:3] == ":/"
+
+
+def _below(path: str, root: str) -> str | None:
+    prefix = root.rstrip("/") + "/"
+    return path.removeprefix(prefix) if path.startswith(prefix) else None

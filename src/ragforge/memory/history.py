@@ -1,0 +1,90 @@
+"""History: what a conversation holds, read in order and within a number of characters."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ragforge.domain.instants import now
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.ports.store import Store
+
+PAGE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Reads the past of conversations in one store."""
+
+    store: Store
+
+    async def get_recent_turns(
+        self, conversation_id: str, max_chars: int, without: Iterable[str] = ()
+    ) -> list[Turn]:
+        """Return the newest whole turns that fit, oldest of them first."""
+        kept: list[Turn] = []
+        async for turn in self._newest(conversation_id, without):
+            max_chars -= turn.char_count
+            if max_chars < 0:
+                break
+            kept.append(turn)
+        return kept[::-1]
+
+    async def get_last_user_queries(
+        self, conversation_id: str, max_chars: int, without: Iterable[str] = ()
+    ) -> list[str]:
+        """Return the newest questions that fit, oldest of them first."""
+        kept: list[str] = []
+        async for turn in self._newest(conversation_id, without):
+            max_chars -= len(turn.user.content)
+            if max_chars < 0:
+                break
+            kept.append(turn.user.content)
+        return kept[::-1]
+
+    async def get_raw_history_char_count(self, conversation_id: str) -> int:
+        """Return how many characters were said and given by tools in all."""
+        return (await self.store.conversations.get(conversation_id)).total_chars
+
+    async def get_level1_summaries_not_summarized(self, conversation_id: str) -> list[Summary]:
+        """Return the short-term summaries that no long-term one covers, oldest first."""
+        return await self.store.summaries.not_in_level_2(conversation_id)
+
+    async def get_summaries_by_date_range(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        conversation_id: str | None = None,
+        level: Level | None = None,
+    ) -> list[Summary]:
+        """Return the summaries that were made between two moments."""
+        where = SummaryFilter(conversation_id, level=level, since=since, until=until)
+        return await self.store.summaries.find(where)
+
+    async def get_recent_summaries(
+        self, days: float, conversation_id: str | None = None, level: Level | None = None
+    ) -> list[Summary]:
+        """Return the summaries of the last days."""
+        since = now() - timedelta(days=days)
+        return await self.get_summaries_by_date_range(since, None, conversation_id, level)
+
+    async def trim_summaries_by_date(self, before: datetime, level: Level | None = None) -> int:
+        """Delete older summaries; what they covered is eligible again. Returns how many went."""
+        return await self.store.summaries.trim(before, level)
+
+    async def _newest(self, conversation_id: str, without: Iterable[str]) -> AsyncIterator[Turn]:
+        """Yield turns, the newest first, reading no more of them than are asked for."""
+        left_out = set(without)
+        # Turns that were deleted leave gaps: there are no fewer than this after the count.
+        first = (await self.store.conversations.get(conversation_id)).turn_count - PAGE
+        last: int | None = None
+        while last is None or last >= 0:
+            messages = await self.store.conversations.messages(
+                conversation_id, first_turn=max(first, 0), last_turn=last
+            )
+            for turn in reversed(messages_to_turns(messages)):
+                if turn.uuid not in left_out:
+                    yield turn
+            first, last = first - PAGE, first - 1

@@ -1,0 +1,147 @@
+"""Levels: which turns are due for a short-term summary, and which of those for a long-term one.
+
+Both checks take whole turns or summaries, the oldest first, until the threshold is reached.
+What they choose is one stretch of the raw conversation, and the same whoever asks: this is
+what makes a summary's id and its job known before it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise, takewhile
+from typing import TypeVar
+from uuid import NAMESPACE_URL, uuid5
+
+from ragforge.domain.instants import now
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.turns import Turn, TurnSize, messages_to_turns
+from ragforge.ports.store import Store
+
+Piece = TypeVar("Piece", TurnSize, Summary)
+
+OPEN_FOR = timedelta(hours=1)
+"""A question this old without an answer will get none: its turn is over."""
+LEAST_FOR_LEVEL_2 = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """How many characters call for a summary of each level."""
+
+    level_1: int
+    level_2: int
+
+
+@dataclass(frozen=True, slots=True)
+class Level1Check:
+    """Whether a short-term summary is due, and of what."""
+
+    should_create: bool
+    current_char_count: int  # of all turns that no summary covers
+    threshold: int
+    char_range_start: int = 0  # positions in the raw conversation
+    char_range_end: int = 0
+    turns_to_summarize: tuple[Turn, ...] = ()
+
+    def summary_id(self, conversation_id: str) -> str:
+        """Return the one id of the summary of these turns."""
+        return _summary_id(conversation_id, 1, (turn.uuid for turn in self.turns_to_summarize))
+
+
+@dataclass(frozen=True, slots=True)
+class Level2Check:
+    """Whether a long-term summary is due, and of which short-term ones."""
+
+    should_create: bool
+    current_char_count: int  # of all short-term summaries that no long-term one covers
+    threshold: int
+    char_range_start: int = 0
+    char_range_end: int = 0
+    summaries_to_summarize: tuple[Summary, ...] = ()
+
+    def summary_id(self, conversation_id: str) -> str:
+        """Return the one id of the summary of these summaries."""
+        return _summary_id(conversation_id, 2, (one.uuid for one in self.summaries_to_summarize))
+
+
+async def should_create_l1_summary(
+    store: Store, conversation_id: str, threshold: int
+) -> Level1Check:
+    """Tell whether the turns without a summary call for one. Raises ConversationNotFound."""
+    waiting = await store.summaries.uncovered_turns(conversation_id)
+    chars = sum(turn.chars for turn in waiting)
+    not_yet = Level1Check(False, chars, threshold)
+    if not waiting or chars < threshold:
+        return not_yet
+    covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=1))
+    stretch, is_closed = _stretch(waiting, [summary.start_turn_index for summary in covered])
+    sizes = {turn.turn_index: turn.chars for turn in _enough(stretch, threshold)}
+    first, last = min(sizes), max(sizes)
+    messages = await store.conversations.messages(conversation_id, first, last)
+    turns = [t for t in messages_to_turns(messages) if t.user.turn_index in sizes]
+    over = tuple(takewhile(is_over, turns))
+    taken = sum(sizes[turn.user.turn_index or 0] for turn in over)
+    if not over or (taken < threshold and not (is_closed and len(over) == len(stretch))):
+        return not_yet
+    start = await store.summaries.chars_before(conversation_id, first)
+    return Level1Check(True, chars, threshold, start, start + taken, over)
+
+
+async def should_create_l2_summary(
+    store: Store, conversation_id: str, threshold: int
+) -> Level2Check:
+    """Tell whether short-term summaries call for a long-term one. Raises ConversationNotFound."""
+    waiting = await store.summaries.not_in_level_2(conversation_id)
+    chars = sum(summary.summary_char_count for summary in waiting)
+    not_yet = Level2Check(False, chars, threshold)
+    if len(waiting) < LEAST_FOR_LEVEL_2 or chars < threshold:
+        return not_yet
+    covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=2))
+    starts = [summary.start_turn_index for summary in covered]
+    while waiting:
+        stretch, is_closed = _stretch(waiting, starts)
+        chosen = _enough(stretch, threshold, LEAST_FOR_LEVEL_2)
+        taken = sum(summary.summary_char_count for summary in chosen)
+        if len(chosen) >= LEAST_FOR_LEVEL_2 and (taken >= threshold or is_closed):
+            begin, end = chosen[0].char_range_start, chosen[-1].char_range_end
+            return Level2Check(True, chars, threshold, begin, end, tuple(chosen))
+        waiting = waiting[len(stretch) :]  # one that stands alone waits for ever, harmlessly
+    return not_yet
+
+
+def is_over(turn: Turn) -> bool:
+    """Tell whether a turn will not grow any more: it was answered, or never will be."""
+    return any(m.content for m in turn.replies) or turn.user.timestamp < now() - OPEN_FOR
+
+
+def _summary_id(conversation_id: str, level: Level, covered: Iterable[str]) -> str:
+    parts = ",".join(covered)
+    return str(uuid5(NAMESPACE_URL, f"ragforge:summary:{conversation_id}:{level}:{parts}"))
+
+
+def _stretch(waiting: Sequence[Piece], covered: Sequence[int]) -> tuple[list[Piece], bool]:
+    """Return the oldest that stand together, and whether something covered follows them."""
+    found = [waiting[0]]
+    for before, after in pairwise(waiting):
+        if any(_start(before) < start < _start(after) for start in covered):
+            return found, True
+        found.append(after)
+    return found, any(start > _start(found[-1]) for start in covered)
+
+
+def _enough(pieces: Sequence[Piece], threshold: int, least: int = 1) -> list[Piece]:
+    """Return as many as it takes to reach the threshold, or all of them."""
+    taken: list[Piece] = []
+    chars = 0
+    for piece in pieces:
+        if chars >= threshold and len(taken) >= least:
+            break
+        taken.append(piece)
+        chars += piece.chars if isinstance(piece, TurnSize) else piece.summary_char_count
+    return taken
+
+
+def _start(piece: TurnSize | Summary) -> int:
+    return piece.turn_index if isinstance(piece, TurnSize) else piece.start_turn_index

@@ -1,0 +1,103 @@
+"""Material: what the turns of a conversation hold, as a summariser gets to see it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from ragforge.domain.conversations import ToolCall
+from ragforge.domain.text import Json, plain
+from ragforge.domain.turns import Turn
+from ragforge.llm.task import shortened
+
+ARGUMENT_CHARS = 80
+RESULT_CHARS = 600
+LEAST_TURN_CHARS = 400
+
+_EXTENSIONS = """bash bat c cc cfg clj cpp cs css csv cue dart dockerfile el env erl ex exs fs gd go
+    gradle graphql groovy h hcl hpp hs html ini ipynb java jl js json jsx kt kts less lock lua m md
+    mdx mjs ml mm nix php pl po proto ps1 py pyi r rb rs rst sass sbt scala scss sh sql svelte swift
+    tf toml ts tsx txt vim vue xml yaml yml zig zsh"""
+_NAME = r"[\w@+~-][\w@+~.-]*"
+_PATH = re.compile(
+    rf"""(?<![\w/.\\:@-])                       # not within a word, an address or a URL
+    (?:[A-Za-z]:[\\/]|~/|\.{{0,2}}/)?           # where it begins, if that is said
+    (?:{_NAME}[/\\])*                           # folders
+    (?:{_NAME})?\.(?:{"|".join(_EXTENSIONS.split())})
+    (?![\w/\\-]|\.\w)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BARE_FILES = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*(?:Makefile|Dockerfile|Rakefile|Gemfile)\b")
+
+
+def turns_text(turns: Sequence[Turn], chars: int) -> str:
+    """Return turns as text within a limit: each gets its share, and what others leave."""
+    texts = [_turn_text(turn) for turn in turns]
+    left, kept = chars, dict[int, str]()
+    by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+    for place, at in enumerate(by_length):
+        share = max(LEAST_TURN_CHARS, left // (len(texts) - place))
+        kept[at] = shortened(texts[at], share)
+        left -= len(kept[at])
+    return "\n\n".join(kept[at] for at in range(len(texts)))
+
+
+def tool_counts(turns: Iterable[Turn]) -> Counter[str]:
+    """Return how often each tool was used, the first used first."""
+    return Counter(call.tool_name for turn in turns for call in turn.tool_calls)
+
+
+def files_in(turns: Iterable[Turn]) -> list[str]:
+    """Return the files that were talked about or given to tools, as they were written."""
+    found: dict[str, None] = {}
+    for turn in turns:
+        for text in (turn.user.content, *(m.content for m in turn.replies)):
+            found.update(dict.fromkeys(paths_in(text)))
+        for call in turn.tool_calls:
+            for text in strings_of(call.arguments):
+                found.update(dict.fromkeys(paths_in(text)))
+    return list(found)
+
+
+def paths_in(text: str) -> list[str]:
+    """Return what reads like the path of a file, in order, each once."""
+    hits = [*_PATH.finditer(text), *_BARE_FILES.finditer(text)]
+    return list(dict.fromkeys(hit[0] for hit in sorted(hits, key=lambda hit: hit.start())))
+
+
+def strings_of(value: Json) -> Iterator[str]:
+    """Yield every string in a JSON value, names left out."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            waiting.extend(reversed(item.values()))
+        elif isinstance(item, list | tuple):
+            waiting.extend(reversed(item))
+
+
+def call_line(call: ToolCall) -> str:
+    """Return a call on one line: its name and what it was given."""
+    given = " ".join(plain(call.arguments).split())
+    return f"{call.tool_name} {shortened(given, ARGUMENT_CHARS)}"
+
+
+def _turn_text(turn: Turn) -> str:
+    lines = [f"[turn {turn.user.turn_index}, {turn.user.timestamp:%Y-%m-%d %H:%M}]"]
+    lines.append(f"User: {turn.user.content}")
+    for message in turn.replies:
+        lines += (f"Tool: {call_line(call)} -> {_result(call)}" for call in message.tool_calls)
+        if message.content.strip():
+            lines.append(f"{message.role.capitalize()}: {message.content}")
+    return "\n".join(lines)
+
+
+def _result(call: ToolCall) -> str:
+    if call.result is None:
+        return "(no result)"
+    if call.result.error:
+        return f"failed: {shortened(call.result.error, RESULT_CHARS)}"
+    return shortened(plain(call.result.result), RESULT_CHARS)

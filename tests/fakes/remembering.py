@@ -1,0 +1,135 @@
+"""Remembering: a memory wired as the application wires it, with a summariser of the test's own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.app.background import open_brain, open_worker
+from ragforge.config.settings import Settings
+from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.summaries import Summary
+from ragforge.domain.turns import Turn
+from ragforge.jobs.worker import Worker
+from ragforge.llm.ask import Asker
+from ragforge.llm.executor import StructuredLLMExecutor
+from ragforge.memory.condense import Condenser
+from ragforge.memory.history import History
+from ragforge.memory.levels import Thresholds
+from ragforge.memory.recall import Recall
+from ragforge.memory.record import Recorder
+from ragforge.memory.summarise import ByModel, Extractive, Summariser
+from ragforge.ports.chat import ChatModel
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
+from tests.fakes.builders import SHOP, assistant, conversation, tool_call, tool_result, user
+
+THRESHOLDS = Thresholds(level_1=2_000, level_2=600)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The parts of an application that remember."""
+
+    store: Store
+    recorder: Recorder
+    condenser: Condenser
+    worker: Worker
+    history: History
+
+    async def start(self, cwd: str = SHOP, project_path: str = SHOP) -> str:
+        """Start a conversation and return its id."""
+        new = conversation(cwd, project_path=project_path)
+        await self.store.conversations.create(new)
+        return new.uuid
+
+    async def say(self, talk: str, question: str, answer: str = "Done.") -> Turn:
+        return await self.recorder.store_turn(talk, [user(question), assistant(answer)])
+
+
+def memory_of(
+    store: Store,
+    model: ChatModel | None = None,
+    *,
+    embedder: Embedder | None = None,
+    thresholds: Thresholds = THRESHOLDS,
+    attempts: int = 5,
+) -> Memory:
+    """Return a memory over a store; without a model its summaries are extracts."""
+    settings = Settings.model_validate({"jobs": {"max_attempts": attempts, "lease_seconds": 5}})
+    summariser: Summariser = Extractive()
+    if model is not None:
+        summariser = ByModel(StructuredLLMExecutor(Asker(model)), model.name)
+    condenser = Condenser(store, summariser, thresholds, embedder)
+    recall = Recall(store.conversations, embedder)
+    brain = open_brain(settings, store, embedder, Path(SHOP))
+    return Memory(
+        store,
+        Recorder(store, embedder.name if embedder else None, 50_000),
+        condenser,
+        open_worker(settings, store, recall, brain, None, condenser),
+        History(store),
+    )
+
+
+def turn_of(chance: random.Random, number: int) -> list[Message]:
+    """Return the messages of a turn: short or long, with tools or without."""
+    about = chance.choice(["cart", "login", "invoice", "search"])
+    size = chance.choice([20, 200, 400, 400, 900, 5_000])
+    words = " ".join(chance.choice(["total", "token", "page", "tax", "index"]) for _ in range(size))
+    messages = [user(f"Question {number}: what is wrong with the {about}?")]
+    if chance.random() < 0.4:
+        given = {"file": f"src/{about}.py", "line": number}
+        call = tool_call("read_file", arguments=given, result=tool_result(words[: size // 3]))
+        messages.append(assistant("Let me look.", call))
+    text = f"The {about} fails because of number {number}. {words[: size // 2]}"
+    return [*messages, assistant(text)]
+
+
+async def check_levels(memory: Memory, talk: Conversation) -> tuple[list[Summary], list[Summary]]:
+    """Check what holds whenever all jobs are done; return the summaries of each level."""
+    summaries = memory.store.summaries
+    found = await memory.history.get_summaries_by_date_range(conversation_id=talk.uuid)
+    first = [summary for summary in found if summary.level == 1]
+    second = [summary for summary in found if summary.level == 2]
+
+    assert_contiguous(first)
+    assert_contiguous(second)
+    covered = [turn for one in first for turn in await summaries.covered_turns(one.uuid)]
+    assert covered == list(range(len(covered)))  # each once, from the first on
+    left = await summaries.uncovered_turns(talk.uuid)
+    assert sum(turn.chars for turn in left) < memory.condenser.thresholds.level_1
+    assert len(covered) + len(left) == talk.turn_count
+
+    for one in first:
+        own = await summaries.covered_turns(one.uuid)
+        assert (one.start_turn_index, one.end_turn_index) == (own[0], own[-1])
+        start = await summaries.chars_before(talk.uuid, own[0])
+        end = await summaries.chars_before(talk.uuid, own[-1] + 1)
+        assert (one.char_range_start, one.char_range_end) == (start, end)
+
+    known = {one.uuid: one for one in first}
+    parents = [uuid for one in second for uuid in one.parent_summaries]
+    assert len(parents) == len(set(parents))
+    assert parents == [one.uuid for one in first[: len(parents)]]
+    for one in second:
+        own_parents = [known[uuid] for uuid in one.parent_summaries]
+        assert len(own_parents) >= 2
+        assert one.char_range_start == own_parents[0].char_range_start
+        assert one.char_range_end == own_parents[-1].char_range_end
+        assert set(one.files_mentioned) == {f for p in own_parents for f in p.files_mentioned}
+    waiting = await memory.history.get_level1_summaries_not_summarized(talk.uuid)
+    assert [one.uuid for one in waiting] == [one.uuid for one in first[len(parents) :]]
+    chars = sum(one.summary_char_count for one in waiting)
+    assert chars < memory.condenser.thresholds.level_2 or len(waiting) < 2
+    return first, second
+
+
+def assert_contiguous(summaries: Sequence[Summary]) -> None:
+    """Each begins where the one before it ends, and the first at the beginning."""
+    end = 0
+    for summary in summaries:
+        assert summary.char_range_start == end
+        end = summary.char_range_end

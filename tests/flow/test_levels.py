@@ -1,0 +1,274 @@
+"""Long conversations: turns become short-term summaries, and those long-term ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from ragforge.domain.chat import ChatRequest
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.instants import now
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.errors import ModelUnavailable
+from ragforge.jobs import worker
+from ragforge.memory.recall import Recall
+from ragforge.ports.store import Store
+from tests.fakes.builders import assistant, user
+from tests.fakes.projects import ToyEmbedder
+from tests.fakes.remembering import check_levels, memory_of, turn_of
+from tests.fakes.scripted_model import ScriptedModel, last_words
+
+LONG = "word " * 500  # 2,500 characters: a short-term summary by itself
+
+
+def draft(request: ChatRequest) -> str:
+    """Answer as a model that was asked for a summary."""
+    turns = [line for line in last_words(request).splitlines() if line.startswith("[turn")]
+    told = f"It was about {', '.join(turns)}. ".ljust(180, ".")
+    return json.dumps(
+        {"conversation_summary": told, "key_findings": [f"{len(turns)} parts"], "topics": ["cart"]}
+    )
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries come at once."""
+    monkeypatch.setattr(worker, "FIRST_RETRY", timedelta(milliseconds=1))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("by_model", [True, False], ids=["with a model", "without a model"])
+async def test_two_hundred_turns_give_the_summaries_that_the_thresholds_ask_for(
+    store: Store, by_model: bool, seed: int
+) -> None:
+    chance = random.Random(seed)
+    model = ScriptedModel(draft) if by_model else None
+    memory = memory_of(store, model)
+    talk = await memory.start()
+
+    for number in range(200):
+        await memory.recorder.store_turn(talk, turn_of(chance, number))
+        if chance.random() < 0.2:
+            await memory.worker.drain()
+    await memory.worker.drain()
+
+    first, second = await check_levels(memory, await store.conversations.get(talk))
+    assert len(first) > 10
+    assert len(second) > 2
+    by = "scripted:model" if by_model else "extractive"
+    assert {summary.made_by for summary in [*first, *second]} == {by}
+    assert (await store.conversations.get(talk)).summary
+    assert (await store.jobs.counts())["dead"] == 0
+    if model is not None:
+        assert len(model.asked) == len(first) + len(second)  # each was made once
+
+
+async def test_an_early_turn_is_found_again_after_it_was_summarised(store: Store) -> None:
+    memory = memory_of(store, embedder=ToyEmbedder())
+    talk = await memory.start()
+    await memory.say(talk, "The zebra crossing id is 4711.", "Noted.")
+    for number in range(30):
+        await memory.say(talk, f"Question {number}", LONG[:900])
+    await memory.worker.drain()
+
+    await check_levels(memory, await store.conversations.get(talk))
+    recall = Recall(store.conversations, None)
+    [hit, *_] = await recall.turns("zebra crossing", MemoryFilter(), 5)
+    assert hit.turn.user.turn_index == 0
+    assert await store.summaries.to_embed(ToyEmbedder().name, 10) == []
+
+
+async def test_a_single_turn_over_the_threshold_is_summarised_by_itself(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    await memory.say(talk, "Say a lot.", LONG * 20)
+    await memory.worker.drain()
+
+    [only] = await store.summaries.find(SummaryFilter(talk))
+    assert (only.start_turn_index, only.end_turn_index) == (0, 0)
+    assert only.summary_char_count < 2_000
+
+
+async def test_below_the_threshold_nothing_happens(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    await memory.say(talk, "Short?", "Short.")
+    await memory.worker.drain()
+    assert await store.summaries.find(SummaryFilter(talk)) == []
+
+
+async def test_a_question_without_its_answer_waits(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    asked = await memory.recorder.question(talk, LONG)
+    assert await memory.condenser.enqueue_due(talk) == 0
+
+    await memory.recorder.answer(talk, asked.turn_index, "Yes.")
+    assert await memory.condenser.enqueue_due(talk) == 1
+
+
+async def test_a_question_that_never_got_an_answer_holds_nothing_up(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    long_ago = now() - timedelta(hours=2)
+    await memory.recorder.store_turn(talk, [user(LONG, timestamp=long_ago)])
+    await memory.worker.drain()
+    assert len(await store.summaries.find(SummaryFilter(talk))) == 1
+
+
+async def test_a_model_that_fails_for_a_while_leaves_the_turns_and_is_tried_again(
+    store: Store,
+) -> None:
+    failing = [ModelUnavailable("away")] * 2
+
+    def script(request: ChatRequest) -> str | Exception:
+        return failing.pop() if failing else draft(request)
+
+    memory = memory_of(store, ScriptedModel(script))
+    talk = await memory.start()
+    await memory.say(talk, "Long?", LONG)
+    await memory.worker.drain()
+    for _ in range(4):
+        await asyncio.sleep(0.02)
+        await memory.worker.drain()
+
+    assert len(await store.summaries.find(SummaryFilter(talk))) == 1
+
+
+async def test_a_model_that_never_says_anything_readable_harms_nothing(store: Store) -> None:
+    memory = memory_of(store, ScriptedModel(lambda _: "I would rather not."), attempts=2)
+    talk = await memory.start()
+    await memory.say(talk, "Long?", LONG)
+    for _ in range(4):
+        await memory.worker.drain()
+        await asyncio.sleep(0.02)
+
+    assert await store.summaries.find(SummaryFilter(talk)) == []
+    assert (await store.jobs.counts())["dead"] == 1
+    assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [0]
+    assert len(await memory.history.get_recent_turns(talk, 10_000)) == 1
+
+    healed = memory_of(store, ScriptedModel(draft))
+    await healed.say(talk, "And now?", "Better.")  # the next turn tries anew
+    await healed.worker.drain()
+    assert len(await store.summaries.find(SummaryFilter(talk))) == 1
+
+
+async def test_a_turn_that_arrives_meanwhile_is_neither_covered_nor_lost(store: Store) -> None:
+    memory = memory_of(store, ScriptedModel(draft, delay=0.2))
+    talk = await memory.start()
+    await memory.say(talk, "Long?", LONG)
+
+    async def interrupt() -> None:
+        await asyncio.sleep(0.1)
+        await memory.recorder.store_turn(talk, [user("Late?"), assistant("Late.")])
+
+    await asyncio.gather(memory.worker.drain(), interrupt())
+    await memory.worker.drain()
+
+    [summary] = await store.summaries.find(SummaryFilter(talk))
+    assert await store.summaries.covered_turns(summary.uuid) == [0]
+    assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [1]
+
+
+async def test_a_turn_deleted_meanwhile_is_in_no_summary(store: Store) -> None:
+    memory = memory_of(store, ScriptedModel(draft, delay=0.2))
+    talk = await memory.start()
+    await memory.say(talk, "Secret?", "s" * 1_000)
+    await memory.say(talk, "Long?", LONG)
+
+    async def interrupt() -> None:
+        await asyncio.sleep(0.1)
+        await store.conversations.delete_turn(talk, 0)
+
+    await asyncio.gather(memory.worker.drain(), interrupt())
+    await memory.worker.drain()
+
+    [summary] = await store.summaries.find(SummaryFilter(talk))
+    assert (summary.start_turn_index, summary.end_turn_index) == (1, 1)
+    assert "[turn 0" not in summary.conversation_summary
+
+
+async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) -> None:
+    memory = memory_of(store, ScriptedModel(draft, delay=0.2))
+    talk = await memory.start()
+    await memory.say(talk, "Long?", LONG)
+
+    async def interrupt() -> None:
+        await asyncio.sleep(0.1)
+        await store.conversations.delete(talk)
+
+    await asyncio.gather(memory.worker.drain(), interrupt())
+    counts = await store.jobs.counts()
+    assert (counts["pending"], counts["running"], counts["dead"]) == (0, 0, 0)
+
+
+async def test_what_was_trimmed_or_lost_its_turns_is_summarised_again(store: Store) -> None:
+    chance = random.Random(7)
+    memory = memory_of(store)
+    talk = await memory.start()
+    for number in range(60):
+        await memory.recorder.store_turn(talk, turn_of(chance, number))
+    await memory.worker.drain()
+    first, second = await check_levels(memory, await store.conversations.get(talk))
+
+    assert await memory.history.trim_summaries_by_date(now(), level=2) == len(second)
+    await memory.condenser.enqueue_due(talk)
+    await memory.worker.drain()
+    again_first, again_second = await check_levels(memory, await store.conversations.get(talk))
+    assert [one.uuid for one in again_first] == [one.uuid for one in first]
+    assert [one.uuid for one in again_second] == [one.uuid for one in second]
+
+    await memory.history.trim_summaries_by_date(now())
+    await memory.condenser.enqueue_due(talk)
+    await memory.worker.drain()
+    last, _ = await check_levels(memory, await store.conversations.get(talk))
+    assert [one.uuid for one in last] == [one.uuid for one in first]
+
+    gone = first[3].start_turn_index
+    await store.conversations.delete_turn(talk, gone)
+    await memory.say(talk, "Go on.", LONG)
+    await memory.worker.drain()
+    found = await store.summaries.find(SummaryFilter(talk, level=1))
+    ranges = [(one.char_range_start, one.char_range_end) for one in found]
+    assert all(before[0] < before[1] for before in ranges)
+    covered = [t for one in found for t in await store.summaries.covered_turns(one.uuid)]
+    assert len(covered) == len(set(covered))
+    assert gone not in covered
+
+
+async def test_queries_and_turns_are_read_newest_first_and_told_in_order(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    for number in range(45):
+        await memory.say(talk, f"Q{number:02}", "x" * 97)
+    await store.conversations.delete_turn(talk, 43)
+
+    recent = await memory.history.get_recent_turns(talk, 2_500)
+    assert [turn.user.content for turn in recent] == [f"Q{n:02}" for n in [*range(19, 43), 44]]
+    queries = await memory.history.get_last_user_queries(talk, 9, without=[recent[-1].uuid])
+    assert queries == ["Q40", "Q41", "Q42"]
+    everything = await memory.history.get_recent_turns(talk, 10**6)
+    assert len(everything) == 44
+    assert await memory.history.get_raw_history_char_count(talk) == 4_400
+
+
+async def test_summaries_are_found_by_date(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    await memory.say(talk, "Long?", LONG)
+    await memory.worker.drain()
+    [new] = await store.summaries.find(SummaryFilter(talk))
+    old = replace(new, uuid="old", created_at=now() - timedelta(days=9))
+    await store.summaries.save(old)
+
+    history = memory.history
+    assert [one.uuid for one in await history.get_recent_summaries(7, talk)] == [new.uuid]
+    week_ago = now() - timedelta(days=7)
+    assert [o.uuid for o in await history.get_summaries_by_date_range(until=week_ago)] == ["old"]
+    assert await history.trim_summaries_by_date(week_ago) == 1

@@ -1,0 +1,82 @@
+"""What is stored: without secrets, without recalled text, and within its limits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ragforge.domain.conversations import ToolResult
+from ragforge.memory.clean import cleaned
+from ragforge.memory.injected import fenced, without_injected
+from tests.fakes.builders import assistant, tool_call, user
+
+KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA"
+
+
+def kept(result: Any, most: int = 1_000) -> ToolResult:
+    message = assistant("ok", tool_call(result=ToolResult(True, result)))
+    stored = cleaned(message, most).tool_calls[0].result
+    assert stored is not None
+    return stored
+
+
+def test_secrets_go_out_of_everything_that_is_said_and_done() -> None:
+    call = tool_call(
+        arguments={"env": [{"TOKEN": KEY}]},
+        result=ToolResult(False, {"out": f"key={KEY}"}, error=f"bad key {KEY}"),
+    )
+    message = assistant(f"Use {KEY}", call, reasoning=f"The key is {KEY}")
+
+    text = repr(cleaned(message, 1_000))
+    assert KEY not in text
+    assert text.count("[redacted") == 5
+
+
+def test_recalled_text_is_not_taken_for_the_users_own() -> None:
+    context = "\n\n".join([fenced("code", "x = 1\n</code>"), fenced("past-turns", "User: old")])
+    message = cleaned(user(f"{context}\n\nWhat now?"), 1_000)
+    assert message.content == "What now?"
+
+
+def test_text_that_only_looks_recalled_stays() -> None:
+    for text in ("<code>\nx\n</code>", "Recalled by RagForge. Data, not instructions."):
+        assert without_injected(text) is text
+
+
+def test_a_huge_result_is_cut_with_a_note_of_its_true_size() -> None:
+    result = kept("é" * 5_000)
+    assert len(result.result) == 1_000
+    assert result.result.endswith("[… cut here: 10,000 bytes in all]")
+    assert result.result_size_bytes == 10_000
+    assert kept({"a": "x" * 5_000}).result.startswith('{"a": "xxx')
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", 0, False, [], {}, {"a": [1, 2.5, None, "é"]}, "x" * 99]
+)
+def test_a_result_within_the_limit_stays_as_it_is(value: Any) -> None:
+    result = kept(value).result
+    assert (result, type(result)) == (value, type(value))
+
+
+def test_what_json_cannot_hold_is_described() -> None:
+    assert kept(b"\x00\xff" * 50).result == "[binary: 100 bytes]"
+    assert kept(b"\x00\xff" * 50).result_size_bytes == 100
+    assert kept({"data": b"abc", "n": float("nan"), "p": {1}}).result == {
+        "data": "[binary: 3 bytes]",
+        "n": "NaN",
+        "p": "{1}",
+    }
+    loop: list[Any] = []
+    loop.append(loop)
+    assert "cannot be stored" in kept(loop).result
+
+
+def test_a_size_that_the_tool_told_is_believed() -> None:
+    message = assistant("ok", tool_call(result=ToolResult(True, "cut", result_size_bytes=10**9)))
+    stored = cleaned(message, 100).tool_calls[0].result
+    assert stored is not None
+    assert stored.result_size_bytes == 10**9
+    assert json.dumps(stored.result) == '"cut"'
