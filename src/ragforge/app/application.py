@@ -123,7 +123,7 @@ class App:
         conversations, embedder = self.store.conversations, self.recall.embedder
         if embedder is None:
             raise InputError("embeddings.model is none: memory is searched by words alone.")
-        await embed_missing(conversations, embedder, on_progress)
+        await embed_missing(self.store, embedder, on_progress)
         return await conversations.count_turns_to_embed(embedder.name)
 
 
@@ -188,5 +188,5 @@ async def _work(app: App, stopping: asyncio.Event) -> None:
     """Do what is queued, and what an earlier model or version left undone."""
     if app.recall.embedder is not None:
         with suppress(StoreError):
-            await enqueue_missing(app.store.conversations, app.store.jobs, app.recall.embedder)
+            await enqueue_missing(app.store, app.recall.embedder)
     await app.worker.run(stopping)

@@ -106,7 +106,7 @@ def open_worker(
             await embed_turns(store.conversations, embedder, turn_ids)
 
         async def catch_up(_: Json) -> None:
-            await embed_missing(store.conversations, embedder)
+            await embed_missing(store, embedder)
 
         handlers |= {EMBED_JOB: embed, MISSING_JOB: catch_up}
     return Worker(

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import ConversationChanges
-from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.text import Json
-from ragforge.domain.turns import EMBEDDED_CHARS
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound
 from ragforge.llm.task import shortened
+from ragforge.memory.embed import embed_summaries
 from ragforge.memory.levels import (
     Level1Check,
     Level2Check,
@@ -103,11 +103,9 @@ class Condenser:
     async def _embed(self, summary: Summary) -> None:
         if self.embedder is None:
             return
+        await embed_summaries(self.store.summaries, self.embedder, [summary.uuid])
         conversation = await self.store.conversations.get(summary.conversation_id)
-        texts = [summary_text(summary)[:EMBEDDED_CHARS], conversation.summary or ""]
-        vector, whole = await self.embedder.embed(texts)
-        if vector is not None:
-            await self.store.summaries.embed({summary.uuid: vector})
+        [whole] = await self.embedder.embed([conversation.summary or ""])
         if whole is not None:
             await self.store.conversations.embed_conversation(conversation.uuid, whole)
 

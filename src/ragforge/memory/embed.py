@@ -1,14 +1,17 @@
-"""Embed: give turns their vectors, once each."""
+"""Embed: give turns and summaries their vectors, once each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from ragforge.domain.turns import embedding_text, messages_to_turns
+from ragforge.domain.summaries import summary_text
+from ragforge.domain.turns import EMBEDDED_CHARS, embedding_text, messages_to_turns
 from ragforge.domain.work import NewJob
+from ragforge.errors import SummaryNotFound
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.work import JobQueue
+from ragforge.ports.store import Store
+from ragforge.ports.summaries import SummaryStore
 
 EMBED_JOB = "embed_turns"
 MISSING_JOB = "embed_missing"
@@ -28,32 +31,64 @@ async def embed_turns(store: ConversationStore, embedder: Embedder, turn_ids: Se
     return len(made)
 
 
-async def enqueue_missing(store: ConversationStore, jobs: JobQueue, embedder: Embedder) -> None:
-    """Queue the embedding of turns that have no vector of this model, if there are any.
+async def embed_summaries(store: SummaryStore, embedder: Embedder, ids: Sequence[str]) -> int:
+    """Embed summaries and return how many have a vector now; those that are gone are left out."""
+    summaries = []
+    for summary_id in ids:
+        try:
+            summaries.append(await store.get(summary_id))
+        except SummaryNotFound:
+            continue
+    texts = [summary_text(summary)[:EMBEDDED_CHARS] for summary in summaries]
+    vectors = await embedder.embed(texts)
+    pairs = zip(summaries, vectors, strict=True)
+    made = {summary.uuid: vector for summary, vector in pairs if vector is not None}
+    if made:
+        await store.embed(made)
+    return len(made)
+
+
+async def enqueue_missing(store: Store, embedder: Embedder) -> None:
+    """Queue the embedding of what has no vector of this model, if there is any.
 
     What is missing names the job, so that one that failed for good is tried anew only once
     something has changed, or is revived.
     """
-    missing, every = await store.count_turns_to_embed(embedder.name)
-    if missing:
-        key = f"embed-missing:{embedder.name}:{missing}-of-{every}"
-        if not await jobs.enqueue([NewJob(key, MISSING_JOB)]):
-            await jobs.revive(key)
+    missing, every = await store.conversations.count_turns_to_embed(embedder.name)
+    summary = await store.summaries.to_embed(embedder.name, 1)
+    if missing or summary:
+        key = f"embed-missing:{embedder.name}:{missing}-of-{every}:{''.join(summary)}"
+        if not await store.jobs.enqueue([NewJob(key, MISSING_JOB)]):
+            await store.jobs.revive(key)
 
 
 async def embed_missing(
-    store: ConversationStore,
-    embedder: Embedder,
-    on_progress: Callable[[int], None] = lambda _: None,
+    store: Store, embedder: Embedder, on_progress: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Embed every turn that has no vector of this model: after a new model was chosen.
+    """Embed all that has no vector of this model: after a new model was chosen.
 
     It can be broken off at any point; what was embedded stays. Tells how many turns each
     step has dealt with.
     """
-    without_meaning = 0
-    while ids := (await store.turns_to_embed(embedder.name, BATCH + without_meaning))[
-        without_meaning:
-    ]:
-        without_meaning += len(ids) - await embed_turns(store, embedder, ids)
+
+    async def some_turns(ids: Sequence[str]) -> int:
+        made = await embed_turns(store.conversations, embedder, ids)
         on_progress(len(ids))
+        return made
+
+    async def some_summaries(ids: Sequence[str]) -> int:
+        return await embed_summaries(store.summaries, embedder, ids)
+
+    await _each(store.conversations.turns_to_embed, some_turns, embedder.name)
+    await _each(store.summaries.to_embed, some_summaries, embedder.name)
+
+
+async def _each(
+    missing: Callable[[str, int], Awaitable[list[str]]],
+    embed: Callable[[Sequence[str]], Awaitable[int]],
+    model: str,
+) -> None:
+    """Embed what is missing, batch by batch; what has no meaning is passed over."""
+    without_meaning = 0
+    while ids := (await missing(model, BATCH + without_meaning))[without_meaning:]:
+        without_meaning += len(ids) - await embed(ids)
