@@ -71,6 +71,25 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
         assert {"title", "embed_turns"} <= {job.kind for job in jobs}
 
 
+async def test_many_turns_are_condensed_and_an_early_one_is_found_again(
+    environ: dict[str, str], project: Path
+) -> None:
+    small = environ | {"RAGFORGE_AGENT__MEMORY__MAX_CONTEXT_CHARS": "4000"}
+    settings = load_settings(project, environ=small).settings
+    async with open_app(settings, project) as app:
+        first = await app.ask(STATEMENT)
+        for number in range(12):
+            await app.ask(f"Number {number}: is the invoice of customer {number} paid? " + "x" * 80)
+        await app.worker.drain()
+        summaries = await app.history.get_summaries_by_date_range()
+        again = await app.ask(QUESTION)
+
+    assert {summary.level for summary in summaries} == {1, 2}
+    assert {summary.made_by for summary in summaries} == {"extractive"}
+    assert STATEMENT in again.passages[0].text
+    assert f"turn 0 of session {first.conversation_id[:8]}" in again.content
+
+
 async def test_a_turn_through_the_command(ragforge: Callable[..., str]) -> None:
     answer = json.loads(ragforge("ask", STATEMENT, "--json"))
     again = json.loads(ragforge("ask", QUESTION, "--json"))

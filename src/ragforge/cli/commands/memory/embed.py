@@ -1,4 +1,4 @@
-"""`ragforge memory`: look after what is remembered."""
+"""`ragforge memory embed`: vectors of the current model for all that is remembered."""
 
 from __future__ import annotations
 
@@ -11,26 +11,13 @@ from ragforge.cli.state import JsonOption, current_directory, load
 if TYPE_CHECKING:
     from ragforge.config import Settings
 
-EMBED_EXAMPLES = """\b
+EXAMPLES = """\b
 Examples:
   ragforge memory embed
   RAGFORGE_EMBEDDINGS__MODEL=local ragforge memory embed
 
 It happens in the background as well. An interrupted run goes on where it stopped.
 """
-
-
-def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="Look after what is remembered.", epilog=EMBED_EXAMPLES, no_args_is_help=True
-    )
-    group.callback()(_group)
-    group.command("embed", epilog=EMBED_EXAMPLES)(embed)
-    app.add_typer(group, name="memory")
-
-
-def _group() -> None:
-    """Look after what is remembered."""
 
 
 def embed(context: typer.Context, as_json: JsonOption = False) -> None:

@@ -1,0 +1,73 @@
+"""Upkeep: what users do about their memory by hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+
+from ragforge.app.application import App
+from ragforge.domain.conversations import Conversation, ConversationFilter
+from ragforge.domain.summaries import Summary, SummaryFilter
+from ragforge.memory.embed import embed_missing
+
+PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What there is after a rebuild."""
+
+    conversations: int
+    summaries: int
+    failed_jobs: int
+
+
+async def rebuild(
+    app: App, everywhere: bool, anew: bool, on_progress: Callable[[int, int], None]
+) -> Rebuilt:
+    """Make what summaries and vectors are due now; `anew` throws the old summaries away first.
+
+    Tells how many conversations of how many it has dealt with. A model that fails leaves
+    its jobs for later.
+    """
+    found = [one async for one in _conversations(app, everywhere)]
+    for done, conversation in enumerate(found):
+        on_progress(done, len(found))
+        if anew:
+            await _forget(app, conversation.uuid)
+        await app.condenser.enqueue_due(conversation.uuid)
+        await app.worker.drain()
+    if app.recall.embedder is not None:
+        await embed_missing(app.store, app.recall.embedder)
+    on_progress(len(found), len(found))
+    counts = [len(await _summaries(app, one.uuid)) for one in found]
+    failed = (await app.store.jobs.counts())["dead"]
+    return Rebuilt(len(found), sum(counts), failed)
+
+
+async def retry_failed(app: App) -> int:
+    """Give every job that failed for good another chance; return how many there were."""
+    dead = await app.store.jobs.find(status="dead", limit=100_000)
+    for job in dead:
+        await app.store.jobs.revive(job.key)
+    return len(dead)
+
+
+async def _forget(app: App, conversation_id: str) -> None:
+    """Delete the summaries of a conversation; with a short-term one goes what is built on it."""
+    for summary in await _summaries(app, conversation_id):
+        if summary.level == 1:
+            await app.store.summaries.delete(summary.uuid)
+
+
+async def _summaries(app: App, conversation_id: str) -> Sequence[Summary]:
+    return await app.store.summaries.find(SummaryFilter(conversation_id))
+
+
+async def _conversations(app: App, everywhere: bool) -> AsyncIterator[Conversation]:
+    where = ConversationFilter(project_path=None if everywhere else str(app.project_path))
+    offset = 0
+    while page := await app.store.conversations.find(where, PAGE, offset):
+        for conversation in page:
+            yield conversation
+        offset += len(page)

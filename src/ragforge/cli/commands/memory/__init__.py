@@ -1,0 +1,33 @@
+"""`ragforge memory`: look after what is remembered."""
+
+from __future__ import annotations
+
+import typer
+
+from ragforge.cli.commands.memory import embed, jobs, rebuild, summaries
+
+EXAMPLES = """\b
+Examples:
+  ragforge memory summaries --level 2
+  ragforge memory trim --before 90d
+  ragforge memory jobs --retry
+  ragforge memory rebuild
+  ragforge memory embed
+"""
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        help="Look after what is remembered.", epilog=EXAMPLES, no_args_is_help=True
+    )
+    group.callback()(_group)
+    group.command("summaries", epilog=summaries.EXAMPLES)(summaries.summaries)
+    group.command("trim", epilog=summaries.TRIM_EXAMPLES)(summaries.trim)
+    group.command("jobs", epilog=jobs.EXAMPLES)(jobs.jobs)
+    group.command("rebuild", epilog=rebuild.EXAMPLES)(rebuild.rebuild)
+    group.command("embed", epilog=embed.EXAMPLES)(embed.embed)
+    app.add_typer(group, name="memory")
+
+
+def _group() -> None:
+    """Look after what is remembered."""

@@ -1,0 +1,87 @@
+"""`ragforge memory`: what users see of summaries and jobs, and do about them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def ragforge(environ: dict[str, str], project: Path) -> Run:
+    """Run the command in the project, with a memory that condenses early."""
+    small = environ | {"RAGFORGE_AGENT__MEMORY__MAX_CONTEXT_CHARS": "2000"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "ragforge", *arguments]
+        return subprocess.run(
+            command,
+            cwd=project,
+            env=small,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+def told(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_summaries_are_shown_trimmed_and_made_again(ragforge: Run) -> None:
+    assert "There are no summaries" in ragforge("memory", "summaries").stderr
+    for number in range(3):
+        told(ragforge("ask", "--json", f"Is invoice {number} in src/billing.py paid? {'x' * 150}"))
+
+    found = told(ragforge("memory", "summaries", "--json"))["summaries"]
+    assert {one["level"] for one in found} >= {1}
+    assert found[0]["files_mentioned"] == ["src/billing.py"]
+    assert found[0]["made_by"] == "extractive"
+    shown = ragforge("memory", "summaries", "--level", "1").stdout
+    assert "L1  session" in shown
+    assert "Is invoice 0" in shown
+    assert told(ragforge("memory", "summaries", "--since", "1d", "--json"))["summaries"] == found
+    assert told(ragforge("memory", "summaries", "--until", "1d", "--json"))["summaries"] == []
+
+    refused = ragforge("memory", "trim", "--before", "0m")
+    assert refused.returncode != 0
+    assert "--yes" in refused.stderr
+    gone = told(ragforge("memory", "trim", "--before", "0m", "--yes", "--json"))
+    assert gone == {"deleted": len(found)}
+    assert told(ragforge("memory", "summaries", "--json"))["summaries"] == []
+
+    made = told(ragforge("memory", "rebuild", "--json"))
+    assert made == {"conversations": 1, "summaries": len(found), "failed_jobs": 0}
+    again = told(ragforge("memory", "summaries", "--json"))["summaries"]
+    assert [one["summary_id"] for one in again] == [one["summary_id"] for one in found]
+    anew = told(ragforge("memory", "rebuild", "--anew", "--yes", "--json"))
+    assert anew == made
+
+
+def test_jobs_are_shown_with_their_problems_and_tried_again(ragforge: Run) -> None:
+    told(ragforge("ask", "--json", "Is invoice 7 paid?"))
+
+    done = told(ragforge("memory", "jobs", "--status", "done", "--json"))
+    assert {"title", "settle_turn", "embed_turns"} <= {job["kind"] for job in done["jobs"]}
+    assert done["counts"]["dead"] == 0
+    shown = ragforge("memory", "jobs")
+    assert shown.stdout == ""
+    assert "0 pending" in shown.stderr
+    assert told(ragforge("memory", "jobs", "--retry", "--json"))["revived"] == 0
+
+
+def test_a_date_that_is_none_is_named(ragforge: Run) -> None:
+    refused = ragforge("memory", "trim", "--before", "last week", "--yes")
+    assert refused.returncode == 2
+    assert "'last week' is no date" in " ".join(refused.stderr.split())
