@@ -21,6 +21,7 @@ async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, st
         **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
         "RAGFORGE_STORE": engines.location(engine),
         "RAGFORGE_CONFIG": str(user_file),
+        "RAGFORGE_JOBS__DETACH": "false",  # nobody stays behind a test
         "NO_COLOR": "1",
     }
 

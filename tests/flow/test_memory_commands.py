@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+
+from ragforge.domain.conversations import ConversationFilter
+from tests.fakes.engines import Engines
 
 Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -85,3 +89,18 @@ def test_a_date_that_is_none_is_named(ragforge: Run) -> None:
     refused = ragforge("memory", "trim", "--before", "last week", "--yes")
     assert refused.returncode == 2
     assert "'last week' is no date" in " ".join(refused.stderr.split())
+
+
+async def test_what_a_command_leaves_undone_is_done_by_a_process_of_its_own(
+    environ: dict[str, str], project: Path, engine: str, engines: Engines
+) -> None:
+    hurried = environ | {"RAGFORGE_JOBS__CLOSING_SECONDS": "0", "RAGFORGE_JOBS__DETACH": "true"}
+    command = [sys.executable, "-m", "ragforge", "ask", "Hello?"]
+    subprocess.run(command, cwd=project, env=hurried, check=True, timeout=120)
+
+    store = await engines.open(engine)  # this looks, and does no work
+    async with asyncio.timeout(60):
+        while (await store.jobs.counts())["done"] < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+    [session] = await store.conversations.find(ConversationFilter())
+    assert session.title == "Hello?"

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from ragforge.agent.answer import Answer
 from ragforge.agent.turn import Agent
 from ragforge.app.background import ingest_job, is_project, open_brain, open_condenser, open_worker
+from ragforge.app.elsewhere import work_elsewhere
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
 from ragforge.brain.find import CodeHit
@@ -38,8 +39,6 @@ from ragforge.memory.record import Recorder
 from ragforge.memory.sessions import SessionLine
 from ragforge.ports.store import Store
 
-LAST_JOBS_SECONDS = 5.0
-"""How long closing may wait for jobs that are due; other processes do what is left."""
 SESSIONS_SHOWN = 1_000
 
 
@@ -128,8 +127,12 @@ class App:
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, cwd: Path) -> AsyncIterator[App]:
-    """Open the store of the settings, and work through the queue while it is open."""
+async def open_app(settings: Settings, cwd: Path, *, detach: bool = False) -> AsyncIterator[App]:
+    """Open the store of the settings, and work through the queue while it is open.
+
+    Closing waits a little for jobs that are due. What is left then is done by whoever opens
+    the store next, or with `detach` by a process of its own.
+    """
     store = await open_store(settings)
     try:
         app = _wired(settings, store, sessions.normalise(cwd))
@@ -139,8 +142,13 @@ async def open_app(settings: Settings, cwd: Path) -> AsyncIterator[App]:
             yield app
         finally:
             stopping.set()
-            with suppress(StoreError, TimeoutError):
-                await asyncio.wait_for(working, LAST_JOBS_SECONDS)
+            try:
+                await asyncio.wait_for(working, settings.jobs.closing_seconds)
+            except TimeoutError:
+                if detach and settings.jobs.detach:
+                    work_elsewhere(settings, app.cwd)
+            except StoreError:
+                pass  # what was acknowledged is safe; the jobs are still queued
             await _close_models(app)
     finally:
         await store.close()

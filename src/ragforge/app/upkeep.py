@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragforge.app.application import App
 from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.domain.summaries import Summary, SummaryFilter
+from ragforge.domain.work import JobStatus
+from ragforge.jobs.worker import POLL_SECONDS
 from ragforge.memory.embed import embed_missing
 
 PAGE = 200
@@ -43,6 +47,19 @@ async def rebuild(
     counts = [len(await _summaries(app, one.uuid)) for one in found]
     failed = (await app.store.jobs.counts())["dead"]
     return Rebuilt(len(found), sum(counts), failed)
+
+
+async def work_until_done(app: App, seconds: float) -> Mapping[JobStatus, int]:
+    """Wait while the application's worker does what is queued; return how many jobs there are.
+
+    Jobs that wait for another try are waited for, and those that other processes do.
+    """
+    ends = time.monotonic() + seconds
+    counts = await app.store.jobs.counts()
+    while counts["pending"] + counts["running"] and time.monotonic() < ends:
+        await asyncio.sleep(POLL_SECONDS)
+        counts = await app.store.jobs.counts()
+    return counts
 
 
 async def retry_failed(app: App) -> int:

@@ -154,6 +154,12 @@ class JobSettings(_Section):
     max_attempts: int = Field(
         default=5, ge=1, le=1_000, description="How often a failing job is tried."
     )
+    closing_seconds: int = Field(
+        default=3, ge=0, le=3_600, description="How long a command that is done waits for jobs."
+    )
+    detach: bool = Field(
+        default=True, description="Leave what is not done then to a process in the background."
+    )
 
 
 class Settings(_Section):

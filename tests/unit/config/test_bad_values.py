@@ -44,7 +44,9 @@ def test_a_key_in_the_wrong_section_brings_the_right_place(project: Path) -> Non
 
 def test_a_key_like_no_other_brings_the_known_ones(project: Path) -> None:
     message = refusal(project, "jobs: {colour: blue}")
-    assert message.endswith("Known are: jobs.lease_seconds, jobs.max_attempts.")
+    assert message.endswith(
+        "Known are: jobs.lease_seconds, jobs.max_attempts, jobs.closing_seconds, jobs.detach."
+    )
 
 
 def test_a_key_that_is_no_text_is_unknown(project: Path) -> None:

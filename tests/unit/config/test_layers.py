@@ -133,6 +133,7 @@ TEXTS = {
     "llm.thinking": "high",
     "llm.max_spend_usd": "0.5",
     "brain.ingest_automatically": "false",
+    "jobs.detach": "false",
 }
 
 

@@ -73,7 +73,7 @@ def _from_stdin() -> str:
 async def _ask(settings: Settings, question: str, show: Callable[[Answer], None]) -> None:
     from ragforge.app import open_app
 
-    async with open_app(settings, current_directory()) as app:
+    async with open_app(settings, current_directory(), detach=True) as app:
         # Shown at once: closing may take a moment, while jobs are finished.
         show(await app.ask(question))
 

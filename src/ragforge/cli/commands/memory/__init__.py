@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ragforge.cli.commands.memory import embed, jobs, rebuild, summaries
+from ragforge.cli.commands.memory import embed, jobs, rebuild, summaries, work
 
 EXAMPLES = """\b
 Examples:
@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     group.command("summaries", epilog=summaries.EXAMPLES)(summaries.summaries)
     group.command("trim", epilog=summaries.TRIM_EXAMPLES)(summaries.trim)
     group.command("jobs", epilog=jobs.EXAMPLES)(jobs.jobs)
+    group.command("work", epilog=work.EXAMPLES)(work.work)
     group.command("rebuild", epilog=rebuild.EXAMPLES)(rebuild.rebuild)
     group.command("embed", epilog=embed.EXAMPLES)(embed.embed)
     app.add_typer(group, name="memory")

@@ -1,0 +1,31 @@
+"""Elsewhere: a process of its own for what a command could not finish."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from ragforge.config.settings import Settings
+
+
+def work_elsewhere(settings: Settings, cwd: Path) -> None:
+    """Start a process that does what is queued and ends; nothing waits for it.
+
+    If it cannot be started, whoever opens the store next does the work.
+    """
+    # The store goes through the environment: an address may hold a password.
+    environ = {**os.environ, "RAGFORGE_STORE": settings.store.url}
+    quiet = subprocess.DEVNULL
+    with suppress(OSError):
+        subprocess.Popen(
+            [sys.executable, "-m", "ragforge", "memory", "work"],
+            cwd=cwd,
+            env=environ,
+            stdin=quiet,
+            stdout=quiet,
+            stderr=quiet,
+            start_new_session=True,
+        )
