@@ -6,7 +6,7 @@ import pytest
 
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import TurnSize
-from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -184,3 +184,21 @@ async def test_coverage_of_an_unknown_conversation_is_an_error(store: Store) -> 
         await store.summaries.uncovered_turns("none")
     with pytest.raises(ConversationNotFound):
         await store.summaries.chars_before("none", 0)
+
+
+async def test_a_summary_of_turns_that_are_gone_or_taken_is_not_saved(
+    store: Store, talk: str
+) -> None:
+    messages = await store.conversations.messages(talk)
+    ids = [message.uuid for message in messages if message.role == "user"]
+    await store.summaries.save(summary(talk, 0, 1, uuid="first"), ids[:2])
+    await store.summaries.save(summary(talk, 0, 1, uuid="first"), ids[:2])  # again is no harm
+
+    with pytest.raises(TurnNotFound):
+        await store.summaries.save(summary(talk, 1, 2, uuid="second"), ids[1:3])
+    await store.conversations.delete_turn(talk, 4)
+    with pytest.raises(TurnNotFound):
+        await store.summaries.save(summary(talk, 3, 5, uuid="third"), ids[3:])
+
+    assert [one.uuid for one in await store.summaries.find(SummaryFilter())] == ["first"]
+    assert await uncovered(store, talk) == [2, 3, 5]

@@ -41,8 +41,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "FIRST_RETRY", timedelta(milliseconds=1))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("by_model", [True, False], ids=["with a model", "without a model"])
+@pytest.mark.parametrize(
+    ("by_model", "seed"), [(True, 1), (False, 2)], ids=["with a model", "without a model"]
+)
 async def test_two_hundred_turns_give_the_summaries_that_the_thresholds_ask_for(
     store: Store, by_model: bool, seed: int
 ) -> None:

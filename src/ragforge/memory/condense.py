@@ -13,7 +13,7 @@ from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.work import NewJob
-from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
 from ragforge.llm.task import shortened
 from ragforge.memory.embed import embed_summaries
 from ragforge.memory.levels import (
@@ -92,12 +92,14 @@ class Condenser:
             return None
         if isinstance(due, Level1Check):
             summary = await level_1(self.summariser, conversation_id, due)
+            turn_ids = [turn.uuid for turn in due.turns_to_summarize]
         else:
             summary = await level_2(self.summariser, conversation_id, due)
-        still = await self._due(conversation_id, level)  # a turn may be gone by now
-        if still.summary_id(conversation_id) != uuid:
-            return None
-        await self.store.summaries.save(summary)
+            turn_ids = []
+        try:
+            await self.store.summaries.save(summary, turn_ids)
+        except (TurnNotFound, SummaryNotFound):
+            return None  # one of them was deleted while the model was thinking
         return summary
 
     async def _embed(self, summary: Summary) -> None:

@@ -16,12 +16,13 @@ from ragforge.domain.vectors import Vector
 class SummaryStore(Protocol):
     """Summaries of conversations and what they cover. Each write is one transaction."""
 
-    async def save(self, summary: Summary) -> None:
+    async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         """Store a summary; one with the same id is replaced.
 
         An L1 covers the turns of its range that no other L1 covers; an L2 covers its
         `parent_summaries`. Raises ConversationNotFound, SummaryNotFound for an unknown
-        parent.
+        parent, and TurnNotFound if one of `turn_ids` is gone or another L1 covers it:
+        what the summary was made of is no longer what it would cover.
         """
 
     async def get(self, summary_id: str) -> Summary:

@@ -152,7 +152,7 @@ async def _restart(tx: Transaction, rows: Sequence[Row]) -> int:
         await tx.value(
             """UNWIND $rows AS row MATCH (n:RagForgeJob {key: row.key})
                WHERE n.status IN ['done', 'dead'] SET n += row RETURN count(n)""",
-            rows=list(rows),
+            rows=list({row["key"]: row for row in reversed(rows)}.values()),
         )
     )
 

@@ -34,12 +34,13 @@ class Neo4jSummaries:
         self._database = database
         self._tokeniser = tokeniser
 
-    async def save(self, summary: Summary) -> None:
+    async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         row = summary_row(summary)
 
         async def work(tx: Transaction) -> None:
             # The lock lets no other summary take the same turns meanwhile.
             conversation = await conversation_nodes.locked(tx, summary.conversation_id)
+            await nodes.check_free(tx, summary.uuid, turn_ids)
             if summary.level == 2:
                 for parent in summary.parent_summaries:
                     await nodes.read(tx, parent)

@@ -9,7 +9,7 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import summary_words
 from ragforge.adapters.stores.rows import Row, Stored, summary_of
 from ragforge.domain.summaries import summary_text
-from ragforge.errors import SummaryNotFound
+from ragforge.errors import SummaryNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
 ROW = fields("n", SUMMARY)
@@ -57,6 +57,19 @@ async def free_turns(tx: Transaction, conversation_id: str, first: int, last: in
         first=first,
         last=last,
     )
+
+
+async def check_free(tx: Transaction, summary_id: str, turn_ids: Sequence[str]) -> None:
+    """Raise TurnNotFound if a turn is gone, or another summary than this covers it."""
+    free = await tx.column(
+        """MATCH (m:Message {role: 'user'}) WHERE m.uuid IN $ids
+             AND NOT EXISTS { MATCH (s:Summary {level: 1})-[:SUMMARIZES]->(m) WHERE s.uuid <> $id }
+           RETURN m.uuid""",
+        ids=list(turn_ids),
+        id=summary_id,
+    )
+    for lost in set(turn_ids).difference(free):
+        raise TurnNotFound(lost)
 
 
 async def cover_turns(tx: Transaction, row: Stored, turns: Sequence[int]) -> None:

@@ -28,7 +28,7 @@ from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_tex
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import TurnSize
 from ragforge.domain.vectors import Vector
-from ragforge.errors import ConversationNotFound, SummaryNotFound
+from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
 
@@ -40,12 +40,13 @@ class SqliteSummaries:
         self._tokeniser = tokeniser
         self._vectors = vectors
 
-    async def save(self, summary: Summary) -> None:
+    async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         row = summary_row(summary)
         document = self._tokeniser.document(summary_text(summary))
 
         def work(connection: apsw.Connection) -> None:
             _check_conversation(connection, summary.conversation_id)
+            _check_turns(connection, summary.uuid, turn_ids)
             known = one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
             if known is not None and summary_text(summary_of(known)) != summary_text(summary):
                 vector_rows.remove(connection, "summary", known["id"])
@@ -241,6 +242,17 @@ def _check_conversation(connection: apsw.Connection, conversation_id: str) -> No
     check_text("conversation_id", conversation_id)
     if not value(connection, "SELECT 1 FROM conversation WHERE uuid = ?", (conversation_id,)):
         raise ConversationNotFound(conversation_id)
+
+
+def _check_turns(connection: apsw.Connection, summary_id: str, turn_ids: Sequence[str]) -> None:
+    free = column(
+        connection,
+        """SELECT message_id FROM turn WHERE message_id IN (SELECT value FROM json_each(?))
+           AND coalesce(covered_by, ?) = ?""",
+        (as_json(turn_ids), summary_id, summary_id),
+    )
+    for lost in set(turn_ids).difference(free):
+        raise TurnNotFound(lost)
 
 
 def _file_mention(row: Row) -> Row:
