@@ -49,7 +49,7 @@ async def add(
     Raises TurnNotFound, DuplicateId.
     """
     placed = await _place(tx, conversation["uuid"], messages)
-    await _insert(tx, conversation, placed)
+    await insert_placed(tx, conversation, placed)
     turns = {(conversation["uuid"], message.turn_index or 0) for message in placed}
     await index_turns(tx, turns, tokeniser)
     return placed
@@ -96,7 +96,8 @@ async def _known_turns(tx: Transaction, conversation_id: str, indexes: Iterable[
     )
 
 
-async def _insert(tx: Transaction, conversation: Stored, messages: Sequence[Message]) -> None:
+async def insert_placed(tx: Transaction, conversation: Stored, messages: Sequence[Message]) -> None:
+    """Store new messages that know their turn and position. Raises DuplicateId."""
     rows, calls, results = [], [], []
     for message in messages:
         rows.append(message_row(conversation["uuid"], message))
