@@ -71,6 +71,12 @@ class SqliteSummaries:
             lambda c: [summary_of(row) for row in select(c, statement, bindings)]
         )
 
+    async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
+        statement = """SELECT uuid, conversation_id FROM summary
+                       WHERE uuid IN (SELECT value FROM json_each(?))"""
+        ids = as_json(summary_ids)
+        return await self._database.read(lambda c: dict(c.execute(statement, (ids,))))
+
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         statement = """SELECT * FROM summary WHERE conversation_id = ? AND level = 1
                        AND covered_by IS NULL ORDER BY start_turn_index"""
