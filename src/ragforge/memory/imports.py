@@ -22,7 +22,7 @@ from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolR
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
-from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary
+from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary, counted
 from ragforge.domain.whole import as_new as with_new_ids
 from ragforge.errors import ImportRefused, InvalidVector
 from ragforge.memory.export import FORMAT, VERSION
@@ -79,7 +79,7 @@ async def import_conversation(
         moved = replace(whole.conversation, cwd=cwd, project_path=project)
         whole = replace(whole, conversation=moved)
     await archive.add_conversation(whole)
-    return Imported(whole.conversation, redacted)
+    return Imported(counted(whole.conversation, whole.messages), redacted)
 
 
 def parse(data: bytes) -> Json:

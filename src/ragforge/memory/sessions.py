@@ -89,7 +89,13 @@ async def lines(
     store: ConversationStore, where: ConversationFilter, limit: int
 ) -> list[SessionLine]:
     """Return sessions with the last thing said in each, the last active first."""
-    found = await store.find(where, limit)
+    return await with_last_messages(store, await store.find(where, limit))
+
+
+async def with_last_messages(
+    store: ConversationStore, found: Sequence[Conversation]
+) -> list[SessionLine]:
+    """Return sessions with the last thing said in each, in the given order."""
     latest = await asyncio.gather(*(store.latest_messages(one.uuid, 1) for one in found))
     return [
         SessionLine(conversation, messages[-1].content if messages else "")

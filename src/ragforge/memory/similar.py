@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -182,5 +182,6 @@ def _better(*scores: Mapping[str, float]) -> dict[str, float]:
 
 
 def _matches(scores: Mapping[str, float]) -> list[Match]:
-    in_order: Iterable[tuple[str, float]] = sorted(scores.items(), key=lambda item: -item[1])
-    return [Match(owner, score) for owner, score in in_order]
+    """Return scores as matches, best first. What differs by rounding alone is the same."""
+    found = [Match(owner, round(score, 6)) for owner, score in scores.items()]
+    return sorted(found, key=lambda match: -match.score)
