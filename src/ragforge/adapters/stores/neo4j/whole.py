@@ -27,6 +27,7 @@ from ragforge.adapters.stores.rows import (
     summary_row,
 )
 from ragforge.domain.code import CodeReference
+from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.vectors import Vector
 from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary
 from ragforge.errors import DuplicateId
@@ -63,8 +64,8 @@ async def add(tx: Transaction, whole: WholeConversation, tokeniser: Tokeniser) -
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
     row = await conversation_nodes.create(tx, whole.conversation)
     await messages.insert_placed(tx, row, whole.messages)
-    turns = {(row["uuid"], message.turn_index or 0) for message in whole.messages}
-    await messages.index_turns(tx, turns, tokeniser)
+    # Reading them back to index them would search what the transaction has not yet indexed.
+    await messages.put_words(tx, messages_to_turns(whole.messages), tokeniser)
     await conversation_nodes.recount(tx, row["uuid"])
     await facts.put_references(
         tx,
