@@ -7,6 +7,8 @@ RagForgeError
 │   ├── InvalidId                 empty or too long
 │   ├── InvalidTime               a timestamp without a time zone
 │   ├── InvalidJson               not representable as JSON
+│   ├── ImportRefused             an exported conversation that cannot be read
+│   ├── AmbiguousId               several ids start with what was given
 │   └── InvalidVector             empty, zero, NaN or infinite
 │       └── DimensionMismatch     another length than its model's
 ├── ModelError                    a model cannot do what was asked
@@ -41,6 +43,8 @@ RagForgeError
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class RagForgeError(Exception):
@@ -89,6 +93,24 @@ class InvalidJson(InputError):
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field} is not representable as JSON: {reason}")
         self.field = field
+
+
+class ImportRefused(InputError):
+    """A document is no exported conversation, or its parts do not fit; nothing was changed."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"This cannot be imported: {reason}. Nothing was changed.")
+        self.reason = reason
+
+
+class AmbiguousId(InputError):
+    """Several ids start with what was given."""
+
+    def __init__(self, kind: str, prefix: str, candidates: Sequence[str]) -> None:
+        told = "; ".join(candidates)
+        super().__init__(f"Several {kind}s start with {prefix!r}: {told}. Give more of the id.")
+        self.prefix = prefix
+        self.candidates = tuple(candidates)
 
 
 class InvalidVector(InputError):

@@ -250,3 +250,19 @@ async def test_a_deleted_conversation_is_gone_and_its_id_free_again(store: Store
     assert await found(store) == ["other"]
     await create(store, conversation(uuid="c", title="second"))
     assert await store.conversations.messages("c") == []
+
+
+async def test_conversations_are_found_by_how_their_id_starts(store: Store) -> None:
+    for uuid in ("ab12", "ab", "ab1", "b12", "AB", "a%", "a_", "ab\U0010ffffz"):
+        await store.conversations.create(conversation(uuid=uuid))
+
+    async def starting(prefix: str, limit: int = 10) -> list[str]:
+        return [one.uuid for one in await store.conversations.starting_with(prefix, limit)]
+
+    assert await starting("ab1") == ["ab1", "ab12"]
+    assert await starting("ab") == ["ab", "ab1", "ab12", "ab\U0010ffffz"]
+    assert await starting("ab", limit=2) == ["ab", "ab1"]
+    assert await starting("a%") == ["a%"]
+    assert await starting("a_") == ["a_"]
+    assert await starting("abc") == []
+    assert len(await starting("")) == 8

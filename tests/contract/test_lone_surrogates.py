@@ -192,6 +192,8 @@ async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None
     for ask in (
         lambda: store.conversations.get(BAD),
         lambda: store.conversations.message(BAD),
+        lambda: store.conversations.embedded_turns(BAD, "model"),
+        lambda: store.archive.conversation(BAD),
         lambda: store.conversations.messages(BAD),
         lambda: store.conversations.delete(BAD),
         lambda: store.conversations.append(BAD, [user()]),
@@ -215,6 +217,9 @@ async def test_in_a_list_of_ids_or_a_filter_they_find_nothing(
         lambda: store.conversations.conversations_of([BAD]),
         lambda: store.conversations.find(ConversationFilter(cwd=BAD)),
         lambda: store.conversations.find(ConversationFilter(tags=(BAD,))),
+        lambda: store.conversations.starting_with(BAD),
+        lambda: store.conversations.conversations_touching(files=[BAD], scope_ids=[BAD]),
+        lambda: store.conversations.conversations_touching(names=[BAD], project_path=BAD),
         lambda: store.code.scopes([BAD]),
         lambda: store.code.files("p", BAD),
         lambda: store.code.scopes_named("p", BAD),

@@ -243,3 +243,14 @@ async def test_only_known_summaries_can_be_embedded_and_all_or_none_are(store: S
         await store.summaries.embed({"s": direction(0), "none": direction(1)})
 
     assert await store.summaries.to_embed(MODEL, 9) == ["s"]
+
+
+async def test_the_conversations_of_summaries_are_told(store: Store) -> None:
+    for name in ("one", "two"):
+        await store.conversations.create(conversation(uuid=name))
+        await store.summaries.save(summary(name, uuid=f"of {name}"))
+
+    told = await store.summaries.conversations_of(["of two", "nobody", "of one"])
+
+    assert told == {"of one": "one", "of two": "two"}
+    assert await store.summaries.conversations_of([]) == {}

@@ -36,6 +36,8 @@ CONVERSATIONS: dict[str, Ask] = {
     "tool_calls": lambda s, x: s.conversations.tool_calls(x),
     "delete_turn": lambda s, x: s.conversations.delete_turn(x, 0),
     "branches": lambda s, x: s.conversations.branches(x),
+    "embedded_turns": lambda s, x: s.conversations.embedded_turns(x, "model"),
+    "archive.conversation": lambda s, x: s.archive.conversation(x),
     "embed_conversation": lambda s, x: s.conversations.embed_conversation(x, direction(0)),
     "summaries.save": lambda s, x: s.summaries.save(summary(x)),
     "uncovered_turns": lambda s, x: s.summaries.uncovered_turns(x),

@@ -19,12 +19,13 @@ def fresh_copies(originals: Sequence[Message]) -> list[Message]:
             message,
             uuid=new_id(),
             turn_index=renumbered.get(message.turn_index),
-            tool_calls=tuple(_fresh_call(call) for call in message.tool_calls),
+            tool_calls=tuple(fresh_call(call) for call in message.tool_calls),
         )
         for message in originals
     ]
 
 
-def _fresh_call(call: ToolCall) -> ToolCall:
+def fresh_call(call: ToolCall) -> ToolCall:
+    """Return a copy of a call and its result with new ids."""
     result = None if call.result is None else replace(call.result, uuid=new_id())
     return replace(call, uuid=new_id(), result=result)

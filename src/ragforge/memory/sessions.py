@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.domain.conversations import Conversation, ConversationFilter
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    ConversationFilter,
+    Message,
+)
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.errors import AmbiguousId, ConversationNotFound, InputError
 from ragforge.ports.conversations import ConversationStore
+
+SHORT_ID = 8
+"""How many characters of an id are shown."""
+CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
-    """A session as a list shows it."""
+    """A session as a list shows it: when it began and was last active, how long it is."""
 
     conversation: Conversation
     last_message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session with everything said in it."""
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+
+    @property
+    def turns(self) -> list[Turn]:
+        return messages_to_turns(self.messages)
 
 
 def normalise(cwd: Path) -> Path:
@@ -30,22 +55,134 @@ def project_of(cwd: Path) -> Path:
     return cwd
 
 
+async def create_session(
+    store: ConversationStore, cwd: Path, project_path: Path | None = None
+) -> Conversation:
+    """Begin a session in a directory, which belongs to the given project or to its own."""
+    place = normalise(cwd)
+    project = project_of(place) if project_path is None else normalise(project_path)
+    conversation = Conversation(cwd=str(place), project_path=str(project))
+    await store.create(conversation)
+    return conversation
+
+
+async def get_sessions_by_cwd(
+    store: ConversationStore, cwd: Path, limit: int = 50
+) -> list[SessionLine]:
+    """Return the sessions of exactly this directory, the last active first."""
+    return await lines(store, ConversationFilter(cwd=str(normalise(cwd))), limit)
+
+
+async def load_session(store: ConversationStore, conversation_id: str) -> Session:
+    """Return a session with everything said in it. Raises ConversationNotFound."""
+    conversation = await store.get(conversation_id)
+    return Session(conversation, tuple(await store.messages(conversation_id)))
+
+
 async def current(store: ConversationStore, cwd: Path, project: Path) -> Conversation:
     """Return the last active session of exactly this directory, or a new one."""
     known = await store.find(ConversationFilter(cwd=str(cwd), status="active"), limit=1)
-    if known:
-        return known[0]
-    conversation = Conversation(cwd=str(cwd), project_path=str(project))
-    await store.create(conversation)
-    return conversation
+    return known[0] if known else await create_session(store, cwd, project)
 
 
 async def lines(
     store: ConversationStore, where: ConversationFilter, limit: int
 ) -> list[SessionLine]:
     """Return sessions with the last thing said in each, the last active first."""
-    found = []
-    for conversation in await store.find(where, limit):
-        latest = await store.latest_messages(conversation.uuid, 1)
-        found.append(SessionLine(conversation, latest[0].content if latest else ""))
-    return found
+    return await with_last_messages(store, await store.find(where, limit))
+
+
+async def with_last_messages(
+    store: ConversationStore, found: Sequence[Conversation]
+) -> list[SessionLine]:
+    """Return sessions with the last thing said in each, in the given order."""
+    latest = await asyncio.gather(*(store.latest_messages(one.uuid, 1) for one in found))
+    return [
+        SessionLine(conversation, messages[-1].content if messages else "")
+        for conversation, messages in zip(found, latest, strict=True)
+    ]
+
+
+async def resolve(store: ConversationStore, text: str) -> Conversation:
+    """Return the session with this id, or the only one whose id starts so.
+
+    Raises ConversationNotFound, or AmbiguousId naming candidates.
+    """
+    wanted = text.strip()
+    if not wanted:
+        raise InputError("The id of the session is empty. Give the start of one.")
+    try:
+        return await store.get(wanted)
+    except ConversationNotFound:
+        found = await store.starting_with(wanted, CANDIDATES + 1)
+        if not found:
+            raise
+    if len(found) > 1:
+        told = [_told(one.uuid, one.title or one.cwd) for one in found[:CANDIDATES]]
+        raise AmbiguousId("session", wanted, told + ["…"] * (len(found) > CANDIDATES))
+    return found[0]
+
+
+async def branch(
+    store: ConversationStore, source: Conversation, point: str, title: str | None = None
+) -> Conversation:
+    """Branch a session after a turn, given by its index, or a message, by (the start of) its id.
+
+    The new one belongs to the same directory and holds all that was said until then.
+    Raises InputError if there is no such turn or message, AmbiguousId.
+    """
+    message = _point(source, await store.messages(source.uuid), point.strip())
+    if title is None and source.title is not None:
+        title = f"{source.title} (branch)"
+    into = Conversation(source.cwd, source.project_path, title=title, tags=source.tags)
+    return await store.branch(message.uuid, into)
+
+
+def _point(source: Conversation, messages: Sequence[Message], text: str) -> Message:
+    if text.isdecimal() and text.isascii():
+        of_turn = [message for message in messages if message.turn_index == int(text)]
+        if of_turn:
+            return of_turn[-1]
+    starting = [message for message in messages if text and message.uuid.startswith(text)]
+    exact = [message for message in starting if message.uuid == text]
+    if len(starting) == 1 or exact:
+        return (exact or starting)[0]
+    if starting:
+        told = [_told(one.uuid, f"turn {one.turn_index}") for one in starting[:CANDIDATES]]
+        raise AmbiguousId("message", text, told)
+    turns = [str(message.turn_index) for message in messages if message.role == "user"]
+    known = f"Its turns are {turns[0]} to {turns[-1]}" if turns else "It is empty"
+    raise InputError(
+        f"Session {source.uuid[:SHORT_ID]} has no turn or message {text!r}. {known}; "
+        f"`ragforge sessions show {source.uuid[:SHORT_ID]}` lists them."
+    )
+
+
+def _told(uuid: str, what: str) -> str:
+    return f"{uuid} ({' '.join(what.split())[:40]})"
+
+
+async def retag(
+    store: ConversationStore,
+    conversation: Conversation,
+    add: Sequence[str] = (),
+    remove: Sequence[str] = (),
+) -> Conversation:
+    """Add tags to a session and remove others. Raises InputError for an empty tag."""
+    if not all(tag.strip() for tag in (*add, *remove)):
+        raise InputError("A tag is empty. Give it a name.")
+    gone = {tag.strip() for tag in remove}
+    tags = [tag for tag in conversation.tags if tag not in gone]
+    tags += [tag.strip() for tag in add]
+    changes = ConversationChanges(tags=tuple(dict.fromkeys(tags)))
+    return await store.update(conversation.uuid, changes)
+
+
+async def rename(store: ConversationStore, conversation: Conversation, title: str) -> Conversation:
+    """Give a session another title, on one line. Raises InputError if it is empty."""
+    from ragforge.memory.redact import redact  # its patterns take a while to compile
+
+    line = " ".join(title.split())
+    if not line:
+        raise InputError("The title is empty. Give the session a name.")
+    return await store.update(conversation.uuid, ConversationChanges(title=redact(line)))

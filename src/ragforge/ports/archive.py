@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias, get_args
 
+from ragforge.domain.whole import WholeConversation
+
 RecordKind: TypeAlias = Literal[
     "conversation",
     "message",
@@ -41,6 +43,20 @@ class Archive(Protocol):
 
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         """Store records exactly, replacing those that are there; one transaction."""
+
+    async def conversation(self, conversation_id: str) -> WholeConversation:
+        """Return everything that is known of a conversation, as it is at one moment.
+
+        Raises ConversationNotFound.
+        """
+
+    async def add_conversation(self, whole: WholeConversation) -> None:
+        """Store a conversation that is not there yet, with all that belongs to it, at once.
+
+        Its counters are made anew. It is linked to the conversations that it branched from
+        and that branched from it as far as they are there.
+        Raises DuplicateId if the id of any of its parts is taken, DimensionMismatch.
+        """
 
     async def bookmark(self, name: str) -> str | None:
         """Return what was last saved under the name."""

@@ -35,6 +35,9 @@ class ConversationStore(Protocol):
     async def get(self, conversation_id: str) -> Conversation:
         """Raises ConversationNotFound if the id is unknown."""
 
+    async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
+        """Return conversations whose id starts so, by id."""
+
     async def find(
         self, where: ConversationFilter, limit: int = 50, offset: int = 0
     ) -> list[Conversation]:
@@ -125,6 +128,12 @@ class ConversationStore(Protocol):
     async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
         """Return how many turns have no vector of this model, and how many turns there are."""
 
+    async def embedded_turns(self, conversation_id: str, model: str) -> list[str]:
+        """Return the turns of a conversation that have a vector of this model, oldest first.
+
+        Raises ConversationNotFound.
+        """
+
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         """Set the vector of a conversation's summary.
 
@@ -167,4 +176,18 @@ class ConversationStore(Protocol):
         """Return conversations with a reference to the scope and the file, as far as given.
 
         The last active come first.
+        """
+
+    async def conversations_touching(
+        self,
+        *,
+        files: Sequence[str] = (),
+        scope_ids: Sequence[str] = (),
+        names: Sequence[str] = (),
+        project_path: str | None = None,
+    ) -> list[Conversation]:
+        """Return conversations that refer to, or whose summaries mention, any of these.
+
+        A name is that of a scope, which may be gone: its qualified name, or the end of it
+        after a dot. The last active come first.
         """

@@ -33,6 +33,9 @@ class SummaryStore(Protocol):
     ) -> list[Summary]:
         """Return summaries, oldest range first within a conversation. Dates are of creation."""
 
+    async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
+        """Return summary id → conversation id; unknown ids are left out."""
+
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         """Return the L1 summaries that no L2 covers, oldest first."""
 

@@ -14,11 +14,26 @@ from ragforge.cli.arguments import clean, global_options_first, wants_debug
 from ragforge.errors import ConversationNotFound, InputError
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
+SESSIONS = [
+    "list",
+    "show",
+    "similar",
+    "about",
+    "branch",
+    "export",
+    "import",
+    "archive",
+    "unarchive",
+    "tag",
+    "untag",
+    "rename",
+    "delete",
+]
 COMMANDS = [
     ("ask",),
     ("search",),
     ("sessions",),
-    ("sessions", "list"),
+    *(("sessions", name) for name in SESSIONS),
     ("config",),
     ("config", "show"),
     ("store",),

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j import records as record_pages
 from ragforge.adapters.stores.neo4j import restore
+from ragforge.adapters.stores.neo4j import whole as whole_nodes
 from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.domain.text import check_id, check_text
+from ragforge.domain.whole import WholeConversation
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
 
@@ -31,6 +33,12 @@ class Neo4jArchive:
 
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         await self._database.write(lambda tx: restore.write(tx, kind, records, self._tokeniser))
+
+    async def conversation(self, conversation_id: str) -> WholeConversation:
+        return await self._database.write(lambda tx: whole_nodes.read(tx, conversation_id))
+
+    async def add_conversation(self, whole: WholeConversation) -> None:
+        await self._database.write(lambda tx: whole_nodes.add(tx, whole, self._tokeniser))
 
     async def bookmark(self, name: str) -> str | None:
         found = await self._database.value(f"MATCH {_BOOKMARK} RETURN n.value", name=name)

@@ -36,6 +36,12 @@ class Neo4jConversations(Recall, References):
             await self._database.read(lambda tx: nodes.read(tx, conversation_id))
         )
 
+    async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
+        query = f"""MATCH (n:Conversation) WHERE n.uuid STARTS WITH $prefix
+                    RETURN {nodes.ROW} AS row ORDER BY n.uuid LIMIT $limit"""
+        rows = await self._database.column(query, prefix=prefix, limit=limit)
+        return [conversation_of(row) for row in rows]
+
     async def find(
         self, where: ConversationFilter, limit: int = 50, offset: int = 0
     ) -> list[Conversation]:

@@ -18,7 +18,7 @@ from ragforge.adapters.stores.rows import (
     tool_result_row,
 )
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
-from ragforge.domain.turns import messages_to_turns, turn_text
+from ragforge.domain.turns import Turn, messages_to_turns, turn_text
 from ragforge.errors import DuplicateId, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -49,7 +49,7 @@ async def add(
     Raises TurnNotFound, DuplicateId.
     """
     placed = await _place(tx, conversation["uuid"], messages)
-    await _insert(tx, conversation, placed)
+    await insert_placed(tx, conversation, placed)
     turns = {(conversation["uuid"], message.turn_index or 0) for message in placed}
     await index_turns(tx, turns, tokeniser)
     return placed
@@ -96,7 +96,8 @@ async def _known_turns(tx: Transaction, conversation_id: str, indexes: Iterable[
     )
 
 
-async def _insert(tx: Transaction, conversation: Stored, messages: Sequence[Message]) -> None:
+async def insert_placed(tx: Transaction, conversation: Stored, messages: Sequence[Message]) -> None:
+    """Store new messages that know their turn and position. Raises DuplicateId."""
     rows, calls, results = [], [], []
     for message in messages:
         rows.append(message_row(conversation["uuid"], message))
@@ -179,11 +180,13 @@ async def index_turns(
     by_conversation = defaultdict(list)
     for row in rows:
         by_conversation[row["message"]["conversation_id"]].append(loaded(row))
-    words = [
-        {"uuid": turn.uuid, "words": tokeniser.document(turn_text(turn))}
-        for messages in by_conversation.values()
-        for turn in messages_to_turns(messages)
-    ]
+    found = (turn for said in by_conversation.values() for turn in messages_to_turns(said))
+    await put_words(tx, found, tokeniser)
+
+
+async def put_words(tx: Transaction, turns: Iterable[Turn], tokeniser: Tokeniser) -> None:
+    """Index the words of turns that are there whole."""
+    words = [{"uuid": turn.uuid, "words": tokeniser.document(turn_text(turn))} for turn in turns]
     await tx.each("MATCH (m:Message {uuid: row.uuid}) SET m.words = row.words", words)
 
 

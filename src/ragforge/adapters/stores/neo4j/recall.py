@@ -54,6 +54,17 @@ class Recall:
         )
         return row["every"] - row["embedded"], row["every"]
 
+    async def embedded_turns(self, conversation_id: str, model: str) -> list[str]:
+        query = """MATCH (m:Message {conversation_id: $id, role: 'user'})
+                   WHERE m.embedding_model = $model
+                   RETURN m.uuid ORDER BY m.turn_index"""
+
+        async def work(tx: Transaction) -> list[str]:
+            await conversation_nodes.read(tx, conversation_id)
+            return await tx.column(query, id=conversation_id, model=model)
+
+        return await self._database.read(work)
+
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         async def work(tx: Transaction) -> None:
             new = {conversation_id: vector}

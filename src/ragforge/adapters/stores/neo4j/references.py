@@ -11,6 +11,9 @@ from ragforge.adapters.stores.rows import conversation_of, reference_of, referen
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Conversation
 
+_NAMED = """any(name IN $names WHERE f.qualified_name = name
+    OR f.qualified_name ENDS WITH '.' + name)"""
+
 
 class References:
     """The part of `ConversationStore` that remembers code."""
@@ -57,4 +60,34 @@ class References:
                     MATCH (n:Conversation {{uuid: id}})
                     RETURN {conversation_nodes.ROW} AS row {conversation_nodes.LAST_ACTIVE_FIRST}"""
         rows = await self._database.column(query, **where.parameters)
+        return [conversation_of(row) for row in rows]
+
+    async def conversations_touching(
+        self,
+        *,
+        files: Sequence[str] = (),
+        scope_ids: Sequence[str] = (),
+        names: Sequence[str] = (),
+        project_path: str | None = None,
+    ) -> list[Conversation]:
+        where = Where().add("n.project_path = $project", project=project_path)
+        query = f"""CALL () {{
+                      MATCH (f:CodeReference)
+                      WHERE f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED}
+                      MATCH (m:Message {{uuid: f.owner_id}}) RETURN m.conversation_id AS id
+                      UNION
+                      MATCH (f:CodeMention)
+                      WHERE f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes)
+                        OR {_NAMED}
+                      MATCH (s:Summary {{uuid: f.owner_id}}) RETURN s.conversation_id AS id }}
+                    WITH DISTINCT id MATCH (n:Conversation {{uuid: id}}) WHERE {where}
+                    RETURN {conversation_nodes.ROW} AS row {conversation_nodes.LAST_ACTIVE_FIRST}"""
+        rows = await self._database.column(
+            query,
+            files=list(files),
+            keys=[index_key(file) for file in files],
+            scopes=list(scope_ids),
+            names=list(names),
+            **where.parameters,
+        )
         return [conversation_of(row) for row in rows]

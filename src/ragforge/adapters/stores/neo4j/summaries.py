@@ -70,6 +70,12 @@ class Neo4jSummaries:
         )
         return [summary_of(row) for row in rows]
 
+    async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
+        query = """MATCH (n:Summary) WHERE n.uuid IN $ids
+                   RETURN n.uuid AS summary, n.conversation_id AS conversation"""
+        rows = await self._database.rows(query, ids=list(summary_ids))
+        return {row["summary"]: row["conversation"] for row in rows}
+
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         query = f"""MATCH (n:Summary {{conversation_id: $id, level: 1}})
                     WHERE NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}

@@ -17,12 +17,14 @@ from ragforge.adapters.stores.sqlite import (
     vectors,
     words,
 )
+from ragforge.adapters.stores.sqlite import whole as whole_rows
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
 from ragforge.domain.code import Relation
 from ragforge.domain.summaries import summary_text
 from ragforge.domain.vectors import Vector
+from ragforge.domain.whole import WholeConversation
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
 
@@ -109,6 +111,12 @@ class SqliteArchive:
                 writer(connection, dict(record), self._tokeniser)
 
         await self._database.write(work)
+
+    async def conversation(self, conversation_id: str) -> WholeConversation:
+        return await self._database.read(lambda c: whole_rows.read(c, conversation_id))
+
+    async def add_conversation(self, whole: WholeConversation) -> None:
+        await self._database.write(lambda c: whole_rows.add(c, whole, self._tokeniser))
 
     async def bookmark(self, name: str) -> str | None:
         statement = "SELECT value FROM meta WHERE name = ?"

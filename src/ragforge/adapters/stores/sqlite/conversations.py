@@ -44,7 +44,7 @@ from ragforge.domain.conversations import (
 )
 from ragforge.domain.hits import Match
 from ragforge.domain.instants import epoch_ms, format_instant
-from ragforge.domain.text import check_text
+from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
 from ragforge.ports.words import Tokeniser
@@ -65,6 +65,18 @@ class SqliteConversations:
     async def get(self, conversation_id: str) -> Conversation:
         row = await self._database.read(lambda c: _row(c, conversation_id))
         return conversation_of(row)
+
+    async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
+        check_text("prefix", prefix)
+        # The bounds let the index find them; an id may hold any character after the prefix.
+        statement = """
+            SELECT * FROM conversation WHERE uuid >= :prefix AND uuid < :prefix || :last
+              AND substr(uuid, 1, length(:prefix)) = :prefix
+            ORDER BY uuid LIMIT :limit"""
+        bindings = {"prefix": prefix, "last": _LAST * MAX_ID_CHARS, "limit": limit}
+        return await self._database.read(
+            lambda c: [conversation_of(row) for row in select(c, statement, bindings)]
+        )
 
     async def find(
         self, where: ConversationFilter, limit: int = 50, offset: int = 0
@@ -246,6 +258,18 @@ class SqliteConversations:
 
         return await self._database.read(work)
 
+    async def embedded_turns(self, conversation_id: str, model: str) -> list[str]:
+        statement = """
+            SELECT t.message_id FROM turn t
+            JOIN vector v ON v.kind = 'turn' AND v.owner = t.id JOIN model m ON m.id = v.model
+            WHERE t.conversation_id = ? AND m.name = ? ORDER BY t.turn_index"""
+
+        def work(connection: apsw.Connection) -> list[str]:
+            _row(connection, conversation_id)
+            return column(connection, statement, (conversation_id, model))
+
+        return await self._database.read(work)
+
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         def work(connection: apsw.Connection) -> None:
             row = _row(connection, conversation_id)
@@ -328,6 +352,46 @@ class SqliteConversations:
         return await self._database.read(
             lambda c: [conversation_of(row) for row in select(c, statement, where.bindings)]
         )
+
+    async def conversations_touching(
+        self,
+        *,
+        files: Sequence[str] = (),
+        scope_ids: Sequence[str] = (),
+        names: Sequence[str] = (),
+        project_path: str | None = None,
+    ) -> list[Conversation]:
+        statement = f"""
+            WITH owners (id) AS (
+              SELECT owner_id FROM reference
+              WHERE file IN (SELECT value FROM json_each(:files))
+                OR scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED}
+              UNION ALL
+              SELECT owner_id FROM mention
+              WHERE path IN (SELECT value FROM json_each(:files))
+                OR (kind = 'scope' AND target_id IN (SELECT value FROM json_each(:scopes)))
+                OR {_NAMED})
+            SELECT * FROM conversation WHERE uuid IN (
+              SELECT conversation_id FROM message WHERE uuid IN (SELECT id FROM owners)
+              UNION ALL
+              SELECT conversation_id FROM summary WHERE uuid IN (SELECT id FROM owners))
+            AND (:project IS NULL OR project_path = :project)
+            ORDER BY updated_ms DESC, uuid"""
+        bindings = {
+            "files": as_json(files),
+            "scopes": as_json(scope_ids),
+            "names": as_json(names),
+            "project": project_path,
+        }
+        return await self._database.read(
+            lambda c: [conversation_of(row) for row in select(c, statement, bindings)]
+        )
+
+
+_LAST = "\U0010ffff"
+"""Sorts after every other character."""
+_NAMED = """EXISTS (SELECT 1 FROM json_each(:names) WHERE qualified_name = value
+    OR substr(qualified_name, -length(value) - 1) = '.' || value)"""
 
 
 def _row(connection: apsw.Connection, conversation_id: str) -> Row:

@@ -31,9 +31,7 @@ def add(
     uuid = conversation["uuid"]
     placed = _place(connection, uuid, messages)
     for message in placed:
-        _insert(connection, uuid, message)
-        if message.role == "user":
-            _open_turn(connection, conversation, message)
+        insert_placed(connection, conversation, message)
     for turn_index in sorted({message.turn_index or 0 for message in placed}):
         index_turn(connection, uuid, turn_index, words)
     return placed
@@ -71,12 +69,15 @@ def _place(
     return placed
 
 
-def _insert(connection: apsw.Connection, conversation_id: str, message: Message) -> None:
-    insert(connection, "message", message_row(conversation_id, message))
+def insert_placed(connection: apsw.Connection, conversation: Row, message: Message) -> None:
+    """Add a message that knows its turn and position; a user's opens its turn."""
+    insert(connection, "message", message_row(conversation["uuid"], message))
     for position, call in enumerate(message.tool_calls):
         insert(connection, "tool_call", tool_call_row(message.uuid, position, call))
         if call.result is not None:
             insert(connection, "tool_result", tool_result_row(call.uuid, call.result))
+    if message.role == "user":
+        _open_turn(connection, conversation, message)
 
 
 def _open_turn(connection: apsw.Connection, conversation: Row, message: Message) -> None:

@@ -72,6 +72,12 @@ class SqliteSummaries:
             lambda c: [summary_of(row) for row in select(c, statement, bindings)]
         )
 
+    async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
+        statement = """SELECT uuid, conversation_id FROM summary
+                       WHERE uuid IN (SELECT value FROM json_each(?))"""
+        ids = as_json(summary_ids)
+        return await self._database.read(lambda c: dict(c.execute(statement, (ids,))))
+
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         statement = """SELECT * FROM summary WHERE conversation_id = ? AND level = 1
                        AND covered_by IS NULL ORDER BY start_turn_index"""
@@ -132,8 +138,7 @@ class SqliteSummaries:
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
     ) -> None:
-        rows = [_file_mention(file_mention_row(summary_id, mention)) for mention in files]
-        rows += [_scope_mention(reference_row(summary_id, scope)) for scope in scopes]
+        rows = mention_rows(summary_id, files, scopes)
 
         def work(connection: apsw.Connection) -> None:
             _row(connection, summary_id)
@@ -144,16 +149,9 @@ class SqliteSummaries:
         await self._database.write(work)
 
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
-        statement = """
-            SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
-                   qualified_name, hash
-            FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
-
         def work(connection: apsw.Connection) -> tuple[list[FileMention], list[CodeReference]]:
             _row(connection, summary_id)
-            rows = list(select(connection, statement, (summary_id,)))
-            files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
-            return files, [reference_of(row) for row in rows if row["kind"] == "scope"]
+            return mentioned(connection, summary_id)
 
         return await self._database.read(work)
 
@@ -205,6 +203,35 @@ def covered(connection: apsw.Connection, summary_id: str) -> list[int]:
     return column(connection, statement, (summary_id,))
 
 
+def mentioned(
+    connection: apsw.Connection, summary_id: str
+) -> tuple[list[FileMention], list[CodeReference]]:
+    """Return the files, by path, and the scopes, by file and name, that a summary mentions."""
+    statement = """
+        SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
+               qualified_name, hash
+        FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
+    rows = list(select(connection, statement, (summary_id,)))
+    files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
+    return files, [reference_of(row) for row in rows if row["kind"] == "scope"]
+
+
+def mention_rows(
+    summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
+) -> list[Row]:
+    """Return what a summary mentions as rows."""
+    rows = [_file_mention(file_mention_row(summary_id, mention)) for mention in files]
+    return rows + [_scope_mention(reference_row(summary_id, scope)) for scope in scopes]
+
+
+def cover_parents(connection: apsw.Connection, summary: Summary) -> None:
+    """Note that an L2 covers the L1 summaries it was made from."""
+    connection.execute(
+        "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
+        (summary.uuid, as_json(summary.parent_summaries)),
+    )
+
+
 def _cover(connection: apsw.Connection, summary: Summary) -> None:
     """Note what the summary covers, forgetting what an older version of it covered."""
     for table in ("turn", "summary"):
@@ -224,10 +251,7 @@ def _cover(connection: apsw.Connection, summary: Summary) -> None:
         return
     for parent in summary.parent_summaries:
         _row(connection, parent)
-    connection.execute(
-        "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
-        (summary.uuid, as_json(summary.parent_summaries)),
-    )
+    cover_parents(connection, summary)
 
 
 def _row(connection: apsw.Connection, summary_id: str) -> Row:

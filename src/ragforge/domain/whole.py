@@ -1,0 +1,95 @@
+"""A whole conversation: everything that is known of it, to be moved as one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ragforge.domain.branches import fresh_call
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.summaries import Summary
+from ragforge.domain.text import new_id
+from ragforge.domain.vectors import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPoint:
+    """The conversation at the other end of a branch, and the message at which it parted."""
+
+    conversation_id: str
+    message_id: str  # of the conversation that was branched
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSummary:
+    """A summary with the turns it covers and the code it mentions."""
+
+    summary: Summary
+    covers: tuple[int, ...] = ()  # an L2 covers its parents instead
+    files: tuple[FileMention, ...] = ()
+    scopes: tuple[CodeReference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WholeConversation:
+    """A conversation with its messages, summaries, references, branches and vectors.
+
+    Messages know their turn and position and come in order; the counters follow from them.
+    Summaries of level 1 come before those of level 2.
+    """
+
+    conversation: Conversation
+    messages: tuple[Message, ...] = ()
+    references: Mapping[str, tuple[CodeReference, ...]] = field(default_factory=dict)
+    summaries: tuple[WholeSummary, ...] = ()
+    branch_of: BranchPoint | None = None
+    branches: tuple[BranchPoint, ...] = ()
+    vector: Vector | None = None  # of the conversation's summary
+    turn_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
+
+
+def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
+    """Return the conversation with the counters that its messages make."""
+    return replace(
+        conversation,
+        message_count=len(messages),
+        turn_count=sum(message.role == "user" for message in messages),
+        total_chars=sum(message.char_count for message in messages),
+    )
+
+
+def as_new(whole: WholeConversation) -> WholeConversation:
+    """Return a copy with new ids throughout. Branches stay with the original."""
+    conversation_id = new_id()
+    messages = {message.uuid: new_id() for message in whole.messages}
+    summaries = {known.summary.uuid: new_id() for known in whole.summaries}
+    return replace(
+        whole,
+        conversation=replace(whole.conversation, uuid=conversation_id),
+        messages=tuple(
+            replace(
+                message,
+                uuid=messages[message.uuid],
+                tool_calls=tuple(fresh_call(call) for call in message.tool_calls),
+            )
+            for message in whole.messages
+        ),
+        references={messages[owner]: found for owner, found in whole.references.items()},
+        summaries=tuple(
+            replace(known, summary=_renamed(known.summary, conversation_id, summaries))
+            for known in whole.summaries
+        ),
+        branches=(),
+        turn_vectors={messages[owner]: vector for owner, vector in whole.turn_vectors.items()},
+        summary_vectors={
+            summaries[owner]: vector for owner, vector in whole.summary_vectors.items()
+        },
+    )
+
+
+def _renamed(summary: Summary, conversation_id: str, names: Mapping[str, str]) -> Summary:
+    parents = tuple(names[parent] for parent in summary.parent_summaries)
+    uuid = names[summary.uuid]
+    return replace(summary, uuid=uuid, conversation_id=conversation_id, parent_summaries=parents)

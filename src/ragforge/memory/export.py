@@ -1,0 +1,190 @@
+"""Export: a conversation as a JSON document that loses nothing."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from ragforge.domain.code import CodeReference
+from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.instants import format_instant
+from ragforge.domain.text import Json
+from ragforge.domain.vectors import Vector
+from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary
+from ragforge.errors import InvalidJson
+from ragforge.ports.archive import Archive
+
+FORMAT = "ragforge.conversation"
+VERSION = 1
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+async def export_conversation(
+    archive: Archive, conversation_id: str, *, with_embeddings: bool = False
+) -> dict[str, Json]:
+    """Return a conversation as a document: see docs/export-format.md.
+
+    The same conversation gives the same document, on every engine.
+    Raises ConversationNotFound.
+    """
+    return document_of(await archive.conversation(conversation_id), with_embeddings)
+
+
+def document_of(whole: WholeConversation, with_embeddings: bool = True) -> dict[str, Json]:
+    """Return a whole conversation as a document."""
+    conversation = whole.conversation
+    document: dict[str, Json] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "conversation": {
+            "uuid": conversation.uuid,
+            "title": conversation.title,
+            "summary": conversation.summary,
+            "tags": list(conversation.tags),
+            "status": conversation.status,
+            "cwd": conversation.cwd,
+            "project_path": conversation.project_path,
+            "created_at": format_instant(conversation.created_at),
+            "updated_at": format_instant(conversation.updated_at),
+        },
+        "messages": [
+            _message(message, whole.references.get(message.uuid, ())) for message in whole.messages
+        ],
+        "summaries": [_summary(known) for known in sorted(whole.summaries, key=_summary_order)],
+        "branch_of": None if whole.branch_of is None else _branch(whole.branch_of),
+        "branches": [
+            _branch(point) for point in sorted(whole.branches, key=lambda b: b.conversation_id)
+        ],
+    }
+    if with_embeddings:
+        document["embeddings"] = list(_embeddings(whole))
+    return document
+
+
+def to_bytes(document: dict[str, Json]) -> bytes:
+    """Return a document as UTF-8, one message, summary or vector a line.
+
+    Raises InvalidJson if it is nested too deeply.
+    """
+    try:
+        fields = [f"{json.dumps(name)}: {_lines(value)}" for name, value in document.items()]
+    except RecursionError as error:
+        raise InvalidJson("The conversation", "a value in it is nested too deeply") from error
+    text = "{\n" + ",\n".join(fields) + "\n}\n"
+    # Half a pair of surrogates has no place in UTF-8, but may be escaped.
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text).encode()
+
+
+def _lines(value: Json) -> str:
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(_line(item) for item in value) + "\n]"
+    return _line(value)
+
+
+def _line(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _message(message: Message, references: Iterable[CodeReference]) -> Json:
+    return {
+        "uuid": message.uuid,
+        "role": message.role,
+        "content": message.content,
+        "reasoning": message.reasoning,
+        "timestamp": format_instant(message.timestamp),
+        "token_count": message.token_count,
+        "turn_index": message.turn_index,
+        "position": message.position,
+        "tool_calls": [_call(call) for call in message.tool_calls],
+        "references": _references(references),
+    }
+
+
+def _call(call: ToolCall) -> Json:
+    result = call.result
+    return {
+        "uuid": call.uuid,
+        "tool_name": call.tool_name,
+        "arguments": call.arguments,
+        "timestamp": format_instant(call.timestamp),
+        "duration_ms": call.duration_ms,
+        "success": call.success,
+        "iteration": call.iteration,
+        "result": None
+        if result is None
+        else {
+            "uuid": result.uuid,
+            "success": result.success,
+            "result": result.result,
+            "error": result.error,
+            "timestamp": format_instant(result.timestamp),
+            "result_size_bytes": result.result_size_bytes,
+        },
+    }
+
+
+def _references(references: Iterable[CodeReference]) -> list[Json]:
+    in_order = sorted(references, key=lambda r: (r.file, r.qualified_name, r.scope_id))
+    return [
+        {
+            "scope_id": one.scope_id,
+            "file": one.file,
+            "qualified_name": one.qualified_name,
+            "hash": one.hash,
+        }
+        for one in in_order
+    ]
+
+
+def _summary_order(known: WholeSummary) -> tuple[int, int, str]:
+    return known.summary.level, known.summary.start_turn_index, known.summary.uuid
+
+
+def _summary(known: WholeSummary) -> Json:
+    summary = known.summary
+    return {
+        "uuid": summary.uuid,
+        "level": summary.level,
+        "conversation_summary": summary.conversation_summary,
+        "actions_summary": summary.actions_summary,
+        "files_mentioned": list(summary.files_mentioned),
+        "key_findings": list(summary.key_findings),
+        "tools_used": list(summary.tools_used),
+        "topics": list(summary.topics),
+        "start_turn_index": summary.start_turn_index,
+        "end_turn_index": summary.end_turn_index,
+        "char_range_start": summary.char_range_start,
+        "char_range_end": summary.char_range_end,
+        "parent_summaries": list(summary.parent_summaries),
+        "covers": list(known.covers),
+        "made_by": summary.made_by,
+        "created_at": format_instant(summary.created_at),
+        "files": [
+            {"file_id": one.file_id, "path": one.path, "hash": one.hash}
+            for one in sorted(known.files, key=lambda f: (f.path, f.file_id))
+        ],
+        "scopes": _references(known.scopes),
+    }
+
+
+def _branch(point: BranchPoint) -> Json:
+    return {"conversation_id": point.conversation_id, "message_id": point.message_id}
+
+
+def _embeddings(whole: WholeConversation) -> Iterator[Json]:
+    if whole.vector is not None:
+        yield _embedding("conversation", whole.conversation.uuid, whole.vector)
+    for message in whole.messages:
+        if (vector := whole.turn_vectors.get(message.uuid)) is not None:
+            yield _embedding("turn", message.uuid, vector)
+    for known in sorted(whole.summaries, key=_summary_order):
+        if (vector := whole.summary_vectors.get(known.summary.uuid)) is not None:
+            yield _embedding("summary", known.summary.uuid, vector)
+
+
+def _embedding(owner: str, owner_id: str, vector: Vector) -> Json:
+    data = base64.b64encode(vector.data).decode("ascii")
+    return {"owner": owner, "owner_id": owner_id, "model": vector.model, "data": data}

@@ -1,0 +1,227 @@
+"""The export format: a conversation as a JSON document, field by field.
+
+docs/export-format.md is written for people, docs/export-format.schema.json for programs; tests
+hold both to what stands here. A change that old readers do not understand is a new version.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError
+
+from ragforge.domain.conversations import Role, Status
+from ragforge.domain.instants import parse_instant
+from ragforge.domain.summaries import Level
+from ragforge.domain.text import MAX_ID_CHARS, check_text
+from ragforge.errors import InvalidText, InvalidTime
+
+SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_LARGEST = 2**63 - 1
+
+
+def _read_instant(value: object) -> datetime:
+    try:
+        return parse_instant(value if isinstance(value, str) else "")
+    except (InvalidTime, OverflowError) as error:
+        raise PydanticCustomError(
+            "instant",
+            "Input should be a moment with an offset, such as 2025-12-09T14:30:00.123+01:00",
+        ) from error
+
+
+def _read_text(value: str) -> str:
+    try:
+        check_text("", value)
+    except InvalidText as error:
+        raise PydanticCustomError(
+            "unicode",
+            "Input should be valid Unicode; half a surrogate pair stands at character {position}",
+            {"position": error.position},
+        ) from error
+    return value
+
+
+def _read_whole(value: object) -> object:
+    """Refuse what only equals a whole number: true and 1.0."""
+    return value if type(value) is int else None
+
+
+_WHOLE = BeforeValidator(_read_whole)
+
+_UNICODE = AfterValidator(_read_text)
+
+Text: TypeAlias = Annotated[str, _UNICODE]
+Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS), _UNICODE]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST)]
+TurnIndex: TypeAlias = Annotated[int, Field(ge=-1, le=_LARGEST)]
+Instant: TypeAlias = Annotated[
+    datetime,
+    PlainValidator(_read_instant),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ConversationPart(_Part):
+    """What the conversation is. Its counters are not written: they follow from its messages."""
+
+    uuid: Id = Field(description="its id")
+    title: Text | None = Field(description="its name; null while it has none")
+    summary: Text | None = Field(description="what it is about, in short; null while there is none")
+    tags: list[Text] = Field(description="what the user marked it with")
+    status: Status = Field(description="`active` or `archived`")
+    cwd: Id = Field(description="the working directory it belongs to, absolute")
+    project_path: Id = Field(description="the project that directory belongs to, absolute")
+    created_at: Instant = Field(description="when it began")
+    updated_at: Instant = Field(description="when something was last said in it")
+
+
+class ReferencePart(_Part):
+    """Code that was touched or mentioned, with what it looked like that day."""
+
+    scope_id: Id = Field(description="the id of the scope; the scope itself may be gone")
+    file: Text = Field(description="its file, relative to the project, with `/`")
+    qualified_name: Text = Field(description="its name, with those it stands in")
+    hash: Text = Field(description="the hash of its source that day")
+
+
+class FileMentionPart(_Part):
+    """A file that a summary mentions, with its hash of that day."""
+
+    file_id: Id = Field(description="the id of the file; the file itself may be gone")
+    path: Text = Field(description="its path, relative to the project, with `/`")
+    hash: Text = Field(description="the hash of its content that day")
+
+
+class ToolResultPart(_Part):
+    """What a tool gave back."""
+
+    uuid: Id = Field(description="its id")
+    success: bool = Field(description="whether the tool did what was asked")
+    result: Any = Field(description="what it returned: any JSON")
+    error: Text | None = Field(description="what went wrong; null if nothing did")
+    timestamp: Instant = Field(description="when it came")
+    result_size_bytes: Count = Field(description="its true size, even where `result` was cut")
+
+
+class ToolCallPart(_Part):
+    """One use of a tool."""
+
+    uuid: Id = Field(description="its id")
+    tool_name: Text = Field(description="the name of the tool")
+    arguments: Any = Field(description="what it was given: any JSON")
+    timestamp: Instant = Field(description="when it began")
+    duration_ms: Count = Field(description="how long it took")
+    success: bool = Field(description="whether it succeeded")
+    iteration: Count | None = Field(description="in which round of tools it was made, if known")
+    result: ToolResultPart | None = Field(description="its result; null: it was interrupted")
+
+
+class MessagePart(_Part):
+    """One thing said."""
+
+    uuid: Id = Field(description="its id; that of a user's message is the id of its turn as well")
+    role: Role = Field(description="`user`, `assistant` or `system`")
+    content: Text = Field(description="what was said")
+    reasoning: Text | None = Field(description="what a model thought before it answered")
+    timestamp: Instant = Field(description="when it was said")
+    token_count: Count | None = Field(description="how many tokens it has, if known")
+    turn_index: TurnIndex = Field(
+        description="its turn; -1: before the first. Deleted turns leave gaps"
+    )
+    position: Count = Field(description="its place; grows from message to message")
+    tool_calls: list[ToolCallPart] = Field(description="the tools used while saying it, in order")
+    references: list[ReferencePart] = Field(description="the code it touched")
+
+
+class SummaryPart(_Part):
+    """What a stretch of the conversation was about."""
+
+    uuid: Id = Field(description="its id")
+    level: Annotated[Level, _WHOLE] = Field(description="1: of turns; 2: of summaries of level 1")
+    conversation_summary: Text = Field(description="what was said")
+    actions_summary: Text = Field(description="what was done")
+    files_mentioned: list[Text] = Field(description="files it names, as it names them")
+    key_findings: list[Text] = Field(description="what was found out")
+    tools_used: list[Text] = Field(description="names of tools")
+    topics: list[Text] = Field(description="what it is about, in single words")
+    start_turn_index: Count = Field(description="its first turn")
+    end_turn_index: Count = Field(description="its last turn, included")
+    char_range_start: Count = Field(description="where it starts in the raw conversation")
+    char_range_end: Count = Field(description="where it ends in the raw conversation")
+    parent_summaries: list[Id] = Field(description="level 2: the summaries it was made from")
+    covers: list[Count] = Field(description="level 1: the turns it stands for, by index")
+    made_by: Text = Field(description="the model that wrote it, or the method without a model")
+    created_at: Instant = Field(description="when it was made")
+    files: list[FileMentionPart] = Field(description="the files of the project it mentions")
+    scopes: list[ReferencePart] = Field(description="the scopes it mentions")
+
+
+class BranchPart(_Part):
+    """The other end of a branch."""
+
+    conversation_id: Id = Field(description="the other conversation")
+    message_id: Id = Field(
+        description="the last message that both share, by its id in the conversation branched from"
+    )
+
+
+class EmbeddingPart(_Part):
+    """A vector. Without any, they are made again after the import."""
+
+    owner: Literal["conversation", "turn", "summary"] = Field(description="whose it is")
+    owner_id: Id = Field(description="the id of the conversation, user message or summary")
+    model: Annotated[str, Field(min_length=1), _UNICODE] = Field(
+        description="the model that made it"
+    )
+    data: Text = Field(description="its numbers: little-endian float32, base64")
+
+
+class ExportedConversation(_Part):
+    """The document."""
+
+    format: Literal["ragforge.conversation"] = Field(description="says what this is")
+    version: Annotated[Literal[1], _WHOLE] = Field(description="the version of the format")
+    conversation: ConversationPart = Field(description="what the conversation is")
+    messages: list[MessagePart] = Field(description="everything said, in order")
+    summaries: list[SummaryPart] = Field(description="summaries, level 1 first")
+    branch_of: BranchPart | None = Field(description="where it was branched from; null: nowhere")
+    branches: list[BranchPart] = Field(description="the conversations branched from it")
+    embeddings: list[EmbeddingPart] = Field(
+        default=[], description="vectors; may be missing altogether"
+    )
+
+
+PARTS: tuple[type[BaseModel], ...] = (
+    ExportedConversation,
+    ConversationPart,
+    MessagePart,
+    ToolCallPart,
+    ToolResultPart,
+    SummaryPart,
+    ReferencePart,
+    FileMentionPart,
+    BranchPart,
+    EmbeddingPart,
+)
+"""Every part of a document, from the outside in."""
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the format as a JSON Schema."""
+    return {"$schema": SCHEMA_DIALECT, **ExportedConversation.model_json_schema()}

@@ -1,0 +1,277 @@
+"""Imports: an exported conversation back into a store, whole or not at all.
+
+A document may come from anywhere: everything in it is checked before anything is written, and
+secrets are taken out of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
+from ragforge.domain.summaries import Summary
+from ragforge.domain.text import Json
+from ragforge.domain.vectors import Vector
+from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary, counted
+from ragforge.domain.whole import as_new as with_new_ids
+from ragforge.errors import ImportRefused, InvalidVector
+from ragforge.memory.export import FORMAT, VERSION
+from ragforge.memory.export_checks import problems
+from ragforge.memory.export_format import (
+    EmbeddingPart,
+    ExportedConversation,
+    MessagePart,
+    ReferencePart,
+    SummaryPart,
+    ToolCallPart,
+)
+from ragforge.memory.redact_whole import without_secrets
+from ragforge.ports.archive import Archive
+
+MAX_BYTES = 512 * 1024 * 1024
+TOLD = 3
+"""How many problems of a document are told at once."""
+_KEY_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was imported, and in how many places secrets were taken out."""
+
+    conversation: Conversation
+    redacted: int
+
+
+async def import_conversation(
+    archive: Archive,
+    document: bytes | Json,
+    *,
+    as_new: bool = False,
+    place: tuple[Path, Path] | None = None,
+) -> Imported:
+    """Store an exported conversation, given as text or as what JSON makes of it.
+
+    With `as_new` it gets new ids throughout; with `place`, a working directory and its
+    project, it belongs there. One transaction: everything is there, or nothing.
+    Raises ImportRefused, DuplicateId if any of its ids is taken, DimensionMismatch.
+    """
+    import asyncio
+
+    def prepare() -> tuple[WholeConversation, int]:
+        parsed = parse(document) if isinstance(document, bytes) else document
+        return without_secrets(whole_of(checked(parsed)))
+
+    whole, redacted = await asyncio.to_thread(prepare)
+    if as_new:
+        whole = with_new_ids(whole)
+    if place is not None:
+        cwd, project = map(str, place)
+        moved = replace(whole.conversation, cwd=cwd, project_path=project)
+        whole = replace(whole, conversation=moved)
+    await archive.add_conversation(whole)
+    return Imported(counted(whole.conversation, whole.messages), redacted)
+
+
+def parse(data: bytes) -> Json:
+    """Return what the text of a document says. Raises ImportRefused."""
+    if len(data) > MAX_BYTES:
+        raise ImportRefused(f"it is larger than {MAX_BYTES:,} bytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ImportRefused(f"it is not UTF-8: see byte {error.start:,}") from error
+    try:
+        return json.loads(
+            text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_named_once
+        )
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ImportRefused(f"it is not JSON: {error.msg} at {place}") from error
+    except RecursionError as error:
+        raise ImportRefused("a value in it is nested too deeply") from error
+    except ValueError as error:  # a number with thousands of digits, or one of our own
+        raise ImportRefused(str(error)) from error
+
+
+def checked(document: Json) -> ExportedConversation:
+    """Return a document whose parts are what they should be. Raises ImportRefused."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ImportRefused(f'it has no "format": "{FORMAT}"')
+    version = document.get("version")
+    if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
+        raise ImportRefused(
+            f"it has version {version} of the format, this RagForge reads {VERSION}. "
+            "Upgrade RagForge"
+        )
+    try:
+        found = ExportedConversation.model_validate(document)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
+        told = [(_place(one["loc"]), _reason(one["type"], one["msg"])) for one in wrong]
+        raise _refused(told) from error
+    if told := list(islice(problems(found), TOLD + 1)):
+        raise _refused(told)
+    return found
+
+
+def whole_of(document: ExportedConversation) -> WholeConversation:
+    """Return the conversation of a checked document. Raises ImportRefused for a bad vector."""
+    about = document.conversation
+    vectors: dict[str, dict[str, Vector]] = {"conversation": {}, "turn": {}, "summary": {}}
+    for number, embedding in enumerate(document.embeddings):
+        vectors[embedding.owner][embedding.owner_id] = _vector(number, embedding)
+    in_order = sorted(document.summaries, key=lambda summary: summary.level)
+    return WholeConversation(
+        conversation=Conversation(
+            cwd=about.cwd,
+            project_path=about.project_path,
+            uuid=about.uuid,
+            title=about.title,
+            summary=about.summary,
+            tags=tuple(about.tags),
+            status=about.status,
+            created_at=about.created_at,
+            updated_at=about.updated_at,
+        ),
+        messages=tuple(_message(part) for part in document.messages),
+        references={
+            part.uuid: _references(part.references) for part in document.messages if part.references
+        },
+        summaries=tuple(_summary(about.uuid, part) for part in in_order),
+        branch_of=None
+        if (origin := document.branch_of) is None
+        else BranchPoint(origin.conversation_id, origin.message_id),
+        branches=tuple(BranchPoint(p.conversation_id, p.message_id) for p in document.branches),
+        vector=vectors["conversation"].get(about.uuid),
+        turn_vectors=vectors["turn"],
+        summary_vectors=vectors["summary"],
+    )
+
+
+def _message(part: MessagePart) -> Message:
+    return Message(
+        role=part.role,
+        content=part.content,
+        reasoning=part.reasoning,
+        tool_calls=tuple(_call(call) for call in part.tool_calls),
+        uuid=part.uuid,
+        timestamp=part.timestamp,
+        token_count=part.token_count,
+        turn_index=part.turn_index,
+        position=part.position,
+    )
+
+
+def _call(part: ToolCallPart) -> ToolCall:
+    result = None
+    if (found := part.result) is not None:
+        result = ToolResult(
+            success=found.success,
+            result=found.result,
+            error=found.error,
+            uuid=found.uuid,
+            timestamp=found.timestamp,
+            result_size_bytes=found.result_size_bytes,
+        )
+    return ToolCall(
+        tool_name=part.tool_name,
+        arguments=part.arguments,
+        result=result,
+        uuid=part.uuid,
+        timestamp=part.timestamp,
+        duration_ms=part.duration_ms,
+        success=part.success,
+        iteration=part.iteration,
+    )
+
+
+def _references(parts: Iterable[ReferencePart]) -> tuple[CodeReference, ...]:
+    return tuple(CodeReference(p.scope_id, p.file, p.qualified_name, p.hash) for p in parts)
+
+
+def _summary(conversation_id: str, part: SummaryPart) -> WholeSummary:
+    summary = Summary(
+        conversation_id=conversation_id,
+        level=part.level,
+        conversation_summary=part.conversation_summary,
+        start_turn_index=part.start_turn_index,
+        end_turn_index=part.end_turn_index,
+        char_range_start=part.char_range_start,
+        char_range_end=part.char_range_end,
+        actions_summary=part.actions_summary,
+        files_mentioned=tuple(part.files_mentioned),
+        key_findings=tuple(part.key_findings),
+        tools_used=tuple(part.tools_used),
+        topics=tuple(part.topics),
+        parent_summaries=tuple(part.parent_summaries),
+        made_by=part.made_by,
+        uuid=part.uuid,
+        created_at=part.created_at,
+    )
+    files = tuple(FileMention(file.file_id, file.path, file.hash) for file in part.files)
+    return WholeSummary(summary, tuple(part.covers), files, _references(part.scopes))
+
+
+def _vector(number: int, part: EmbeddingPart) -> Vector:
+    place = f"embeddings[{number}].data"
+    try:
+        vector = Vector(part.model, base64.b64decode(part.data, validate=True))
+        vector.check()
+    except (binascii.Error, ValueError) as error:
+        raise _refused([(place, "is not base64")]) from error
+    except InvalidVector as error:
+        raise _refused([(place, f"is no vector: {error}")]) from error
+    return vector
+
+
+def _refused(told: list[tuple[str, str]]) -> ImportRefused:
+    sentences = [f"{place} {reason}" if place else reason for place, reason in told[:TOLD]]
+    more = ", and more" if len(told) > TOLD else ""
+    return ImportRefused("; ".join(sentences) + more)
+
+
+def _place(steps: Iterable[int | str]) -> str:
+    """Return the way to a part as a reader would write it: messages[3].role."""
+    place = ""
+    for step in steps:
+        if isinstance(step, int):
+            place += f"[{step}]"
+        else:
+            place += f".{step[:_KEY_CHARS]}" if place else step[:_KEY_CHARS]
+    return place
+
+
+def _reason(kind: str, message: str) -> str:
+    known = {"missing": "is missing", "extra_forbidden": "is not a field of this format"}
+    plain = message.removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
+    return known.get(kind, plain)
+
+
+def _named_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        [(twice, _)] = counts.most_common(1)
+        raise ValueError(f"the field {twice[:_KEY_CHARS]!r} is given twice in one object")
+    return found
+
+
+def _no_number(text: str) -> Json:
+    raise ValueError(f"{text} is not a number in JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:_KEY_CHARS]} is too large")
+    return number

@@ -1,0 +1,77 @@
+"""States: how far each turn of a conversation has come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ragforge.domain.text import to_json
+from ragforge.domain.work import Job
+from ragforge.ports.store import Store
+
+DEAD_JOBS = 10_000
+"""How many jobs that failed for good are looked through."""
+_WORD = re.compile(r'[^\s":,\[\]{}]+')
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """What was done with a turn after it was stored."""
+
+    turn_index: int
+    embedded: bool | None  # None: there is no embedding model
+    summarised: bool
+    error: str | None = None  # why it was not embedded, if that failed for good
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that holds: stored, embedded, summarised, failed."""
+        holds = {
+            "stored": True,
+            "embedded": bool(self.embedded),
+            "summarised": self.summarised,
+            "failed": self.error is not None,
+        }
+        return tuple(name for name, is_so in holds.items() if is_so)
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The states of all turns, by turn id, and the failed jobs of the conversation as a whole."""
+
+    turns: Mapping[str, TurnState]
+    failed_jobs: tuple[Job, ...] = ()
+
+
+async def states_of(store: Store, conversation_id: str, model: str | None) -> States:
+    """Return how far each turn has come with this embedding model, or without any.
+
+    Raises ConversationNotFound.
+    """
+    messages = await store.conversations.messages(conversation_id)
+    turns = {m.uuid: m.turn_index or 0 for m in messages if m.role == "user"}
+    waiting = {size.turn_index for size in await store.summaries.uncovered_turns(conversation_id)}
+    embedded: set[str] = set()
+    if model is not None:
+        embedded.update(await store.conversations.embedded_turns(conversation_id, model))
+    errors: dict[str, str] = {}
+    of_all: list[Job] = []
+    for job in await store.jobs.find("dead", DEAD_JOBS):
+        named = set(_WORD.findall(f"{job.key} {to_json('payload', job.payload)}"))
+        for turn_id in named & turns.keys():
+            errors[turn_id] = job.error or "it failed"
+        if conversation_id in named:
+            of_all.append(job)
+    return States(
+        {
+            turn_id: TurnState(
+                turn_index=turn_index,
+                embedded=None if model is None else turn_id in embedded,
+                summarised=turn_index not in waiting,
+                error=None if turn_id in embedded else errors.get(turn_id),
+            )
+            for turn_id, turn_index in turns.items()
+        },
+        tuple(of_all),
+    )

@@ -1,0 +1,147 @@
+"""kill -9 during an import: all of the conversation is there, or nothing of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from ragforge.domain.whole import WholeConversation, WholeSummary, counted
+from ragforge.memory.export import document_of, to_bytes
+from ragforge.ports.store import Store
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    direction,
+    placed,
+    reference,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.copying import everything
+from tests.fakes.engines import Engines, counts
+
+TURNS = 400
+KILLS = 12
+_IMPORT = """
+import asyncio, sys
+from pathlib import Path
+from ragforge.app.stores import open_store
+from ragforge.config import load_settings
+from ragforge.memory.imports import import_conversation
+
+async def main(place, file):
+    store = await open_store(load_settings(Path.cwd(), environ={}).settings, place)
+    data = Path(file).read_bytes()
+    print("begins", flush=True)
+    await import_conversation(store.archive, data)
+    print("done", flush=True)
+    await store.close()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def long_one() -> WholeConversation:
+    """Return a conversation that takes a while to import."""
+    messages, references, vectors = [], {}, {}
+    for turn in range(TURNS):
+        call = tool_call(arguments={"n": turn}, result=tool_result(f"found {turn} " * 200))
+        said = [user(f"asks {turn} " * 20), assistant(f"answers {turn} " * 20, call)]
+        messages += placed(said, turn, 2 * turn)
+        references[said[1].uuid] = (reference(f"scope {turn}"),)
+        vectors[said[0].uuid] = direction(turn)
+    about = counted(conversation(uuid="long"), messages)
+    covered = WholeSummary(summary("long", 0, TURNS - 1), tuple(range(TURNS)))
+    return WholeConversation(about, tuple(messages), references, (covered,), turn_vectors=vectors)
+
+
+def start(place: str, file: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _IMPORT, place, str(file)],
+        cwd=file.parent,
+        env={name: value for name, value in os.environ.items() if "RAGFORGE_" not in name},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+async def waits(process: subprocess.Popen[str], chance: random.Random, usual: float) -> None:
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begins\n"
+    await asyncio.sleep(chance.uniform(0, usual * 1.1))
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    process.kill()
+    return process.communicate()
+
+
+@pytest.mark.timeout(600)
+async def test_a_killed_import_leaves_everything_or_nothing(
+    engine: str, engines: Engines, tmp_path: Path
+) -> None:
+    file = tmp_path / "long.json"
+    whole = long_one()
+    file.write_bytes(to_bytes(document_of(whole)))
+    store = await engines.empty(engine)
+    place = engines.location(engine)
+    usual, expected = await _measured(place, file, store)
+    chance = random.Random(20260101)
+    outcomes: list[bool] = []
+    for _ in range(KILLS):
+        await store.conversations.delete("long")
+        empty = await counts(store)
+        process = start(place, file)
+        await waits(process, chance, usual)
+        told, errors = ended(process)
+        assert errors == ""
+        await _settled(store)
+        is_there = bool(await store.conversations.starting_with("long"))
+        outcomes.append(is_there)
+        if "done" in told:
+            assert is_there  # what was acknowledged stays
+        if is_there:
+            assert await everything(store) == expected
+        else:
+            assert await counts(store) == empty
+            process = start(place, file)  # and can be imported after all
+            told, errors = process.communicate()
+            assert (told, errors) == ("begins\ndone\n", "")
+    assert await everything(store) == expected
+    assert False in outcomes  # some kills came before the end
+    if engine == "sqlite":
+        assert apsw.Connection(place).pragma("integrity_check") == "ok"
+
+
+async def _measured(place: str, file: Path, store: Store) -> tuple[float, object]:
+    """Import once undisturbed; return how long it took and what the store holds then."""
+    loop = asyncio.get_running_loop()
+    process = start(place, file)
+    assert process.stdout is not None
+    process.stdout.readline()
+    begun = loop.time()
+    assert process.stdout.readline() == "done\n", process.stderr and process.stderr.read()
+    took = loop.time() - begun
+    process.communicate()
+    return took, await everything(store)
+
+
+async def _settled(store: Store) -> None:
+    """Wait until a server has noticed that the importer is gone: its locks are free then."""
+    previous: dict[str, int] | None = None
+    for _ in range(20):
+        now = await counts(store)
+        if now == previous:
+            return
+        previous = now
+        await asyncio.sleep(0.25)
