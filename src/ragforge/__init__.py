@@ -1,9 +1,11 @@
 """RagForge: a coding agent and a library that remember.
 
-    from ragforge import load_settings, open_app
+    from ragforge import ConversationAgent
 
-    async with open_app(load_settings(cwd).settings, cwd) as app:
-        answer = await app.ask("How are sessions found?")
+    async with await ConversationAgent.open() as agent:
+        conversation = await agent.create_conversation(title="Refactor auth")
+        await conversation.store_turn("Where is the login?", "In src/auth.py.")
+        await conversation.search_history("login")
 
 Names are loaded when they are first used, so that importing RagForge costs nothing.
 """
@@ -15,15 +17,28 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragforge.app import App, open_app
+    from ragforge.app.agent import ConversationAgent
+    from ragforge.app.conversation import Conversation
     from ragforge.config.layers import load_settings
     from ragforge.config.settings import Settings
     from ragforge.errors import RagForgeError
 
 __version__ = "0.1.0"
-__all__ = ["App", "RagForgeError", "Settings", "__version__", "load_settings", "open_app"]
+__all__ = [
+    "App",
+    "Conversation",
+    "ConversationAgent",
+    "RagForgeError",
+    "Settings",
+    "__version__",
+    "load_settings",
+    "open_app",
+]
 
 _HOMES = {
     "App": "ragforge.app",
+    "Conversation": "ragforge.app.conversation",
+    "ConversationAgent": "ragforge.app.agent",
     "RagForgeError": "ragforge.errors",
     "Settings": "ragforge.config.settings",
     "load_settings": "ragforge.config.layers",

@@ -11,6 +11,8 @@ import ragforge
 def test_every_public_name_can_be_imported() -> None:
     assert sorted(ragforge.__all__) == [
         "App",
+        "Conversation",
+        "ConversationAgent",
         "RagForgeError",
         "Settings",
         "__version__",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.text import Json
+from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
 from ragforge.llm.task import shortened
@@ -73,6 +74,30 @@ class Condenser:
         except (ConversationNotFound, SummaryNotFound):
             pass  # deleted meanwhile, and nothing is due any more
 
+    async def summarise_all(self, conversation_id: str) -> str:
+        """Return what a whole conversation is about, up to its last turn, and keep it.
+
+        Nothing is covered by it. Raises ModelError, ConversationNotFound.
+        """
+        parts = await self._top(conversation_id)
+        left = await self.store.summaries.uncovered_turns(conversation_id)
+        if left:
+            messages = await self.store.conversations.messages(conversation_id, left[0].turn_index)
+            wanted = {turn.turn_index for turn in left}
+            turns = [t for t in messages_to_turns(messages) if t.user.turn_index in wanted]
+            chars = sum(turn.chars for turn in left)
+            rest = Level1Check(True, chars, 0, 0, chars, tuple(turns))
+            parts.append(await level_1(self.summariser, conversation_id, rest))
+        if not parts:
+            return ""
+        text = parts[0].conversation_summary
+        if len(parts) > 1:
+            text = (await self.summariser.summaries(parts)).conversation_summary
+        changes = ConversationChanges(summary=text)
+        await self.store.conversations.update(conversation_id, changes)
+        await self._embed_overview(conversation_id)
+        return text
+
     async def _due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
         if level == 1:
             wanted = self.thresholds.level_1
@@ -106,7 +131,12 @@ class Condenser:
         if self.embedder is None:
             return
         await embed_summaries(self.store.summaries, self.embedder, [summary.uuid])
-        conversation = await self.store.conversations.get(summary.conversation_id)
+        await self._embed_overview(summary.conversation_id)
+
+    async def _embed_overview(self, conversation_id: str) -> None:
+        if self.embedder is None:
+            return
+        conversation = await self.store.conversations.get(conversation_id)
         [whole] = await self.embedder.embed([conversation.summary or ""])
         if whole is not None:
             await self.store.conversations.embed_conversation(conversation.uuid, whole)
@@ -116,10 +146,14 @@ class Condenser:
         await self.store.conversations.update(conversation_id, changes)
 
     async def _overview(self, conversation_id: str) -> str:
-        """Return what the whole conversation is about: its newest summaries of the top level."""
-        long_term = await self.store.summaries.find(SummaryFilter(conversation_id, level=2))
-        short_term = await self.store.summaries.not_in_level_2(conversation_id)
-        top = sorted([*long_term, *short_term], key=lambda one: one.start_turn_index)
+        """Return what the conversation is about, as far as it has summaries."""
+        top = await self._top(conversation_id)
         share = OVERVIEW_CHARS // max(1, len(top))
         told = [shortened(one.conversation_summary, max(share, 200)) for one in top]
         return "\n\n".join(told)[-OVERVIEW_CHARS:]
+
+    async def _top(self, conversation_id: str) -> list[Summary]:
+        """Return the summaries that no other covers, oldest first."""
+        long_term = await self.store.summaries.find(SummaryFilter(conversation_id, level=2))
+        short_term = await self.store.summaries.not_in_level_2(conversation_id)
+        return sorted([*long_term, *short_term], key=lambda one: one.start_turn_index)

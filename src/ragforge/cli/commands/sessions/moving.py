@@ -159,6 +159,5 @@ async def _import(settings: Settings, data: bytes, as_new: bool, here: bool) -> 
                 f"{error}. Nothing was changed. --as-new imports a copy with new ids."
             ) from error
         if app.recall.embedder is not None:
-            conversations, jobs = app.store.conversations, app.store.jobs
-            await enqueue_missing(conversations, jobs, app.recall.embedder)
+            await enqueue_missing(app.store, app.recall.embedder)
         return imported

@@ -1,0 +1,120 @@
+"""The agent, as a program holds it: conversations that are remembered.
+
+async with await ConversationAgent.open(cwd="~/shop") as agent:
+    conversation = await agent.create_conversation(title="Refactor auth", tags=["auth"])
+    await conversation.store_turn("Where is the login?", "In src/auth.py.")
+    await conversation.search_history("login")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+
+from ragforge.app.application import App, open_app
+from ragforge.app.conversation import Conversation
+from ragforge.config.layers import load_settings
+from ragforge.config.settings import Settings
+from ragforge.domain.conversations import (
+    ConversationChanges,
+    ConversationFilter,
+    Status,
+)
+from ragforge.domain.text import Json
+from ragforge.memory import sessions
+from ragforge.memory.embed import enqueue_missing
+from ragforge.memory.imports import import_conversation
+from ragforge.memory.similar import Likeness, Similar
+
+LISTED = 50
+
+
+class ConversationAgent:
+    """RagForge in one directory. Close it, or use it in `async with`."""
+
+    def __init__(self, app: App, stack: AsyncExitStack) -> None:
+        self.app = app
+        self._stack = stack
+
+    @classmethod
+    async def open(
+        cls, config: Settings | Mapping[str, object] | None = None, cwd: str | Path = "."
+    ) -> ConversationAgent:
+        """Open RagForge in a directory, with settings or with dotted keys over the configured ones.
+
+        Raises SettingsError, StoreUnavailable.
+        """
+        place = Path(cwd).expanduser()
+        if not isinstance(config, Settings):
+            config = load_settings(place, config).settings
+        stack = AsyncExitStack()
+        app = await stack.enter_async_context(open_app(config, place))
+        return cls(app, stack)
+
+    async def close(self) -> None:
+        """Finish what is due, as far as there is time, and close the store."""
+        await self._stack.aclose()
+
+    async def __aenter__(self) -> ConversationAgent:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def create_conversation(
+        self, title: str | None = None, tags: Sequence[str] = ()
+    ) -> Conversation:
+        """Start a conversation in this directory."""
+        conversations = self.app.store.conversations
+        facts = await sessions.create_session(conversations, self.app.cwd, self.app.project_path)
+        if title is not None or tags:
+            changes = ConversationChanges(title=title, tags=tuple(tags) or None)
+            facts = await conversations.update(facts.uuid, changes)
+        return Conversation(self.app, facts)
+
+    async def load_conversation(self, conversation_id: str) -> Conversation:
+        """Open a conversation by its id, or by the start of it.
+
+        Raises ConversationNotFound, AmbiguousId.
+        """
+        facts = await sessions.resolve(self.app.store.conversations, conversation_id)
+        return Conversation(self.app, facts)
+
+    async def list_conversations(
+        self,
+        status: Status | None = None,
+        tags: Sequence[str] = (),
+        limit: int = LISTED,
+        everywhere: bool = False,
+    ) -> list[Conversation]:
+        """Return conversations of this directory, or of all, the last active first."""
+        cwd = None if everywhere else str(self.app.cwd)
+        where = ConversationFilter(cwd=cwd, status=status, tags=tuple(tags))
+        found = await self.app.store.conversations.find(where, limit)
+        return [Conversation(self.app, facts) for facts in found]
+
+    async def find_similar_conversations(
+        self, text: str, limit: int = 5, everywhere: bool = False
+    ) -> list[Similar]:
+        """Return the conversations of this project, or of all, that are most about a text."""
+        project = None if everywhere else str(self.app.project_path)
+        store = self.app.store
+        likeness = Likeness(store.conversations, store.summaries, self.app.recall.embedder)
+        return await likeness.find_similar_conversations(text, limit, project)
+
+    async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
+        """Store an exported conversation: see docs/export-format.md.
+
+        Raises ImportRefused, and DuplicateId if it is here already; `as_new` makes a copy.
+        """
+        imported = await import_conversation(self.app.store.archive, data, as_new=as_new)
+        if self.app.recall.embedder is not None:
+            await enqueue_missing(self.app.store, self.app.recall.embedder)
+        return Conversation(self.app, imported.conversation)

@@ -1,0 +1,155 @@
+"""A conversation, as a program holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from ragforge.app.application import App
+from ragforge.domain import conversations as domain
+from ragforge.domain.conversations import MemoryFilter, Message, ToolCall
+from ragforge.domain.text import Json
+from ragforge.domain.turns import Turn
+from ragforge.errors import InputError, MessageNotFound
+from ragforge.memory import sessions
+from ragforge.memory.export import export_conversation
+from ragforge.memory.recall import TurnHit
+
+Strategy: TypeAlias = Literal["recent", "relevant", "hybrid"]
+
+HISTORY_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationContext:
+    """What of a conversation matters now."""
+
+    recent: tuple[Message, ...]  # the newest, in the order in which they were said
+    relevant: tuple[TurnHit, ...]  # best first
+    summary: str | None
+
+
+class Conversation:
+    """One conversation of a `ConversationAgent`."""
+
+    def __init__(self, app: App, facts: domain.Conversation) -> None:
+        self._app = app
+        self._facts = facts
+
+    @property
+    def id(self) -> str:
+        return self._facts.uuid
+
+    @property
+    def facts(self) -> domain.Conversation:
+        """Title, tags, directory and counters, as they were when it was opened or refreshed."""
+        return self._facts
+
+    async def refresh(self) -> domain.Conversation:
+        """Read title, tags and counters anew."""
+        self._facts = await self._app.store.conversations.get(self.id)
+        return self._facts
+
+    async def store_turn(
+        self,
+        user_message: str,
+        answer: str,
+        *,
+        tool_calls: Sequence[ToolCall] = (),
+        reasoning: str | None = None,
+    ) -> Turn:
+        """Store a whole exchange that took place elsewhere; durable when this returns.
+
+        Vectors, links to code and summaries follow in the background.
+        """
+        said = Message("assistant", answer, reasoning, tuple(tool_calls))
+        return await self.store_messages([Message("user", user_message), said])
+
+    async def store_messages(self, messages: Sequence[Message]) -> Turn:
+        """Store a turn of any shape: the user's message first, and all that followed it."""
+        return await self._app.recorder.store_turn(self.id, messages)
+
+    async def get_history(
+        self,
+        limit: int = HISTORY_LIMIT,
+        include_tool_calls: bool = True,
+        include_reasoning: bool = True,
+    ) -> list[Message]:
+        """Return the newest messages, in the order in which they were said."""
+        messages = await self._app.store.conversations.latest_messages(self.id, limit)
+        return [
+            replace(
+                message,
+                tool_calls=message.tool_calls if include_tool_calls else (),
+                reasoning=message.reasoning if include_reasoning else None,
+            )
+            for message in messages
+        ]
+
+    async def search_history(self, query: str, limit: int = 5) -> list[TurnHit]:
+        """Return the turns of this conversation that bear on the query, best first."""
+        where = MemoryFilter(conversation_id=self.id)
+        return await self._app.recall.turns(query, where, limit)
+
+    async def get_tool_calls(
+        self, tool_name: str | None = None, success: bool | None = None, limit: int | None = None
+    ) -> list[ToolCall]:
+        """Return tool calls, the newest first."""
+        return await self._app.store.conversations.tool_calls(self.id, tool_name, success, limit)
+
+    async def summarize(self) -> str:
+        """Return what the whole conversation is about, up to its last turn, and remember it.
+
+        Raises ModelError if the model fails.
+        """
+        return await self._app.condenser.summarise_all(self.id)
+
+    async def build_context(
+        self,
+        strategy: Strategy = "hybrid",
+        recent_messages: int = 5,
+        relevant_messages: int = 10,
+        include_summary: bool = True,
+        query: str | None = None,
+    ) -> ConversationContext:
+        """Return the newest messages, those that bear on a query, or both.
+
+        Without a query it is the last thing the user said.
+        """
+        if strategy not in ("recent", "relevant", "hybrid"):
+            raise InputError(f"There is no strategy {strategy!r}: recent, relevant or hybrid.")
+        conversations = self._app.store.conversations
+        recent: Sequence[Message] = ()
+        if strategy != "relevant":
+            recent = await conversations.latest_messages(self.id, recent_messages)
+        relevant: Sequence[TurnHit] = ()
+        if strategy != "recent":
+            asked = query or await self._last_question()
+            hits = await self.search_history(asked, relevant_messages) if asked else []
+            shown = {message.uuid for message in recent}
+            relevant = [hit for hit in hits if hit.turn.uuid not in shown]
+        summary = (await self.refresh()).summary if include_summary else None
+        return ConversationContext(tuple(recent), tuple(relevant), summary)
+
+    async def export(self, with_embeddings: bool = False) -> dict[str, Json]:
+        """Return all of it as a document: see docs/export-format.md."""
+        archive = self._app.store.archive
+        return await export_conversation(archive, self.id, with_embeddings=with_embeddings)
+
+    async def branch(self, from_message_id: str, title: str | None = None) -> Conversation:
+        """Return a new conversation with all that was said up to a message of this one.
+
+        Raises MessageNotFound.
+        """
+        conversations = self._app.store.conversations
+        owners = await conversations.conversations_of([from_message_id])
+        if owners.get(from_message_id) != self.id:
+            raise MessageNotFound(from_message_id)
+        source = await self.refresh()
+        facts = await sessions.branch(conversations, source, from_message_id, title)
+        return Conversation(self._app, facts)
+
+    async def _last_question(self) -> str:
+        queries = await self._app.history.get_last_user_queries(self.id, 10_000)
+        return queries[-1] if queries else ""
