@@ -81,7 +81,8 @@ def open_worker(
         make_title = titles.by_model(StructuredLLMExecutor(chat))
 
     async def title(conversation_id: str) -> None:
-        await titles.give_title(store.conversations, conversation_id, make_title)
+        with suppress(ConversationNotFound):  # deleted meanwhile
+            await titles.give_title(store.conversations, conversation_id, make_title)
 
     async def ingest(root: str) -> None:
         project = replace(brain, root=Path(root))
