@@ -17,8 +17,8 @@ from ragforge.adapters.stores.rows import (
 )
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite import summaries as summary_rows
+from ragforge.adapters.stores.sqlite import turn_words, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import copy_until
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
@@ -42,7 +42,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     changed,
 )
-from ragforge.domain.hits import Match
+from ragforge.domain.hits import Match, WordsFound
 from ragforge.domain.instants import epoch_ms, format_instant
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
@@ -256,8 +256,15 @@ class SqliteConversations:
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         conditions = _turns(where)
+        return await self._database.read(lambda c: turn_words.best(c, wanted, conditions, limit))
+
+    async def turns_holding(
+        self, query: str, where: MemoryFilter, limit: int, reach: int
+    ) -> WordsFound:
+        wanted = self._tokeniser.query(query)
+        conditions = _turns(where)
         return await self._database.read(
-            lambda c: words.search(c, "turn_words", "turn", "message_id", wanted, conditions, limit)
+            lambda c: turn_words.holders(c, wanted, conditions, limit, reach)
         )
 
     async def turns_by_vector(
@@ -388,4 +395,5 @@ def _turns(where: MemoryFilter) -> Where:
         conditions.keys.append(words.key("c", where.conversation_id))
     elif where.project_path is not None:
         conditions.keys.append(words.key("p", where.project_path))
+    conditions.keys_say_all = len(conditions.bindings) == len(conditions.keys)
     return conditions
