@@ -281,13 +281,13 @@ def summary(scores: Sequence[Score]) -> dict[str, Any]:
 @contextmanager
 def set_to(lent: float, long: float, weight: float) -> Iterator[None]:
     """Give the three numbers that were chosen on such questions other values for a while."""
-    steps = neighbours._LENT, neighbours.LONG, recall.MEANING_WEIGHT
-    neighbours._LENT = [lent**n for n in range(neighbours.REACH + 1)]
+    before = neighbours._STEPS, neighbours.LONG, recall.MEANING_WEIGHT
+    neighbours._STEPS = [(step, lent ** abs(step)) for step, _ in neighbours._STEPS]
     neighbours.LONG, recall.MEANING_WEIGHT = long, weight
     try:
         yield
     finally:
-        neighbours._LENT, neighbours.LONG, recall.MEANING_WEIGHT = steps
+        neighbours._STEPS, neighbours.LONG, recall.MEANING_WEIGHT = before
 
 
 async def leave_one_out(talks: Sequence[Talk], finder: Recall) -> dict[str, Any]:

@@ -42,9 +42,8 @@ async def search_conversation_history(
     )
     hits: list[MemoryHit] = []
     if include_turns:
-        found = await recall.found_turns(by_words, meaning, where, max_results)
-        good = [item for item in found[:max_results] if item.score >= min_score]
-        hits += await recall.read(good)
+        found = await recall.found_turns(by_words, meaning, where, max_results, min_score)
+        hits += await recall.read(found)
     if levels:
         summaries = await _summaries(recall, query, by_words, meaning, where, levels, max_results)
         hits += [hit for hit in summaries if hit.score >= min_score]

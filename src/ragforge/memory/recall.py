@@ -19,7 +19,7 @@ from ragforge.search.neighbours import REACH, ranked
 
 __all__ = ["MEANING_WEIGHT", "Found", "Recall", "TurnHit", "candidates", "signals"]
 
-CANDIDATES = 100
+CANDIDATES = 60
 """How many turns each search gives at least, before they are fused."""
 CANDIDATES_A_HIT = 5
 NEAREST = 300
@@ -50,10 +50,11 @@ class Recall:
     ) -> list[TurnHit]:
         """Return the turns that bear on the query, best first, without some of them."""
         by_words, meaning = await asyncio.gather(
-            self.words(query, where, limit + len(without)), self.meaning(query)
+            self.words(query, where, limit), self.meaning(query)
         )
-        found = await self.found_turns(by_words, meaning, where, limit + len(without), without)
-        return await self.read(found[:limit])
+        return await self.read(
+            await self.found_turns(by_words, meaning, where, limit, without=without)
+        )
 
     async def meaning(self, query: str) -> Vector | None:
         """Return the vector of a query, or None: words alone are better than nothing."""
@@ -72,6 +73,7 @@ class Recall:
         meaning: Vector | None,
         where: MemoryFilter,
         limit: int,
+        min_score: float = 0.0,
         without: Collection[str] = (),
     ) -> list[Found]:
         """Return the turns found by words or by meaning, best first."""
@@ -79,13 +81,10 @@ class Recall:
         nearest: list[Match] = []
         if meaning is not None:
             nearest = await self.store.turns_by_vector(meaning, where, wanted, least)
-        near = {
-            turn: score
-            for turn, score in above(nearest, least, wanted).items()
-            if turn not in without
-        }
+        near = above(nearest, least, wanted)
         told = {hit.id: hit for hit in ranked(by_words, without)}
         mixed = convex({turn: hit.score for turn, hit in told.items()}, near, MEANING_WEIGHT)
+        best = [item for item in mixed.items() if item[0] not in without][:limit]
         return [
             Found(
                 turn,
@@ -96,7 +95,8 @@ class Recall:
                     meaning=turn in near,
                 ),
             )
-            for turn, score in mixed.items()
+            for turn, score in best
+            if score >= min_score
         ]
 
     @property

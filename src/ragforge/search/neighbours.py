@@ -71,24 +71,23 @@ def _gathered(holders: Sequence[Holder], worth: Mapping[str, float]) -> dict[str
     A word that stands once in a turn of the usual length counts its worth.
     """
     usual = sum(holder.length for holder in holders) / max(len(holders), 1) or 1.0
-    places: dict[str, dict[int, str]] = defaultdict(dict)
+    gathered: dict[str, dict[str, float]] = {}
+    places: dict[str, dict[int, dict[str, float]]] = defaultdict(dict)
     for holder in holders:
-        places[holder.conversation_id][holder.turn_index] = holder.id
-    gathered: dict[str, dict[str, float]] = defaultdict(dict)
+        gathered[holder.id] = places[holder.conversation_id][holder.turn_index] = {}
     for holder in holders:
         if not holder.holds:
             continue
+        turns = places[holder.conversation_id]
+        beside = [(turns.get(holder.turn_index + step), lent) for step, lent in _STEPS]
+        reached = [(turn, lent) for turn, lent in beside if turn is not None]
         long = OFTEN * (1 - LONG + LONG * holder.length / usual)
-        beside = places[holder.conversation_id]
         for word, times in holder.holds.items():
             counts = worth[word] * times * (OFTEN + 1) / (times + long)
-            for distance in _DISTANCES:
-                turn = beside.get(holder.turn_index + distance)
-                if turn is not None:
-                    words = gathered[turn]
-                    words[word] = max(words.get(word, 0.0), counts * _LENT[abs(distance)])
-    return gathered
+            for turn, lent in reached:
+                if counts * lent > turn.get(word, 0.0):
+                    turn[word] = counts * lent
+    return {turn: words for turn, words in gathered.items() if words}
 
 
-_DISTANCES = range(-REACH, REACH + 1)
-_LENT = [LENT**distance for distance in range(REACH + 1)]
+_STEPS = [(step, LENT ** abs(step)) for step in range(-REACH, REACH + 1)]

@@ -17,9 +17,10 @@ from ragforge.adapters.stores.rows import (
 )
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite import summaries as summary_rows
-from ragforge.adapters.stores.sqlite import turn_words, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import copy_until
+from ragforge.adapters.stores.sqlite.common_words import CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -57,6 +58,7 @@ class SqliteConversations:
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
+        self._common = CommonWords()
 
     async def create(self, conversation: Conversation) -> None:
         row = conversation_row(replace(conversation, message_count=0, turn_count=0, total_chars=0))
@@ -254,17 +256,21 @@ class SqliteConversations:
         await self._database.write(work)
 
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
-        wanted = self._tokeniser.query(query)
-        conditions = _turns(where)
-        return await self._database.read(lambda c: turn_words.best(c, wanted, conditions, limit))
+        from ragforge.adapters.stores.sqlite import turn_words  # storing needs no arrays
+
+        wanted, conditions = self._tokeniser.query(query), _turns(where)
+        return await self._database.read(
+            lambda c: turn_words.best(c, wanted, conditions, limit, self._common)
+        )
 
     async def turns_holding(
         self, query: str, where: MemoryFilter, limit: int, reach: int
     ) -> WordsFound:
-        wanted = self._tokeniser.query(query)
-        conditions = _turns(where)
+        from ragforge.adapters.stores.sqlite import turn_words
+
+        wanted, conditions = self._tokeniser.query(query), _turns(where)
         return await self._database.read(
-            lambda c: turn_words.holders(c, wanted, conditions, limit, reach)
+            lambda c: turn_words.holders(c, wanted, conditions, limit, reach, self._common)
         )
 
     async def turns_by_vector(

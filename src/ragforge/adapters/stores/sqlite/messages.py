@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from ragforge.adapters.stores.rows import (
     tool_call_row,
     tool_result_row,
 )
-from ragforge.adapters.stores.sqlite import turn_words, words
+from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.turns import messages_to_turns, turn_text
@@ -119,7 +119,11 @@ def index_turn(
         rowid = turn_id(connection, conversation_id, turn_index)
         project = value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
         keys = f"{words.key('c', conversation_id)} {words.key('p', project)}"
-        turn_words.index(connection, rowid, tokeniser.document(turn_text(turn)), keys)
+        document = tokeniser.document(turn_text(turn))
+        found = document.split()
+        often = " ".join(word for word, times in Counter(found).items() if times > 1)
+        words.index(connection, "turn_words", rowid, document, often, keys)
+        connection.execute("UPDATE turn SET length = ? WHERE id = ?", (len(found), rowid))
 
 
 def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:

@@ -7,43 +7,32 @@ That costs less than having SQLite score and sort every turn with a common word 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite import words as index_of
+from ragforge.adapters.arrays import Floats, Ints, NDArray, np, numbers
+from ragforge.adapters.stores.sqlite.common_words import CommonWords, is_common
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, value
 from ragforge.domain.hits import Holder, Match, WordsFound
-
-if TYPE_CHECKING:
-    from ragforge.adapters.stores.sqlite.matrix import Floats, Ints
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
 MOST_ROWS = 100_000
 """Once the rarer words have given so many rows, commoner ones are not read any more."""
-COMMON_SHARE, COMMON_ROWS = 5, 1_000
-"""A word that one turn in five holds, and so many, tells nothing beside a rarer one."""
 CANDIDATES = 4
 """How many times the limit are compared by their length as well."""
 _OFTEN, _LONG = 1.2, 0.4  # k1 and b of BM25
 
 
-def index(connection: apsw.Connection, turn: int, document: str, keys: str) -> None:
-    """Set the words of a turn and of the keys it is searched under."""
-    found = document.split()
-    often = " ".join(word for word, times in Counter(found).items() if times > 1)
-    index_of.index(connection, "turn_words", turn, document, often, keys)
-    connection.execute("UPDATE turn SET length = ? WHERE id = ?", (len(found), turn))
-
-
-def best(connection: apsw.Connection, words: list[str], where: Where, limit: int) -> list[Match]:
+def best(
+    connection: apsw.Connection, words: list[str], where: Where, limit: int, common: CommonWords
+) -> list[Match]:
     """Return the turns that hold any of the words and pass the filter, best first."""
     if limit <= 0:
         return []
-    search = _Search(connection, words, where)
+    search = _Search(connection, words, where, common)
     ids, scores = search.best(limit)
     statement = "SELECT id, message_id FROM turn WHERE id IN (SELECT value FROM json_each(?))"
     names = dict(connection.execute(statement, (str(ids.tolist()),)))
@@ -52,12 +41,17 @@ def best(connection: apsw.Connection, words: list[str], where: Where, limit: int
 
 
 def holders(
-    connection: apsw.Connection, words: list[str], where: Where, limit: int, reach: int
+    connection: apsw.Connection,
+    words: list[str],
+    where: Where,
+    limit: int,
+    reach: int,
+    common: CommonWords,
 ) -> WordsFound:
     """Return the best turns and those up to `reach` beside them that pass the filter."""
     if limit <= 0:
         return WordsFound()
-    search = _Search(connection, words, where)
+    search = _Search(connection, words, where, common)
     ids, _ = search.best(limit)
     rows: list[Any] = connection.execute(
         f"""SELECT DISTINCT o.id, o.message_id, o.conversation_id, o.turn_index, o.length
@@ -90,7 +84,9 @@ class _Word:
 class _Search:
     """One search: the words' turns, as far as they pass the filter."""
 
-    def __init__(self, connection: apsw.Connection, words: list[str], where: Where) -> None:
+    def __init__(
+        self, connection: apsw.Connection, words: list[str], where: Where, common: CommonWords
+    ) -> None:
         self._connection = connection
         self._keys = "".join(f'keys : "{key}" AND ' for key in where.keys)
         self._passing = None if where.keys_say_all else self._ids(where)
@@ -98,11 +94,10 @@ class _Search:
         every = "SELECT coalesce(sum(turn_count), 0) FROM conversation"
         self._every = int(value(connection, every))
         self.turns = self._count(where)
-        self.words = [self._word(word) for word in self._telling(words)] if self.turns else []
+        counts = self._counts(words, common) if self.turns else {}
+        self.words = [self._word(word) for word in self._telling(counts)]
 
     def _ids(self, where: Where) -> Ints:
-        from ragforge.adapters.stores.sqlite.matrix import numbers
-
         ids = f"SELECT group_concat(o.id) FROM turn o WHERE {where}"
         return numbers(value(self._connection, ids, where.bindings))
 
@@ -114,19 +109,27 @@ class _Search:
         counting = f"SELECT count(*) FROM turn o WHERE {where}"
         return int(value(self._connection, counting, where.bindings))
 
-    def _telling(self, words: list[str]) -> list[str]:
-        """Return the words to look for, the rarest first; words that nobody holds are none."""
-        counts = self._connection.execute(
-            """SELECT w.value, v.doc FROM json_each(?) w
-               CROSS JOIN turn_vocabulary v ON v.term = w.value ORDER BY v.doc""",
-            (as_json(words),),
+    def _counts(self, words: list[str], common: CommonWords) -> dict[str, int]:
+        """Return how many turns of the whole store hold each word, as far as any do."""
+        known = common.known(words, self._every)
+        new: dict[str, int] = dict(
+            self._connection.execute(
+                """SELECT w.value, v.doc FROM json_each(?) w
+                   CROSS JOIN turn_vocabulary v ON v.term = w.value""",
+                (as_json(word for word in words if word not in known),),
+            )
         )
-        common = max(COMMON_ROWS, self._every // COMMON_SHARE)
+        common.learn(new)
+        return known | new
+
+    def _telling(self, counts: dict[str, int]) -> list[str]:
+        """Return the words to look for, the rarest first."""
         chosen: list[str] = []
         rows = 0
-        for word, count in counts:
-            rows += count
-            if chosen and (count > common or rows > MOST_ROWS or len(chosen) == MOST_WORDS):
+        for word in sorted(counts, key=lambda word: counts[word]):
+            rows += counts[word]
+            enough = rows > MOST_ROWS or len(chosen) == MOST_WORDS
+            if chosen and (enough or is_common(counts[word], self._every)):
                 break
             chosen.append(word)
         return chosen
@@ -135,21 +138,17 @@ class _Search:
         return _Word(word, self._rows("words", word), self._rows("often", word))
 
     def _rows(self, column: str, word: str) -> Ints:
-        import numpy as np
-
-        from ragforge.adapters.stores.sqlite.matrix import numbers
-
         statement = "SELECT group_concat(rowid) FROM turn_words WHERE turn_words MATCH ?"
         expression = f'{self._keys}{column} : "{word}"'
         rows = numbers(value(self._connection, statement, (expression,)))
-        if self._passing is None:
+        if self._passing is None or not len(rows):
             return rows
-        return np.intersect1d(rows, self._passing, assume_unique=True)
+        passes = np.zeros(max(int(rows[-1]), int(self._passing.max(initial=0))) + 1, np.bool_)
+        passes[self._passing] = True
+        return rows[passes[rows]]
 
     def best(self, limit: int) -> tuple[Ints, Floats]:
         """Return the ids of the best turns and their scores; among equals, the newest."""
-        import numpy as np
-
         highest = max((int(word.rows[-1]) for word in self.words if len(word.rows)), default=0)
         scores = np.zeros(highest + 1, np.float32)
         for word in self.words:
@@ -165,8 +164,6 @@ class _Search:
 
     def _lengths(self, ids: Ints) -> Floats:
         """Return how long turns are, as their scores are divided by it: 1 is usual."""
-        import numpy as np
-
         statement = "SELECT id, length FROM turn WHERE id IN (SELECT value FROM json_each(?))"
         found: dict[int, int] = dict(self._connection.execute(statement, (str(ids.tolist()),)))
         lengths = np.array([found[turn] for turn in ids.tolist()], np.float32)
@@ -176,8 +173,6 @@ class _Search:
 
     def held(self, ids: list[int]) -> list[dict[str, int]]:
         """Return which of the words each turn holds."""
-        import numpy as np
-
         holds: list[dict[str, int]] = [{} for _ in ids]
         turns = np.array(ids, np.int64)
         for word in self.words:
@@ -189,8 +184,6 @@ class _Search:
 
 def _highest(ids: Ints, scores: Floats, limit: int) -> Ints:
     """Return the ids with the highest scores, best first; among equals, the newest first."""
-    import numpy as np
-
     if limit < len(ids):
         some = np.partition(scores[ids], len(ids) - limit)
         ids = ids[scores[ids] >= some[len(ids) - limit]]
@@ -198,10 +191,8 @@ def _highest(ids: Ints, scores: Floats, limit: int) -> Ints:
     return order
 
 
-def _within(turns: Ints, rows: Ints) -> Ints:
+def _within(turns: Ints, rows: Ints) -> NDArray[np.bool_]:
     """Tell for each turn whether it is among ascending rows."""
-    import numpy as np
-
     places = np.minimum(rows.searchsorted(turns), len(rows) - 1)
     return rows[places] == turns if len(rows) else np.zeros(len(turns), np.bool_)
 
