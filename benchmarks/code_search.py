@@ -201,11 +201,18 @@ def raw_vectors(brain: Brain) -> Search:
     return unranked(brain, find)
 
 
+def spread(matches: Sequence[Match]) -> dict[str, float]:
+    """Bring scores to 0..1: the best is 1; the worst keeps a little, for it was found."""
+    scores = [match.score for match in matches]
+    low, room = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
+    return {m.id: 0.05 + 0.95 * (m.score - low) / room if room else 1.0 for m in matches}
+
+
 def fused(brain: Brain) -> Search:
     async def find(query: str, where: CodeFilter) -> list[str]:
         words = await by_words(brain, query, where)
         vectors = await by_vector(brain, query, where)
-        return [found.id for found in convex(words, vectors, VECTOR_WEIGHT)]
+        return list(convex(spread(words), spread(vectors), VECTOR_WEIGHT))
 
     return unranked(brain, find)
 

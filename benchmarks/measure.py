@@ -51,6 +51,12 @@ def peak_memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def megabytes(folder: Path) -> float:
+    """Return the size of all files in a folder."""
+    sizes = (path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return round(sum(sizes) / 1e6, 1)
+
+
 def save(name: str, results: Any) -> Path:
     """Write results to results/<name>-<commit>.json, with what they were measured on."""
     RESULTS.mkdir(exist_ok=True)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measure import Timing, peak_memory_mb, save, timed
+from benchmarks.measure import Timing, megabytes, peak_memory_mb, save, timed
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.vectors import Vector
@@ -211,12 +211,6 @@ async def on_neo4j(url: str, rows: int, dimension: int) -> dict[str, Any]:
 
     result = await measure(lambda: open_neo4j(url, WORDS), rows, dimension, 20)
     return {"engine": "neo4j", **result}
-
-
-def megabytes(folder: Path) -> float:
-    """Return the size of all files in a folder."""
-    sizes = (path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return round(sum(sizes) / 1e6, 1)
 
 
 def in_process_of_its_own(engine: str, *arguments: Any) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def memory_of(
     if model is not None:
         summariser = ByModel(StructuredLLMExecutor(Asker(model)), model.name)
     condenser = Condenser(store, summariser, thresholds, embedder)
-    recall = Recall(store.conversations, embedder)
+    recall = Recall(store.conversations, embedder, store.summaries)
     brain = open_brain(settings, store, embedder, Path(SHOP))
     return Memory(
         store,

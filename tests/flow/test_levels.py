@@ -78,7 +78,7 @@ async def test_an_early_turn_is_found_again_after_it_was_summarised(store: Store
     await memory.worker.drain()
 
     await check_levels(memory, await store.conversations.get(talk))
-    recall = Recall(store.conversations, None)
+    recall = Recall(store.conversations, None, store.summaries)
     [hit, *_] = await recall.turns("zebra crossing", MemoryFilter(), 5)
     assert hit.turn.user.turn_index == 0
     assert await store.summaries.to_embed(ToyEmbedder().name, 10) == []

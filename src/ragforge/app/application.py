@@ -165,7 +165,7 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     meter = Meter(settings.llm.max_spend_usd)
     chat = open_chat(settings, meter)
     embedder = open_embedder(settings, meter)
-    recall = Recall(store.conversations, embedder)
+    recall = Recall(store.conversations, embedder, store.summaries)
     project = sessions.project_of(place)
     brain = open_brain(settings, store, embedder, project)
     memory = settings.agent.memory

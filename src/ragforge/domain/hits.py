@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from ragforge.domain.summaries import Level, Summary
+from ragforge.domain.turns import Turn
+
+TURN_CONFIDENCE = 1.0
+"""A turn is what was really said; summaries are trusted less."""
+SUMMARY_CONFIDENCE: Mapping[Level, float] = {1: 0.7, 2: 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +22,86 @@ class Match:
 
     id: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A turn, and which of the words that were searched for it holds."""
+
+    id: str
+    conversation_id: str
+    turn_index: int
+    length: int  # of its text, in words
+    holds: Mapping[str, int]  # word → 1, or 2 if it stands there more than once
+
+
+@dataclass(frozen=True, slots=True)
+class WordsFound:
+    """Turns that hold some of the words, and turns beside them."""
+
+    holders: tuple[Holder, ...] = ()
+    counts: Mapping[str, int] | None = None  # word → how many of the turns searched hold it
+    turns: int = 0  # how many turns were searched
+
+
+@dataclass(frozen=True, slots=True)
+class TurnHit:
+    """A past turn that was found, and how."""
+
+    turn: Turn
+    conversation_id: str
+    score: float  # 0..1; 1 holds all words of the query and means the same
+    confidence: float
+    found_by: tuple[str, ...]
+
+    @property
+    def type(self) -> Literal["turn"]:
+        return "turn"
+
+    @property
+    def level(self) -> Literal[0]:
+        return 0
+
+    @property
+    def turn_range(self) -> tuple[int, int]:
+        """The first and the last turn it speaks of."""
+        index = self.turn.user.turn_index or 0
+        return index, index
+
+    @property
+    def timestamp(self) -> datetime:
+        return self.turn.user.timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryHit:
+    """A summary that was found, and how."""
+
+    summary: Summary
+    score: float
+    confidence: float
+    found_by: tuple[str, ...]
+
+    @property
+    def type(self) -> Literal["summary"]:
+        return "summary"
+
+    @property
+    def level(self) -> Level:
+        return self.summary.level
+
+    @property
+    def conversation_id(self) -> str:
+        return self.summary.conversation_id
+
+    @property
+    def turn_range(self) -> tuple[int, int]:
+        """The first and the last turn it speaks of."""
+        return self.summary.start_turn_index, self.summary.end_turn_index
+
+    @property
+    def timestamp(self) -> datetime:
+        return self.summary.created_at
+
+
+MemoryHit: TypeAlias = TurnHit | SummaryHit

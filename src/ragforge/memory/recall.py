@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import Match
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordsFound
+from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
-from ragforge.search.fuse import convex
+from ragforge.ports.summaries import SummaryStore
+from ragforge.search.fuse import above, convex
+from ragforge.search.neighbours import REACH, ranked
 
-TURN_CONFIDENCE = 1.0
-"""A turn is what was really said; summaries are trusted less."""
-CANDIDATES = 5
-"""How many times the wanted number each search gives, before they are fused."""
-MEANING_WEIGHT = 0.3
+__all__ = ["MEANING_WEIGHT", "Found", "Recall", "TurnHit", "candidates", "signals"]
+
+CANDIDATES = 60
+"""How many turns each search gives at least, before they are fused."""
+CANDIDATES_A_HIT = 5
+NEAREST = 300
+"""How many are asked for by meaning: what words found should be among them."""
+MEANING_WEIGHT = 0.25
 """A static model is weaker than words: it may reorder what they found, not overrule it."""
 
 
 @dataclass(frozen=True, slots=True)
-class TurnHit:
-    """A past turn that was found, and how."""
+class Found:
+    """Something that was found, before it is read."""
 
-    turn: Turn
-    conversation_id: str
-    score: float  # 0..1, relative to the best of this search
-    confidence: float
+    id: str
+    score: float  # 0..1
     found_by: tuple[str, ...]
 
 
@@ -39,20 +43,73 @@ class Recall:
 
     store: ConversationStore
     embedder: Embedder | None
+    summaries: SummaryStore
 
     async def turns(
         self, query: str, where: MemoryFilter, limit: int, without: Collection[str] = ()
     ) -> list[TurnHit]:
         """Return the turns that bear on the query, best first, without some of them."""
-        wanted = limit * CANDIDATES + len(without)
-        by_words, by_meaning = await asyncio.gather(
-            self.store.turns_by_words(query, where, wanted),
-            self._by_meaning(query, where, wanted),
+        by_words, meaning = await asyncio.gather(
+            self.words(query, where, limit), self.meaning(query)
         )
-        fused = convex(_outside(by_words, without), _outside(by_meaning, without), MEANING_WEIGHT)
-        ids = [item.id for item in fused[:limit]]
-        turns = await self.store.turns(ids)
-        conversations = await self.store.conversations_of(ids)
+        return await self.read(
+            await self.found_turns(by_words, meaning, where, limit, without=without)
+        )
+
+    async def meaning(self, query: str) -> Vector | None:
+        """Return the vector of a query, or None: words alone are better than nothing."""
+        try:
+            return None if self.embedder is None else await self.embedder.embed_query(query)
+        except ModelError:
+            return None
+
+    async def words(self, query: str, where: MemoryFilter, limit: int) -> WordsFound:
+        """Return the turns that hold the query's words, with their neighbours."""
+        return await self.store.turns_holding(query, where, candidates(limit), REACH)
+
+    async def found_turns(
+        self,
+        by_words: WordsFound,
+        meaning: Vector | None,
+        where: MemoryFilter,
+        limit: int,
+        min_score: float = 0.0,
+        without: Collection[str] = (),
+    ) -> list[Found]:
+        """Return the turns found by words or by meaning, best first."""
+        wanted, least = max(NEAREST, candidates(limit)), self.least
+        nearest: list[Match] = []
+        if meaning is not None:
+            nearest = await self.store.turns_by_vector(meaning, where, wanted, least)
+        near = above(nearest, least, wanted)
+        told = {hit.id: hit for hit in ranked(by_words, without)}
+        mixed = convex({turn: hit.score for turn, hit in told.items()}, near, MEANING_WEIGHT)
+        best = [item for item in mixed.items() if item[0] not in without][:limit]
+        return [
+            Found(
+                turn,
+                score,
+                signals(
+                    words=turn in told and told[turn].itself,
+                    neighbours=turn in told and not told[turn].itself,
+                    meaning=turn in near,
+                ),
+            )
+            for turn, score in best
+            if score >= min_score
+        ]
+
+    @property
+    def least(self) -> float:
+        """The score below which a vector has nothing to do with a query."""
+        return 1.0 if self.embedder is None else self.embedder.history_threshold
+
+    async def read(self, found: Collection[Found]) -> list[TurnHit]:
+        """Return the turns that were found; those that were deleted since are left out."""
+        ids = [item.id for item in found]
+        turns, conversations = await asyncio.gather(
+            self.store.turns(ids), self.store.conversations_of(ids)
+        )
         return [
             TurnHit(
                 turn=messages_to_turns(turns[item.id])[0],
@@ -61,22 +118,16 @@ class Recall:
                 confidence=TURN_CONFIDENCE,
                 found_by=item.found_by,
             )
-            for item in fused[:limit]
-            if item.id in turns  # it may have been deleted since
+            for item in found
+            if item.id in turns and item.id in conversations
         ]
 
-    async def _by_meaning(self, query: str, where: MemoryFilter, wanted: int) -> list[Match]:
-        if self.embedder is None:
-            return []
-        try:
-            vector = await self.embedder.embed_query(query)
-        except ModelError:
-            return []  # words alone are better than nothing
-        if vector is None:
-            return []
-        least = self.embedder.history_threshold
-        return await self.store.turns_by_vector(vector, where, wanted, least)
+
+def candidates(limit: int) -> int:
+    """Return how many hits each search should give for so many wanted."""
+    return max(CANDIDATES, limit * CANDIDATES_A_HIT)
 
 
-def _outside(matches: Sequence[Match], without: Collection[str]) -> list[Match]:
-    return [match for match in matches if match.id not in without]
+def signals(**found_by: bool) -> tuple[str, ...]:
+    """Return the names of the searches that found something."""
+    return tuple(name for name, is_true in found_by.items() if is_true)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
@@ -13,13 +14,12 @@ from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, ModelError
+from ragforge.memory.recall import MEANING_WEIGHT, signals
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
-from ragforge.search.fuse import convex
+from ragforge.search.fuse import above, convex
 
-MEANING_WEIGHT = 0.3
-"""As in recall: a static model may reorder what words found, not overrule it."""
 FIRST_FETCH = 200
 LARGEST_FETCH = 12_800
 """How many turns or summaries are looked at, at first and at most, to find enough conversations."""
@@ -33,7 +33,7 @@ class Similar:
     """A conversation that was found, how, and the turn that speaks of it most."""
 
     conversation: Conversation
-    score: float  # 0..1, relative to the best of this search
+    score: float  # 0..1
     found_by: tuple[str, ...]
     turn: Turn | None = None
 
@@ -63,17 +63,18 @@ class Likeness:
             self._by_own_vector(vector, limit, project_path),
         )
         words = _better(_scaled(turn_words), _scaled(summary_words))
-        meaning = _better(_scores(turns_near), _scores(summaries_near), near)
-        fused = convex(_matches(words), _matches(meaning), MEANING_WEIGHT)
+        nearest = _better(_scores(turns_near), _scores(summaries_near), near)
+        meaning = above(_matches(nearest), self._least, LARGEST_FETCH)
         found = []
-        for item in fused[:limit]:
-            best = turn_words.get(item.id) or turns_near.get(item.id)
+        for owner, score in islice(convex(words, meaning, MEANING_WEIGHT).items(), limit):
+            best = turn_words.get(owner) or turns_near.get(owner)
             try:
-                conversation = await self.conversations.get(item.id)
+                conversation = await self.conversations.get(owner)
             except ConversationNotFound:
                 continue  # deleted since
             turn = None if best is None else await self._turn(best.id)
-            found.append(Similar(conversation, item.score, item.found_by, turn))
+            found_by = signals(words=owner in words, meaning=owner in meaning)
+            found.append(Similar(conversation, score, found_by, turn))
         return found
 
     async def _vector(self, text: str) -> Vector | None:

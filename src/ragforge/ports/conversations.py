@@ -14,7 +14,7 @@ from ragforge.domain.conversations import (
     Message,
     ToolCall,
 )
-from ragforge.domain.hits import Match
+from ragforge.domain.hits import Match, WordsFound
 from ragforge.domain.vectors import Vector
 
 
@@ -142,6 +142,16 @@ class ConversationStore(Protocol):
 
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         """Return turns that hold any of the query's words, best first. Filters come first."""
+
+    async def turns_holding(
+        self, query: str, where: MemoryFilter, limit: int, reach: int
+    ) -> WordsFound:
+        """Return the best turns by words and those up to `reach` before and after them.
+
+        Each with which of the query's words it holds; of many words, the rarest are looked
+        for. Turns that do not pass the filter are neither found nor neighbours.
+        The newest turns come first.
+        """
 
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0

@@ -28,6 +28,9 @@ class SummaryStore(Protocol):
     async def get(self, summary_id: str) -> Summary:
         """Raises SummaryNotFound if the id is unknown."""
 
+    async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
+        """Return id → summary; unknown ids are left out."""
+
     async def find(
         self, where: SummaryFilter, limit: int | None = None, offset: int = 0
     ) -> list[Summary]:

@@ -1,44 +1,35 @@
-"""Fuse: one ranking out of several."""
+"""Fuse: one ranking out of two."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from ragforge.domain.hits import Match
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
-    """Something found by one search or several."""
+def convex(
+    words: Mapping[str, float], meaning: Mapping[str, float], meaning_weight: float
+) -> dict[str, float]:
+    """Mix the scores, each 0..1, of two searches; best first.
 
-    id: str
-    score: float  # 0..1
-    found_by: tuple[str, ...]
-
-
-def convex(words: Sequence[Match], vectors: Sequence[Match], vector_weight: float) -> list[Fused]:
-    """Mix the scores of two searches, each brought to 0..1, best first.
-
-    Ranks alone would forget how much better one hit is than the next.
+    Ranks alone would forget how much better one hit is than the next. Where one search
+    has found nothing, the other's scores stand as they are.
     """
-    by_words, by_vectors = _normalised(words), _normalised(vectors)
-    fused = []
-    for found in dict.fromkeys([*by_words, *by_vectors]):
-        word, vector = by_words.get(found), by_vectors.get(found)
-        score = (1 - vector_weight) * (word or 0.0) + vector_weight * (vector or 0.0)
-        names = [("words", word), ("meaning", vector)]
-        fused.append(Fused(found, score, tuple(name for name, score in names if score is not None)))
-    return sorted(fused, key=lambda item: -item.score)
+    share = 0.0 if not meaning else 1.0 if not words else meaning_weight
+    mixed = {
+        found: (1 - share) * words.get(found, 0.0) + share * meaning.get(found, 0.0)
+        for found in {**words, **meaning}
+    }
+    return dict(sorted(mixed.items(), key=lambda item: -item[1]))
 
 
-def _normalised(matches: Sequence[Match]) -> dict[str, float]:
-    """Bring scores to 0..1: the best is 1; the worst keeps a little, for it was found."""
-    if not matches:
-        return {}
-    scores = [match.score for match in matches]
-    low, high = min(scores), max(scores)
-    spread = high - low
-    if spread <= 0:
-        return {match.id: 1.0 for match in matches}
-    return {match.id: 0.05 + 0.95 * (match.score - low) / spread for match in matches}
+def above(matches: Sequence[Match], least: float, limit: int) -> dict[str, float]:
+    """Return how far the scores of a search stand above the least that counts, 0..1.
+
+    A search that was cut off at its limit may have left out what is hardly worse than its
+    last: that one counts nothing then, so that being left out costs nothing.
+    """
+    if len(matches) >= limit > 1:
+        least = max(least, min(match.score for match in matches))
+    room = max(1.0 - least, 1e-9)
+    return {match.id: min(max((match.score - least) / room, 0.0), 1.0) for match in matches}

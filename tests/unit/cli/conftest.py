@@ -90,7 +90,9 @@ def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
     fake = FakeApp()
 
     @asynccontextmanager
-    async def open_app(settings: Settings, cwd: Path) -> AsyncIterator[FakeApp]:
+    async def open_app(
+        settings: Settings, cwd: Path, *, detach: bool = False
+    ) -> AsyncIterator[FakeApp]:
         yield fake
 
     async def copy_store(

@@ -411,7 +411,7 @@ def test_deleting_without_a_terminal_needs_a_yes(
 def test_similar_sessions_are_found_by_words(ragforge: Ragforge, talk: str) -> None:
     shown = ragforge("sessions", "similar", "lease renewal")
     first, second = shown.out.splitlines()
-    assert first.startswith("ab12cd34  0.70  words  2026-01-05 12:01  Leases")
+    assert first.startswith("ab12cd34  1.00  words  2026-01-05 12:01  Leases")
     assert second == "  turn 0: Who renews the lease?"
     (found,) = json.loads(ragforge("sessions", "similar", "lease", "--json").out)["sessions"]
     assert (found["conversation_id"], found["turn_index"]) == (talk, 0)

@@ -2,46 +2,59 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import Match
-from ragforge.search.fuse import convex
-
-
-def matches(**scores: float) -> list[Match]:
-    return [Match(name, score) for name, score in scores.items()]
+from ragforge.search.fuse import above, convex
 
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
-    fused = convex(matches(words=9, both=8, last=1), matches(both=0.9, meaning=0.7), 0.5)
+    fused = convex({"words": 0.9, "both": 0.8, "last": 0.1}, {"both": 0.9, "meaning": 0.7}, 0.5)
 
-    assert [item.id for item in fused] == ["both", "words", "last", "meaning"]
-    assert fused[0].found_by == ("words", "meaning")
-    assert fused[1].found_by == ("words",)
-    assert fused[3].found_by == ("meaning",)
+    assert list(fused) == ["both", "words", "meaning", "last"]
+    assert fused["both"] == pytest.approx(0.85)
 
 
-def test_without_vectors_the_order_of_words_stays() -> None:
-    fused = convex(matches(a=3, b=2, c=0.1), [], 0.3)
-
-    assert [item.id for item in fused] == ["a", "b", "c"]
-
-
-def test_hits_of_one_score_are_all_kept() -> None:
-    assert [item.score for item in convex(matches(a=0, b=0), [], 0.0)] == [1.0, 1.0]
+def test_where_one_search_finds_nothing_the_other_stands_as_it_is() -> None:
+    assert convex({"a": 0.9, "b": 0.2}, {}, 0.3) == {"a": 0.9, "b": 0.2}
+    assert convex({}, {"a": 0.9, "b": 0.2}, 0.3) == {"a": 0.9, "b": 0.2}
 
 
-FOUND = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1e6), max_size=8)
+def test_scores_are_counted_from_the_least_that_matters() -> None:
+    found = above([Match("same", 1.0), Match("half", 0.8), Match("hardly", 0.6)], 0.6, 9)
+
+    assert found == pytest.approx({"same": 1.0, "half": 0.5, "hardly": 0.0})
+
+
+def test_the_last_of_a_search_that_was_cut_off_counts_nothing() -> None:
+    found = above([Match("first", 0.9), Match("last", 0.8)], 0.6, 2)
+
+    assert found == pytest.approx({"first": 0.5, "last": 0.0})
+
+
+FOUND = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), max_size=8)
 
 
 @given(FOUND, FOUND, st.floats(0, 1))
 def test_everything_found_is_ranked_once_between_nought_and_one(
-    words: dict[str, float], vectors: dict[str, float], weight: float
+    words: dict[str, float], meaning: dict[str, float], weight: float
 ) -> None:
-    fused = convex(matches(**words), matches(**vectors), weight)
+    fused = convex(words, meaning, weight)
 
-    assert {item.id for item in fused} == {*words, *vectors}
-    assert len(fused) == len({item.id for item in fused})
-    assert all(0 <= item.score <= 1.000001 for item in fused)
-    assert [item.score for item in fused] == sorted((item.score for item in fused), reverse=True)
+    assert fused.keys() == {*words, *meaning}
+    assert all(0 <= score <= 1.000001 for score in fused.values())
+    assert list(fused.values()) == sorted(fused.values(), reverse=True)
+
+
+@given(st.lists(st.floats(0, 1)), st.floats(0, 1), st.integers(0, 9))
+def test_what_stands_above_is_between_nought_and_one(
+    scores: list[float], least: float, limit: int
+) -> None:
+    matches = [Match(str(n), score) for n, score in enumerate(scores)]
+
+    found = above(matches, least, limit)
+
+    assert len(found) == len(matches)
+    assert all(0 <= score <= 1 for score in found.values())

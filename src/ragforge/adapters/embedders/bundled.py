@@ -17,17 +17,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from ragforge.domain.vectors import Vector
 from ragforge.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-    Floats: TypeAlias = NDArray[np.float32]
+    from ragforge.adapters.arrays import Floats, Ints, NDArray, np
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENISER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -76,7 +74,7 @@ class BundledEmbedder:
         return vectors
 
     def _sum(self, runs: Sequence[str]) -> Vector | None:
-        import numpy as np
+        from ragforge.adapters.arrays import np
 
         rows = np.fromiter(map(self._rows.__getitem__, runs), np.int64, len(runs))
         total = np.take(self._table, rows, axis=0, mode="clip").sum(axis=0)
@@ -87,7 +85,7 @@ class BundledEmbedder:
 
     def _learn(self, found: Sequence[Sequence[str]]) -> None:
         """Give every new run a row of the table: the sum of its words' tokens."""
-        import numpy as np
+        from ragforge.adapters.arrays import np
 
         if len(self._rows) > _KNOWN_RUNS:
             self._rows.clear()
@@ -104,9 +102,9 @@ class BundledEmbedder:
             self._table[first + filled] = np.add.reduceat(looked_up, starts[filled], axis=0)
         self._rows.update(zip(new, range(first, last), strict=True))
 
-    def _tokens_of(self, runs: Sequence[str]) -> tuple[list[int], NDArray[np.int64]]:
+    def _tokens_of(self, runs: Sequence[str]) -> tuple[list[int], Ints]:
         """Return the tokens of all runs, one after the other, and where each run's begin."""
-        import numpy as np
+        from ragforge.adapters.arrays import np
 
         split = [[word[:_WORD_CHARS].lower() for word in _WORD.findall(run)] for run in runs]
         if len(self._words) > _KNOWN_WORDS:
@@ -123,7 +121,7 @@ class BundledEmbedder:
         return tokens, np.array(starts, np.int64)
 
     def _make_room(self, rows: int) -> None:
-        import numpy as np
+        from ragforge.adapters.arrays import np
 
         if rows > len(self._table):
             grown = np.empty((max(rows, len(self._table) * 2), self.dimension), np.float32)
@@ -132,14 +130,14 @@ class BundledEmbedder:
 
     @cached_property
     def _table(self) -> Floats:
-        import numpy as np
+        from ragforge.adapters.arrays import np
 
         return np.empty((4_096, self.dimension), np.float32)
 
     @cached_property
     def _weights(self) -> NDArray[np.float16]:
         """The vector of every token, left on disk until it is used."""
-        import numpy as np
+        from ragforge.adapters.arrays import np
 
         path = _package() / _WEIGHTS
         with path.open("rb") as file:

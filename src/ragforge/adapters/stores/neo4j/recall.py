@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragforge.adapters.stores.neo4j import conversation_nodes, words
+from ragforge.adapters.stores.neo4j import conversation_nodes, turn_words, words
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.hits import Match
+from ragforge.domain.hits import Match, WordsFound
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
 from ragforge.ports.words import Tokeniser
@@ -77,6 +77,14 @@ class Recall:
         wanted = self._tokeniser.query(query)
         return await words.search(
             self._database, "ragforge_turn_words", wanted, _turns(where), limit
+        )
+
+    async def turns_holding(
+        self, query: str, where: MemoryFilter, limit: int, reach: int
+    ) -> WordsFound:
+        wanted = self._tokeniser.query(query)
+        return await self._database.read(
+            lambda tx: turn_words.holders(tx, wanted, _turns(where), limit, reach)
         )
 
     async def turns_by_vector(

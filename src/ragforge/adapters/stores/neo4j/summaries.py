@@ -58,6 +58,11 @@ class Neo4jSummaries:
     async def get(self, summary_id: str) -> Summary:
         return summary_of(await self._database.read(lambda tx: nodes.read(tx, summary_id)))
 
+    async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
+        query = f"MATCH (n:Summary) WHERE n.uuid IN $ids RETURN {nodes.ROW} AS row"
+        rows = await self._database.column(query, ids=list(summary_ids))
+        return {row["uuid"]: summary_of(row) for row in rows}
+
     async def find(
         self, where: SummaryFilter, limit: int | None = None, offset: int = 0
     ) -> list[Summary]:

@@ -32,7 +32,7 @@ _INDEXES: Mapping[str, Mapping[str, float]] = {
 
 
 async def search(
-    database: Database, index: str, words: Sequence[str], where: Where, limit: int
+    database: Database | Transaction, index: str, words: Sequence[str], where: Where, limit: int
 ) -> list[Match]:
     """Return the nodes that hold any of the words and pass the filter, best first."""
     if not words or limit <= 0:
@@ -42,7 +42,7 @@ async def search(
         CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
         WHERE {where}
         RETURN n.uuid AS id, score ORDER BY score DESC, id LIMIT $limit"""
-    expression = _expression(_INDEXES[index], words[:MAX_WORDS])
+    expression = expression_for(index, words[:MAX_WORDS])
     rows = await database.rows(
         query, index=index, expression=expression, limit=limit, **where.parameters
     )
@@ -116,8 +116,9 @@ async def _reindex_nodes(
         after = await database.write(index_after)
 
 
-def _expression(weights: Mapping[str, float], words: Sequence[str]) -> str:
+def expression_for(index: str, words: Sequence[str]) -> str:
     """Return the Lucene query for any of the words in any of the weighted properties."""
     # Quotes keep words like "or" from being operators.
     any_of = " ".join('"' + re.sub(r'(["\\])', r"\\\1", word) + '"' for word in words)
+    weights = _INDEXES[index]
     return " OR ".join(f"{name}:({any_of})^{weight}" for name, weight in weights.items())

@@ -20,6 +20,7 @@ from ragforge.adapters.stores.sqlite import summaries as summary_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import copy_until
+from ragforge.adapters.stores.sqlite.common_words import CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -42,7 +43,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     changed,
 )
-from ragforge.domain.hits import Match
+from ragforge.domain.hits import Match, WordsFound
 from ragforge.domain.instants import epoch_ms, format_instant
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.domain.vectors import Vector
@@ -57,6 +58,7 @@ class SqliteConversations:
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
+        self._common = CommonWords()
 
     async def create(self, conversation: Conversation) -> None:
         row = conversation_row(replace(conversation, message_count=0, turn_count=0, total_chars=0))
@@ -278,10 +280,21 @@ class SqliteConversations:
         await self._database.write(work)
 
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
-        wanted = self._tokeniser.query(query)
-        conditions = _turns(where)
+        from ragforge.adapters.stores.sqlite import turn_words  # storing needs no arrays
+
+        wanted, conditions = self._tokeniser.query(query), _turns(where)
         return await self._database.read(
-            lambda c: words.search(c, "turn_words", "turn", "message_id", wanted, conditions, limit)
+            lambda c: turn_words.best(c, wanted, conditions, limit, self._common)
+        )
+
+    async def turns_holding(
+        self, query: str, where: MemoryFilter, limit: int, reach: int
+    ) -> WordsFound:
+        from ragforge.adapters.stores.sqlite import turn_words
+
+        wanted, conditions = self._tokeniser.query(query), _turns(where)
+        return await self._database.read(
+            lambda c: turn_words.holders(c, wanted, conditions, limit, reach, self._common)
         )
 
     async def turns_by_vector(
@@ -464,4 +477,5 @@ def _turns(where: MemoryFilter) -> Where:
         conditions.keys.append(words.key("c", where.conversation_id))
     elif where.project_path is not None:
         conditions.keys.append(words.key("p", where.project_path))
+    conditions.keys_say_all = len(conditions.bindings) == len(conditions.keys)
     return conditions

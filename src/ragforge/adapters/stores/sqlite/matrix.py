@@ -6,26 +6,9 @@ as one bit a dimension: the nearest by bits are read from the file and scored ex
 
 from __future__ import annotations
 
-import os
-from typing import TypeAlias
-
 import apsw
 
-# Idle threads of the linear algebra spin: for scans as short as these they cost more
-# than they save. It takes effect where nobody has loaded numpy before, and is taken back,
-# for it is no business of the programs that are started from here.
-_THREADS = "OPENBLAS_NUM_THREADS"
-_is_set = _THREADS in os.environ
-os.environ.setdefault(_THREADS, "1")
-import numpy as np  # noqa: E402
-from numpy.typing import NDArray  # noqa: E402
-
-if not _is_set:
-    del os.environ[_THREADS]
-
-Floats: TypeAlias = NDArray[np.float32]
-Ints: TypeAlias = NDArray[np.int64]
-Bits: TypeAlias = NDArray[np.uint64]
+from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, numbers
 
 WHOLE_DIMENSIONS = 512
 WHOLE_ROWS = 20_000
@@ -35,11 +18,6 @@ GATHER_SHARE = 3
 """Below one row in so many, copying the chosen rows is cheaper than scoring all of them."""
 GATHERED_ROWS = 256
 """How many rows are copied at a time: what stays in the processor's cache is not written out."""
-
-
-def numbers(joined: str | None) -> Ints:
-    """Parse what `group_concat` gave: many times faster than a row for each number."""
-    return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, np.int64)
 
 
 class Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -120,7 +120,11 @@ def index_turn(
         rowid = turn_id(connection, conversation_id, turn_index)
         project = value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
         keys = f"{words.key('c', conversation_id)} {words.key('p', project)}"
-        words.index(connection, "turn_words", rowid, tokeniser.document(turn_text(turn)), keys)
+        document = tokeniser.document(turn_text(turn))
+        found = document.split()
+        often = " ".join(word for word, times in Counter(found).items() if times > 1)
+        words.index(connection, "turn_words", rowid, document, often, keys)
+        connection.execute("UPDATE turn SET length = ? WHERE id = ?", (len(found), rowid))
 
 
 def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:

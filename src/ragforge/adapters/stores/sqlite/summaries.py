@@ -59,6 +59,13 @@ class SqliteSummaries:
     async def get(self, summary_id: str) -> Summary:
         return summary_of(await self._database.read(lambda c: _row(c, summary_id)))
 
+    async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
+        statement = "SELECT * FROM summary WHERE uuid IN (SELECT value FROM json_each(?))"
+        ids = as_json(summary_ids)
+        return await self._database.read(
+            lambda c: {row["uuid"]: summary_of(row) for row in select(c, statement, (ids,))}
+        )
+
     async def find(
         self, where: SummaryFilter, limit: int | None = None, offset: int = 0
     ) -> list[Summary]:

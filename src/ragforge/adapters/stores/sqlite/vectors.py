@@ -14,7 +14,8 @@ from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
 if TYPE_CHECKING:
-    from ragforge.adapters.stores.sqlite.matrix import Ints, Matrix
+    from ragforge.adapters.arrays import Ints
+    from ragforge.adapters.stores.sqlite.matrix import Matrix
 
 KEPT_FILTERS = 16
 """How many filters' owners are remembered: a project's and a conversation's are enough."""
@@ -124,7 +125,7 @@ class VectorSearch:
 
     def _passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
         """Return the owners that pass a filter, from memory while nobody has written."""
-        from ragforge.adapters.stores.sqlite.matrix import numbers
+        from ragforge.adapters.arrays import numbers
 
         key = (id(connection), kind, str(where), tuple(where.bindings))
         seen = (connection.data_version(), connection.total_changes())

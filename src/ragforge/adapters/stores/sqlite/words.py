@@ -77,13 +77,12 @@ def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
 
 
 _COLUMNS = {
-    "turn_words": ("words", "keys"),
+    "turn_words": ("words", "often", "keys"),
     "summary_words": ("words",),
     "scope_words": ("name", "path", "signature", "docstring", "source", "keys"),
     "section_words": ("name", "path", "signature", "docstring", "source", "keys"),
 }
 _WEIGHTS = {
-    "turn_words": "1.0, 0.0",
     "summary_words": "1.0",
     "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
     "section_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",

@@ -1,0 +1,354 @@
+"""Is the right turn found? Recall@10 and @25 over long conversations with questions.
+
+    python -m benchmarks.memory_recall [--data FOLDER] [--leave-one-out]
+
+The conversations are LoCoMo's (snap-research, CC BY-NC 4.0: for measuring only). Each is a
+project, each of its sessions a conversation of that project, and each utterance the user
+message of a turn, `Speaker: text`, at the session's date: so a document is an utterance. All are
+in one store; a question searches its own project. Gold is the `evidence` of a question; a
+question's recall is the share of it among the first k turns, and figures are means over questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import math
+import os
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from benchmarks.measure import save
+from benchmarks.peers import DATA, PROJECT
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.conversations import Conversation, MemoryFilter, Message
+from ragforge.domain.hits import WordsFound
+from ragforge.memory import recall
+from ragforge.memory.embed import embed_missing
+from ragforge.memory.find import search_conversation_history
+from ragforge.memory.recall import Recall
+from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.store import Store
+from ragforge.search import neighbours
+from ragforge.search.tokenise import WORDS
+
+DEPTHS = (10, 25)
+CATEGORIES = {1: "several facts", 2: "time", 3: "world knowledge", 4: "one fact", 5: "not said"}
+FULL = "ragforge"
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    id: str
+    session: int
+    text: str  # `Speaker: what was said`
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    category: str
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """One long conversation, its sessions' dates, and questions about it."""
+
+    name: str
+    utterances: tuple[Utterance, ...]
+    dates: Mapping[int, datetime]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How one way to search did on one question."""
+
+    talk: str
+    category: str
+    recall: tuple[float, ...]  # one for each depth
+    cpu: float  # seconds
+
+
+Search: TypeAlias = Callable[[Talk, str], Awaitable[Sequence[str]]]
+
+
+def load(file: Path) -> list[Talk]:
+    """Read the conversations. Exits if they are not there."""
+    if not file.exists():
+        sys.exit(f"{file} is not there: LoCoMo's conversations, github.com/snap-research/locomo.")
+    return [_talk(sample) for sample in json.loads(file.read_text("utf-8"))]
+
+
+def _talk(sample: Mapping[str, Any]) -> Talk:
+    said = sample["conversation"]
+    numbers = sorted(int(m[1]) for key in said if (m := re.fullmatch(r"session_(\d+)", key)))
+    utterances = tuple(
+        Utterance(one["dia_id"], number, f"{one['speaker']}: {one['text']}")
+        for number in numbers
+        for one in said[f"session_{number}"]
+    )
+    known = {one.id for one in utterances}
+    questions = [
+        Question(
+            qa["question"],
+            CATEGORIES[qa["category"]],
+            # Some name several in one string.
+            frozenset(re.findall(r"D\d+:\d+", " ".join(qa["evidence"]))) & known,
+        )
+        for qa in sample["qa"]
+    ]
+    return Talk(
+        sample["sample_id"],
+        utterances,
+        {number: _date(said[f"session_{number}_date_time"]) for number in numbers},
+        tuple(question for question in questions if question.evidence),
+    )
+
+
+def _date(text: str) -> datetime:
+    return datetime.strptime(text, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+
+
+async def fill(store: Store, talks: Sequence[Talk], embedder: BundledEmbedder) -> None:
+    """Store everything that was said, as it would have been while it was said."""
+    for talk in talks:
+        sessions = itertools.groupby(talk.utterances, lambda one: one.session)
+        for number, said in sessions:
+            place, uuid = project_of(talk), f"{talk.name}:{number}"
+            await store.conversations.create(Conversation(place, place, uuid=uuid))
+            moment = talk.dates[number]
+            for minute, one in enumerate(said):
+                message = Message(
+                    "user",
+                    one.text,
+                    uuid=f"{talk.name}:{one.id}",
+                    timestamp=moment + timedelta(minutes=minute),
+                )
+                await store.conversations.append(uuid, [message])
+    await embed_missing(store.conversations, embedder)
+
+
+def project_of(talk: Talk) -> str:
+    return f"/locomo/{talk.name}"
+
+
+def through(finder: Recall, semantic: bool = True) -> Search:
+    """Return the product's search."""
+
+    async def search(talk: Talk, query: str) -> list[str]:
+        where = MemoryFilter(project_path=project_of(talk))
+        found = await search_conversation_history(
+            finder, query, where, semantic=semantic, max_results=max(DEPTHS), levels=()
+        )
+        return [hit.turn.uuid for hit in found if hit.type == "turn"]
+
+    return search
+
+
+def by_vectors(finder: Recall) -> Search:
+    async def search(talk: Talk, query: str) -> list[str]:
+        where = MemoryFilter(project_path=project_of(talk))
+        vector = await finder.meaning(query)
+        if vector is None:
+            return []
+        found = await finder.store.turns_by_vector(vector, where, max(DEPTHS))
+        return [match.id for match in found]
+
+    return search
+
+
+class Alone:
+    """A store whose turns have no neighbours: what are they worth?"""
+
+    def __init__(self, store: ConversationStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def turns_holding(self, *arguments: Any) -> WordsFound:
+        found = await self._store.turns_holding(*arguments)
+        apart = (replace(holder, conversation_id=holder.id) for holder in found.holders)
+        return replace(found, holders=tuple(apart))
+
+
+class Bm25:
+    """Plain BM25 (k1 1.2, b 0.75) over the same words, for comparison."""
+
+    def __init__(self, talk: Talk, before: int) -> None:
+        """Each document holds its utterance and so many before it."""
+        texts = [one.text for one in talk.utterances]
+        self._ids = [f"{talk.name}:{one.id}" for one in talk.utterances]
+        self._documents = [
+            Counter(WORDS.document("\n".join(texts[max(n - before, 0) : n + 1])).split())
+            for n in range(len(texts))
+        ]
+        self._holders = Counter(word for document in self._documents for word in document)
+        self._usual = statistics.fmean(document.total() for document in self._documents)
+
+    def __call__(self, query: str) -> list[str]:
+        words = WORDS.query(query)
+        scores = [sum(self._score(word, doc) for word in words) for doc in self._documents]
+        order = sorted(range(len(scores)), key=lambda n: -scores[n])
+        return [self._ids[n] for n in order[: max(DEPTHS)]]
+
+    def _score(self, word: str, document: Counter[str]) -> float:
+        if not (times := document[word]):
+            return 0.0
+        count, every = self._holders[word], len(self._documents)
+        worth = math.log(1 + (every - count + 0.5) / (count + 0.5))
+        long = 0.25 + 0.75 * document.total() / self._usual
+        return worth * times * 2.2 / (times + 1.2 * long)
+
+
+def plain_bm25(before: int) -> Search:
+    made: dict[str, Bm25] = {}
+
+    async def search(talk: Talk, query: str) -> list[str]:
+        if talk.name not in made:
+            made[talk.name] = Bm25(talk, before)
+        return made[talk.name](query)
+
+    return search
+
+
+def ways(finder: Recall) -> dict[str, Search]:
+    alone = replace(finder, store=cast(ConversationStore, Alone(finder.store)))
+    return {
+        FULL: through(finder),
+        "words alone, with neighbours": through(finder, semantic=False),
+        "without neighbours": through(alone),
+        "words alone, without neighbours": through(alone, semantic=False),
+        "vectors alone": by_vectors(finder),
+        "plain BM25": plain_bm25(0),
+        "plain BM25 with the turn before": plain_bm25(1),
+    }
+
+
+async def ask(talks: Sequence[Talk], search: Search) -> list[Score]:
+    """Ask every question, warm."""
+    await search(talks[0], "warm up")
+    scores = []
+    for talk in talks:
+        for question in talk.questions:
+            start = time.process_time()
+            found = await search(talk, question.text)
+            cpu = time.process_time() - start
+            gold = {f"{talk.name}:{one}" for one in question.evidence}
+            shares = tuple(len(gold.intersection(found[:depth])) / len(gold) for depth in DEPTHS)
+            scores.append(Score(talk.name, question.category, shares, cpu))
+    return scores
+
+
+def mean(scores: Sequence[Score]) -> dict[str, float]:
+    return {
+        f"recall@{depth}": round(statistics.fmean(score.recall[n] for score in scores), 4)
+        for n, depth in enumerate(DEPTHS)
+    }
+
+
+def summary(scores: Sequence[Score]) -> dict[str, Any]:
+    def split(key: Callable[[Score], str]) -> dict[str, dict[str, float]]:
+        parts = defaultdict(list)
+        for score in scores:
+            parts[key(score)].append(score)
+        return {name: {"questions": len(some), **mean(some)} for name, some in parts.items()}
+
+    return {
+        "questions": len(scores),
+        **mean(scores),
+        "query_cpu_p50_ms": round(statistics.median(s.cpu for s in scores) * 1000, 2),
+        "categories": split(lambda score: score.category),
+        "conversations": split(lambda score: score.talk),
+    }
+
+
+@contextmanager
+def set_to(lent: float, long: float, weight: float) -> Iterator[None]:
+    """Give the three numbers that were chosen on such questions other values for a while."""
+    before = neighbours._STEPS, neighbours.LONG, recall.MEANING_WEIGHT
+    neighbours._STEPS = [(step, lent ** abs(step)) for step, _ in neighbours._STEPS]
+    neighbours.LONG, recall.MEANING_WEIGHT = long, weight
+    try:
+        yield
+    finally:
+        neighbours._STEPS, neighbours.LONG, recall.MEANING_WEIGHT = before
+
+
+async def leave_one_out(talks: Sequence[Talk], finder: Recall) -> dict[str, Any]:
+    """Choose the numbers on all conversations but one, and measure them on that one."""
+    tried: dict[tuple[float, float, float], list[Score]] = {}
+    for chosen in itertools.product((0.4, 0.5, 0.6, 0.7), (0.4, 0.75), (0.15, 0.25, 0.35)):
+        with set_to(*chosen):
+            tried[chosen] = await ask(talks, through(finder))
+    held_out: list[Score] = []
+    picked = {}
+    for talk in talks:
+
+        def elsewhere(chosen: tuple[float, float, float], name: str = talk.name) -> float:
+            return statistics.fmean(s.recall[0] for s in tried[chosen] if s.talk != name)
+
+        best = max(tried, key=elsewhere)
+        picked[talk.name] = dict(zip(("lent", "long", "weight"), best, strict=True))
+        held_out += [score for score in tried[best] if score.talk == talk.name]
+    each = {" ".join(map(str, chosen)): mean(scores) for chosen, scores in tried.items()}
+    return {**mean(held_out), "picked": picked, "tried (lent long weight)": each}
+
+
+def show(results: Mapping[str, dict[str, Any]]) -> None:
+    print(f"{'':<34}" + "".join(f"{f'recall@{depth}':>11}" for depth in DEPTHS) + "   CPU p50")
+    for name, result in results.items():
+        cells = "".join(f"{result[f'recall@{depth}']:>11.3f}" for depth in DEPTHS)
+        print(f"{name:<34}{cells} {result['query_cpu_p50_ms']:>6.1f} ms")
+    for part in ("categories", "conversations"):
+        print(f"\n{part}, recall@10")
+        for key, row in results[FULL][part].items():
+            cells = "".join(f"{r[part][key]['recall@10']:>7.3f}" for r in results.values())
+            print(f"  {key:<18} {row['questions']:>4} {cells}")
+
+
+async def run(chosen: argparse.Namespace, folder: Path) -> None:
+    talks = load(chosen.data / "memory" / "locomo-dev.json")
+    embedder = BundledEmbedder()
+    store = await open_sqlite(folder / "store.db", WORDS)
+    try:
+        await fill(store, talks, embedder)
+        finder = Recall(store.conversations, embedder, store.summaries)
+        results = {name: summary(await ask(talks, search)) for name, search in ways(finder).items()}
+        show(results)
+        saved: dict[str, Any] = {"ways": results}
+        if chosen.leave_one_out:
+            saved["leave one out"] = await leave_one_out(talks, finder)
+            print(json.dumps(saved["leave one out"], indent=1))
+    finally:
+        await store.close()
+    print(f"saved to {save('memory-recall', saved)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    default = Path(os.environ.get(DATA, PROJECT.parent / "shared" / "data"))
+    parser.add_argument("--data", type=Path, default=default, help=f"or {DATA}")
+    parser.add_argument("--leave-one-out", action="store_true", help="choose the numbers anew")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(chosen, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Holding: which turns hold a query's words, with the turns beside them."""
+
+from __future__ import annotations
+
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import WordsFound
+from ragforge.ports.store import Store
+from tests.fakes.builders import assistant, at, conversation, user
+
+EVERYWHERE = MemoryFilter()
+TALK = ["hello", "where is the zebra", "in the giraffe house", "thanks", "bye"]
+
+
+async def plant(store: Store, name: str, *texts: str, project: str = "/p") -> None:
+    """Store a conversation of one turn a text, a minute apart."""
+    await store.conversations.create(conversation(project, uuid=name))
+    said = [user(text, uuid=f"{name}-{i}", timestamp=at(i)) for i, text in enumerate(texts)]
+    await store.conversations.append(name, said)
+
+
+def held(found: WordsFound) -> dict[str, dict[str, int]]:
+    return {holder.id: dict(holder.holds) for holder in found.holders}
+
+
+async def test_turns_come_with_their_neighbours_and_what_they_hold(store: Store) -> None:
+    await plant(store, "c", *TALK)
+
+    found = await store.conversations.turns_holding("zebras", EVERYWHERE, 9, reach=1)
+
+    assert held(found) == {"c-0": {}, "c-1": {"zebra": 1}, "c-2": {}}
+    assert found.counts == {"zebra": 1}
+    assert found.turns == 5
+    [holder] = [holder for holder in found.holders if holder.holds]
+    assert (holder.conversation_id, holder.turn_index, holder.length) == ("c", 1, 4)
+
+
+async def test_without_reach_there_are_no_neighbours(store: Store) -> None:
+    await plant(store, "c", *TALK)
+
+    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=0)
+
+    assert held(found) == {"c-1": {"zebra": 1}}
+
+
+async def test_the_newest_come_first(store: Store) -> None:
+    await plant(store, "c", "zebra", "zebra", "zebra")
+
+    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=1)
+
+    assert list(held(found)) == ["c-2", "c-1", "c-0"]
+
+
+async def test_a_word_that_stands_there_more_than_once_is_told(store: Store) -> None:
+    await plant(store, "c", "zebra zebra zebra lion", *(f"filler {i}" for i in range(9)))
+    await store.conversations.append("c", [assistant("lion", turn_index=0)])
+
+    found = await store.conversations.turns_holding("lion zebra", EVERYWHERE, 9, reach=0)
+
+    assert held(found) == {"c-0": {"zebra": 2, "lion": 2}}
+
+
+async def test_neighbours_are_never_of_another_conversation(store: Store) -> None:
+    await plant(store, "a", "zebra")
+    await plant(store, "b", "one", "two")
+    await store.conversations.append("a", [user("next", uuid="a-1", timestamp=at(9))])
+
+    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=4)
+
+    assert held(found).keys() == {"a-0", "a-1"}
+
+
+async def test_what_does_not_pass_the_filter_is_neither_found_nor_counted(store: Store) -> None:
+    await plant(store, "here", "zebra", "zebra", "other", project="/p")
+    await plant(store, "there", "zebra", "zebra", "zebra", project="/q")
+    holding = store.conversations.turns_holding
+
+    project = await holding("zebra", MemoryFilter(project_path="/p"), 9, reach=4)
+    talk = await holding("zebra", MemoryFilter(conversation_id="there"), 9, reach=4)
+    late = await holding("zebra", MemoryFilter("here", "/p", since=at(1)), 9, reach=4)
+    none = await holding("zebra", MemoryFilter("here", "/q"), 9, reach=4)
+
+    assert held(project).keys() == {"here-0", "here-1", "here-2"}
+    assert (project.counts, project.turns) == ({"zebra": 2}, 3)
+    assert held(talk).keys() == {"there-0", "there-1", "there-2"}
+    assert held(late).keys() == {"here-1", "here-2"}
+    assert (late.counts, late.turns) == ({"zebra": 1}, 2)
+    assert held(none) == {}
+
+
+async def test_the_limit_is_of_the_turns_that_hold_words(store: Store) -> None:
+    await plant(store, "a", "zebra giraffe lion", *["filler"] * 20, "zebra", *["filler"] * 20)
+
+    found = await store.conversations.turns_holding("zebra giraffe lion", EVERYWHERE, 1, reach=2)
+
+    assert held(found).keys() == {"a-0", "a-1", "a-2"}
+    assert held(await store.conversations.turns_holding("zebra", EVERYWHERE, 0, reach=2)) == {}
+
+
+async def test_a_deleted_turn_is_gone_as_hit_and_as_neighbour(store: Store) -> None:
+    await plant(store, "c", *TALK)
+    await store.conversations.delete_turn("c", 2)
+
+    found = await store.conversations.turns_holding("zebra giraffe", EVERYWHERE, 9, reach=2)
+
+    assert held(found).keys() == {"c-0", "c-1", "c-3"}
+    assert found.counts == {"zebra": 1}
+
+
+async def test_a_branch_has_neighbours_of_its_own(store: Store) -> None:
+    await plant(store, "c", *TALK)
+    await store.conversations.branch("c-1", conversation(uuid="branch"))
+
+    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=2)
+
+    talks = [(holder.conversation_id, holder.turn_index) for holder in found.holders]
+    assert sorted(talks) == [("branch", 0), ("branch", 1), ("c", 0), ("c", 1), ("c", 2), ("c", 3)]
+
+
+async def test_of_a_very_long_query_the_rarest_words_are_looked_for(store: Store) -> None:
+    names = [f"name{chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(60)]
+    await plant(store, "c", " ".join(names), " ".join(names), "zebra")
+
+    found = await store.conversations.turns_holding(
+        " ".join([*names, "zebra"]), EVERYWHERE, 9, reach=0
+    )
+
+    assert found.counts is not None
+    assert found.counts["zebra"] == 1
+    assert len(found.counts) < 60
+
+
+async def test_a_query_without_known_words_finds_nothing(store: Store) -> None:
+    await plant(store, "c", *TALK)
+
+    for query in ("walrus", "", "?!", "\x00"):
+        found = await store.conversations.turns_holding(query, EVERYWHERE, 9, reach=2)
+        assert found.holders == ()

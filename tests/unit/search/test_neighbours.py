@@ -1,0 +1,118 @@
+"""Neighbours: a turn is found by its words, and by those of the turns beside it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragforge.domain.hits import Holder, WordsFound
+from ragforge.search.neighbours import LENT, REACH, coverage, ranked, worths
+
+
+def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> Holder:
+    holds = {word: min(words.count(word), 2) for word in words}
+    return Holder(f"{conversation}{index}", conversation, index, length, holds)
+
+
+def found(*holders: Holder, turns: int = 100) -> WordsFound:
+    words = {word for one in holders for word in one.holds}
+    counts = {word: sum(word in one.holds for one in holders) for word in words}
+    return WordsFound(holders, counts, turns)
+
+
+def scores(what: WordsFound) -> dict[str, float]:
+    return {hit.id: hit.score for hit in ranked(what)}
+
+
+def test_a_turn_that_holds_everything_at_the_usual_length_scores_one() -> None:
+    assert scores(found(holder(0, "lease", "lock"))) == pytest.approx({"c0": 1.0})
+
+
+def test_a_neighbour_is_found_with_what_distance_leaves() -> None:
+    hits = ranked(found(holder(0, "lease"), holder(1), holder(2)))
+
+    assert [(hit.id, hit.itself) for hit in hits] == [("c0", True), ("c1", False), ("c2", False)]
+    assert [hit.score for hit in hits] == pytest.approx([1.0, LENT, LENT**2])
+
+
+def test_words_of_the_turns_before_and_after_come_together() -> None:
+    got = scores(
+        found(holder(0, "lease"), holder(1, "lock"), holder(2, "renew"), holder(9, "lock"))
+    )
+
+    assert max(got, key=lambda turn: got[turn]) == "c1"
+    assert got["c1"] > got["c9"]
+
+
+def test_a_word_counts_once_where_it_is_nearest() -> None:
+    got = scores(found(holder(1, "lease"), holder(2, "lease"), holder(3, "lease"), turns=10))
+
+    assert list(got.values()) == pytest.approx([1.0, 1.0, 1.0])
+
+
+def test_nothing_is_lent_further_than_the_reach() -> None:
+    far = found(holder(0, "lease"), holder(REACH), holder(REACH + 1))
+
+    assert scores(far).keys() == {"c0", f"c{REACH}"}
+
+
+def test_nothing_is_lent_to_another_conversation() -> None:
+    got = scores(found(holder(0, "lease"), holder(1, conversation="d")))
+
+    assert got.keys() == {"c0"}
+
+
+def test_what_is_left_out_lends_nothing() -> None:
+    what = found(holder(0, "lease"), holder(1))
+
+    assert ranked(what, without=["c0"]) == []
+
+
+def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
+    many = [holder(10 * n, "the") for n in range(5)]
+
+    got = scores(found(*many, holder(100, "lease"), turns=20))
+
+    assert got["c100"] > max(got[one.id] for one in many)
+
+
+def test_a_word_that_stands_there_often_counts_more_and_a_long_turn_less() -> None:
+    got = scores(
+        found(holder(0, "lease", "lease"), holder(10, "lease"), holder(20, "lease", length=100))
+    )
+
+    assert list(got) == ["c0", "c10", "c20"]
+    assert got["c0"] > got["c10"] > got["c20"]
+
+
+def test_no_words_find_nothing() -> None:
+    assert ranked(WordsFound()) == []
+    assert coverage(["lease"], {}) == 0.0
+
+
+def test_coverage_is_the_share_of_the_worth() -> None:
+    worth = worths(WordsFound(counts={"lease": 1, "the": 90, "never": 0}, turns=100))
+
+    assert "never" not in worth
+    assert coverage(["lease", "the", "other"], worth) == pytest.approx(1.0)
+    assert coverage(["lease"], worth) > 0.9
+    assert coverage(["other"], worth) == 0.0
+
+
+HOLDERS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.lists(st.sampled_from("xyz"))),
+    max_size=12,
+    unique_by=lambda one: one[:2],
+)
+
+
+@given(HOLDERS)
+def test_scores_are_between_nought_and_one_and_ordered(
+    given: list[tuple[str, int, list[str]]],
+) -> None:
+    hits = ranked(found(*(holder(n, *words, conversation=c) for c, n, words in given)))
+
+    assert len({hit.id for hit in hits}) == len(hits)
+    assert all(0 < hit.score <= 1 for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
