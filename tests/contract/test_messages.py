@@ -47,7 +47,9 @@ async def test_messages_come_back_as_they_were_appended(store: Store, talk: str)
             reasoning="",
             timestamp=at(2, -8),
         ),
-        assistant("Found.", reasoning="It was easy.", token_count=12),
+        assistant(
+            "Found.", reasoning="It was easy.", token_count=12, receipt={"chars": 0, "é": []}
+        ),
         system("Careful."),
     ]
     appended = await store.conversations.append(talk, given)

@@ -77,6 +77,7 @@ class Message:
     uuid: str = field(default_factory=new_id)
     timestamp: datetime = field(default_factory=now)
     token_count: int | None = None
+    receipt: Json = None  # the account of the context that an answer rests on
     turn_index: int | None = None
     position: int | None = None
 

@@ -17,12 +17,18 @@ from ragforge.memory.injected import without_injected
 
 def cleaned(message: Message, max_result_chars: int) -> Message:
     """Return a message as it may be stored."""
-    from ragforge.memory.redact import redact  # its patterns take a while to compile
+    from ragforge.memory.redact import redact, redact_json  # their patterns take a while
 
     calls = tuple(_call(call, max_result_chars) for call in message.tool_calls)
     content = redact(without_injected(message.content))
     reasoning = message.reasoning and redact(without_injected(message.reasoning))
-    return replace(message, content=content, reasoning=reasoning or None, tool_calls=calls)
+    return replace(
+        message,
+        content=content,
+        reasoning=reasoning or None,
+        tool_calls=calls,
+        receipt=redact_json(message.receipt),
+    )
 
 
 def _call(call: ToolCall, most: int) -> ToolCall:

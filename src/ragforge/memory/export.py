@@ -96,6 +96,7 @@ def _message(message: Message, references: Iterable[CodeReference]) -> Json:
         "reasoning": message.reasoning,
         "timestamp": format_instant(message.timestamp),
         "token_count": message.token_count,
+        "receipt": message.receipt,
         "turn_index": message.turn_index,
         "position": message.position,
         "tool_calls": [_call(call) for call in message.tool_calls],

@@ -74,6 +74,8 @@ def _turns(messages: Iterable[MessagePart]) -> Iterator[Problem]:
 
 def _values(messages: Iterable[MessagePart]) -> Iterator[Problem]:
     for number, message in enumerate(messages):
+        if is_too_deep(message.receipt):
+            yield f"messages[{number}].receipt", f"is nested deeper than {MAX_DEPTH} levels"
         for place, call in enumerate(message.tool_calls):
             where = f"messages[{number}].tool_calls[{place}]"
             if is_too_deep(call.arguments):

@@ -167,6 +167,7 @@ def _message(part: MessagePart) -> Message:
         uuid=part.uuid,
         timestamp=part.timestamp,
         token_count=part.token_count,
+        receipt=part.receipt,
         turn_index=part.turn_index,
         position=part.position,
     )

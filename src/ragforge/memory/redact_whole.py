@@ -61,9 +61,11 @@ class _Cleaner:
     def message(self, message: Message) -> Message:
         said = self._replaced(message, ("content", "reasoning"))
         calls = tuple(self._call(call) for call in message.tool_calls)
-        if all(new is old for new, old in zip(calls, message.tool_calls, strict=True)):
+        receipt = self._clean(redact_json, message.receipt)
+        same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
+        if same and receipt is message.receipt:
             return said
-        return replace(said, tool_calls=calls)
+        return replace(said, tool_calls=calls, receipt=receipt)
 
     def summary(self, summary: Summary) -> Summary:
         texts = ("conversation_summary", "actions_summary")

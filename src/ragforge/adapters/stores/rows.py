@@ -92,6 +92,7 @@ def message_row(conversation_id: str, message: Message) -> Row:
             "char_count": message.char_count,
             "turn_index": message.turn_index,
             "token_count": message.token_count,
+            "receipt": None if message.receipt is None else to_json("receipt", message.receipt),
             "position": message.position,
         },
     )
@@ -106,6 +107,7 @@ def message_of(row: Stored, tool_calls: tuple[ToolCall, ...] = ()) -> Message:
         timestamp=parse_instant(row["timestamp"]),
         turn_index=row["turn_index"],
         token_count=row["token_count"],
+        receipt=None if row["receipt"] is None else json.loads(row["receipt"]),
         position=row["position"],
         tool_calls=tool_calls,
     )
