@@ -38,6 +38,8 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.execute
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.code_search
+	$(BIN)/python -m benchmarks.memory_recall
+	$(BIN)/python -m benchmarks.memory_scale
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 	$(PYTHON) scripts/neo4j_server.py

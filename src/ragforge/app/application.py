@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.context.gather import Budget
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.hits import MemoryHit
+from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
 from ragforge.errors import InputError, StoreError
 from ragforge.jobs.worker import Worker
@@ -33,6 +36,7 @@ from ragforge.llm.spend import Meter
 from ragforge.memory import sessions
 from ragforge.memory.condense import Condenser
 from ragforge.memory.embed import embed_missing, enqueue_missing
+from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
 from ragforge.memory.recall import Recall, TurnHit
 from ragforge.memory.record import Recorder
@@ -93,6 +97,50 @@ class App:
         project = None if everywhere else str(self.project_path)
         where = MemoryFilter(project_path=project)
         return await self.recall.turns(query, where, limit)
+
+    async def search_conversation_history(
+        self,
+        query: str,
+        *,
+        semantic: bool = True,
+        max_results: int = 10,
+        include_turns: bool = True,
+        levels: Collection[Level] = (1, 2),
+        min_score: float = 0.0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        session: str | None = None,
+        everywhere: bool = False,
+    ) -> list[MemoryHit]:
+        """Return turns and summaries that bear on the query, the best first.
+
+        They are of one session, given by the start of its id, of this project, or of all.
+        Raises InputError if the session is not known, or several begin so.
+        """
+        one = None if session is None else await self._session(session)
+        project = None if everywhere or one else str(self.project_path)
+        return await search_conversation_history(
+            self.recall,
+            query,
+            MemoryFilter(one, project, since, until),
+            semantic=semantic,
+            max_results=max_results,
+            include_turns=include_turns,
+            levels=levels,
+            min_score=min_score,
+        )
+
+    async def _session(self, start: str) -> str:
+        """Return the id of the session whose id starts so."""
+        known = await self.store.conversations.find(ConversationFilter(), limit=SESSIONS_SHOWN)
+        found = {one.uuid for one in known if one.uuid.startswith(start)}
+        if start in found or len(found) == 1:
+            return start if start in found else found.pop()
+        if not found:
+            raise InputError(
+                f"No session's id starts with {start!r}. See `ragforge sessions list`."
+            )
+        raise InputError(f"{len(found)} sessions' ids start with {start!r}. Give more of it.")
 
     async def sessions(self, everywhere: bool) -> list[SessionLine]:
         """Return the sessions of this directory, or all, the last active first."""

@@ -1,9 +1,9 @@
-"""Dates: what a user writes when a command asks for one."""
+"""Dates: moments as people type them."""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 
 import typer
 
@@ -13,19 +13,33 @@ _AGO = re.compile(r"(\d{1,6})\s*(minutes?|hours?|days?|weeks?|m|h|d|w)(?:\s+ago)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def moment(text: str | None) -> datetime | None:
-    """Read 2026-01-31, 2026-01-31T14:30, a moment with an offset, or an age: 7d, 3 hours.
+def since(text: str | None, option: str = "--since") -> datetime | None:
+    """Return the moment a day, or a time of it, begins. Raises BadParameter."""
+    return None if text is None else _moment(text, time.min, option)
 
-    Without an offset it is local time. Raises BadParameter.
-    """
-    if text is None:
-        return None
-    if ago := _AGO.fullmatch(text.strip().lower()):
-        return now() - timedelta(**{_UNITS[ago[2][0]]: int(ago[1])})
+
+def until(text: str | None) -> datetime | None:
+    """Return the moment a day ends, or the time that is given. Raises BadParameter."""
+    return None if text is None else _moment(text, time.max, "--until")
+
+
+def before(text: str) -> datetime:
+    """Return the moment before which something was. Raises BadParameter."""
+    return _moment(text, time.min, "--before")
+
+
+def _moment(text: str, of_day: time, option: str) -> datetime:
+    """Read ISO 8601, or an age; what has no offset is of this machine's time zone."""
     try:
-        found = datetime.fromisoformat(text.strip())
+        if ago := _AGO.fullmatch(text.strip().lower()):
+            return now() - timedelta(**{_UNITS[ago[2][0]]: int(ago[1])})
+        if len(text) <= len("2025-12-09"):
+            found = datetime.combine(date.fromisoformat(text), of_day)
+        else:
+            found = datetime.fromisoformat(text)
         return found if found.tzinfo is not None else found.astimezone()
     except (ValueError, OverflowError, OSError) as error:
         raise typer.BadParameter(
-            f"{text!r} is no date. Write 2026-01-31, 2026-01-31T14:30 or an age such as 7d."
+            f"{text!r} is no date such as 2025-12-09, 2025-12-09T14:30 or an age such as 7d",
+            param_hint=option,
         ) from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragforge.brain.find import CodeHit
-    from ragforge.memory.recall import TurnHit
+    from ragforge.domain.hits import MemoryHit
 
 WIDEST = 100
 SNIPPET_LINES = 4
@@ -69,28 +69,45 @@ def _telling_lines(source: str, query: str) -> list[str]:
     return [line[margin : margin + WIDEST] for line in shown]
 
 
-def turn_as_json(hit: TurnHit) -> dict[str, object]:
+def memory_as_json(hit: MemoryHit) -> dict[str, object]:
     from ragforge.domain.instants import format_instant
 
-    return {
+    facts: dict[str, object] = {
+        "type": hit.type,
+        "level": hit.level,
         "conversation_id": hit.conversation_id,
-        "turn_id": hit.turn.uuid,
-        "turn_index": hit.turn.user.turn_index,
-        "timestamp": format_instant(hit.turn.user.timestamp),
+        "timestamp": format_instant(hit.timestamp),
         "score": round(hit.score, 4),
         "confidence": hit.confidence,
         "found_by": list(hit.found_by),
-        "question": hit.turn.user.content,
-        "answer": hit.turn.answer,
+    }
+    if hit.type == "turn":
+        return facts | {
+            "turn_id": hit.turn.uuid,
+            "turn_index": hit.turn.user.turn_index,
+            "question": hit.turn.user.content,
+            "answer": hit.turn.answer,
+        }
+    summary = hit.summary
+    return facts | {
+        "summary_id": summary.uuid,
+        "start_turn_index": summary.start_turn_index,
+        "end_turn_index": summary.end_turn_index,
+        "summary": summary.conversation_summary,
+        "actions": summary.actions_summary,
+        "findings": list(summary.key_findings),
+        "files": list(summary.files_mentioned),
+        "topics": list(summary.topics),
+        "made_by": summary.made_by,
     }
 
 
-def show_turns(found: Sequence[TurnHit], query: str, everywhere: bool) -> None:
+def show_memory(found: Sequence[MemoryHit], query: str, everywhere: bool) -> None:
+    """Show when and where something was said, how it was found, and what speaks for it."""
     from rich.text import Text
 
     from ragforge.cli.console import console, one_line, print_note, printable
     from ragforge.cli.snippets import best_text, snippet, words_pattern
-    from ragforge.domain.text import plain
 
     if not found:
         print_note("Nothing found." if everywhere else "Nothing found. Try --everywhere.")
@@ -99,17 +116,36 @@ def show_turns(found: Sequence[TurnHit], query: str, everywhere: bool) -> None:
     width = max(min(out.width - 4, WIDEST), 20)
     pattern = words_pattern(query)
     for hit in found:
-        turn = hit.turn
-        head = Text(f"{turn.user.timestamp:%Y-%m-%d %H:%M}", style="cyan")
+        head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
         head.append(f"  {printable(hit.conversation_id)[:8]}", style="dim")
-        head.append(f"  {hit.score:.2f}", style="dim")
-        out.print(head)
-        results = [plain(call.result.result) for call in turn.tool_calls if call.result]
-        said = [m.content for m in turn.replies if m.role == "assistant"]
-        body = best_text([turn.answer, *said, *results], pattern)
-        question = Text(f"  {one_line(turn.user.content, width)}", style="bold")
-        lines = snippet(printable(body), pattern, width)
-        for line in (question, *(Text(f"    {line}") for line in lines)):
+        head.append(f"  {_place(hit)}", style="bold")
+        head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
+        out.print(head, soft_wrap=True)
+        title, texts = _told(hit)
+        lines = snippet(printable(best_text(texts, pattern)), pattern, width)
+        shown = [Text(f"  {one_line(title, width)}", style="bold")] if title else []
+        for line in (*shown, *(Text(f"    {line}") for line in lines)):
             if pattern is not None:
                 line.highlight_regex(pattern, style="yellow")
             out.print(line)
+
+
+def _place(hit: MemoryHit) -> str:
+    first, last = hit.turn_range
+    if hit.type == "turn":
+        return f"turn {first}"
+    turns = f"turn {first}" if first == last else f"turns {first}-{last}"
+    return f"summary {hit.level} of {turns}"
+
+
+def _told(hit: MemoryHit) -> tuple[str, list[str]]:
+    """Return the title of a hit, and the texts that may show why it was found."""
+    from ragforge.domain.text import plain
+
+    if hit.type == "turn":
+        turn = hit.turn
+        results = [plain(call.result.result) for call in turn.tool_calls if call.result]
+        said = [m.content for m in turn.replies if m.role == "assistant"]
+        return turn.user.content, [turn.answer, *said, *results]
+    summary = hit.summary
+    return "", [summary.conversation_summary, summary.actions_summary, *summary.key_findings]

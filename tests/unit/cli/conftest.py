@@ -40,8 +40,8 @@ class FakeApp:
     async def ask(self, question: str) -> object:
         return self._return(self.answer, "ask", question)
 
-    async def search_memory(self, query: str, limit: int, everywhere: bool) -> object:
-        return self._return(self.hits, "search", query, limit, everywhere)
+    async def search_conversation_history(self, query: str, **wanted: object) -> object:
+        return self._return(self.hits, "search", query, wanted)
 
     async def sessions(self, everywhere: bool) -> object:
         return self._return(self.lines, "sessions", everywhere)

@@ -171,7 +171,7 @@ def test_bytes_that_cannot_be_decoded_become_replacement_characters(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     ragforge("search", "--in", "memory", "caf\udce9")
-    assert app.calls == [("search", "caf\ufffd", 5, False)]
+    assert [call[:2] for call in app.calls] == [("search", "caf\ufffd")]
     assert clean("ok \ud83d") == "ok \ufffd"
 
 

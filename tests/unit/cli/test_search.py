@@ -3,39 +3,77 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
-from types import SimpleNamespace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.domain.hits import SummaryHit, TurnHit
 from ragforge.domain.turns import Turn
+from tests.fakes.builders import summary
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 MOMENT = datetime(2025, 12, 9, 14, 30, tzinfo=UTC)
+USUAL = {
+    "semantic": True,
+    "max_results": 5,
+    "include_turns": True,
+    "levels": (1, 2),
+    "since": None,
+    "until": None,
+    "session": None,
+    "everywhere": False,
+}
 
 
-def hit(answer: str = "The lease is renewed.", *results: str) -> SimpleNamespace:
+def hit(answer: str = "The lease is renewed.", *results: str) -> TurnHit:
     user = Message("user", "How are leases kept?", uuid="t1", timestamp=MOMENT, turn_index=0)
     calls = tuple(ToolCall("grep_files", result=ToolResult(True, text)) for text in results)
     turn = Turn(user, (Message("assistant", answer, tool_calls=calls),))
-    return SimpleNamespace(
-        turn=turn,
-        conversation_id="ab12cd34-0000",
-        score=0.756,
-        confidence=1.0,
-        found_by=("words",),
+    return TurnHit(turn, "ab12cd34-0000", 0.756, 1.0, ("words", "meaning"))
+
+
+def summary_hit() -> SummaryHit:
+    made = summary(
+        "ab12cd34-0000",
+        0,
+        12,
+        uuid="s1",
+        conversation_summary="Leases are renewed by a thread.",
+        created_at=MOMENT,
     )
+    return SummaryHit(made, 0.5, 0.7, ("words",))
 
 
-def test_search_shows_date_session_score_question_and_snippet(
+def asked(ragforge: Ragforge, app: FakeApp, *options: str) -> dict[str, Any]:
+    """Return what the application was asked for beside the query."""
+    assert ragforge("search", "--in", "memory", "lease", *options).code == 0
+    [(_, query, wanted)] = app.calls
+    assert query == "lease"
+    assert isinstance(wanted, dict)
+    return wanted
+
+
+def test_search_shows_date_session_place_score_signals_question_and_snippet(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     app.hits = [hit()]
     shown = ragforge("search", "--in", "memory", "lease", "-k", "7", "--everywhere")
-    assert app.calls == [("search", "lease", 7, True)]
+    assert app.calls == [("search", "lease", USUAL | {"max_results": 7, "everywhere": True})]
     assert shown.out == (
-        "2025-12-09 14:30  ab12cd34  0.76\n  How are leases kept?\n    The lease is renewed.\n"
+        "2025-12-09 14:30  ab12cd34  turn 0  0.76  words, meaning\n"
+        "  How are leases kept?\n    The lease is renewed.\n"
+    )
+
+
+def test_search_shows_summaries_with_the_turns_they_are_of(
+    ragforge: Ragforge, app: FakeApp
+) -> None:
+    app.hits = [summary_hit()]
+    assert ragforge("search", "--in", "memory", "lease").out == (
+        "2025-12-09 14:30  ab12cd34  summary 1 of turns 0-12  0.50  words\n"
+        "    Leases are renewed by a thread.\n"
     )
 
 
@@ -55,22 +93,42 @@ def test_search_marks_the_words_in_a_terminal(
 
 
 def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> None:
-    app.hits = [hit()]
+    app.hits = [hit(), summary_hit()]
     found = json.loads(ragforge("search", "--in", "memory", "lease", "--json").out)
     assert found == {
         "query": "lease",
         "hits": [
             {
+                "type": "turn",
+                "level": 0,
                 "conversation_id": "ab12cd34-0000",
-                "turn_id": "t1",
-                "turn_index": 0,
                 "timestamp": "2025-12-09T14:30:00.000+00:00",
                 "score": 0.756,
                 "confidence": 1.0,
-                "found_by": ["words"],
+                "found_by": ["words", "meaning"],
+                "turn_id": "t1",
+                "turn_index": 0,
                 "question": "How are leases kept?",
                 "answer": "The lease is renewed.",
-            }
+            },
+            {
+                "type": "summary",
+                "level": 1,
+                "conversation_id": "ab12cd34-0000",
+                "timestamp": "2025-12-09T14:30:00.000+00:00",
+                "score": 0.5,
+                "confidence": 0.7,
+                "found_by": ["words"],
+                "summary_id": "s1",
+                "start_turn_index": 0,
+                "end_turn_index": 12,
+                "summary": "Leases are renewed by a thread.",
+                "actions": "",
+                "findings": [],
+                "files": [],
+                "topics": [],
+                "made_by": "extractive",
+            },
         ],
     }
 
@@ -82,8 +140,44 @@ def test_a_search_that_finds_nothing_says_so_beside_stdout(
     assert (shown.code, shown.out, shown.err) == (0, "", "Nothing found. Try --everywhere.\n")
 
 
-@pytest.mark.parametrize("arguments", [("search", " "), ("search", "x", "--in", "nowhere")])
-def test_a_search_for_nothing_or_nowhere_is_misuse(
+def test_a_session_a_level_and_words_alone_can_be_asked_for(
+    ragforge: Ragforge, app: FakeApp
+) -> None:
+    options = ("--session", "ab12", "--level", "2", "--words")
+    wanted = {"session": "ab12", "levels": (2,), "include_turns": False, "semantic": False}
+    assert asked(ragforge, app, *options) == USUAL | wanted
+
+
+def test_level_0_are_the_turns_themselves(ragforge: Ragforge, app: FakeApp) -> None:
+    assert asked(ragforge, app, "--level", "0") == USUAL | {"levels": ()}
+
+
+def test_days_are_whole_days_here(ragforge: Ragforge, app: FakeApp) -> None:
+    wanted = asked(ragforge, app, "--since", "2025-12-09", "--until", "2025-12-09")
+    assert wanted["since"] == datetime(2025, 12, 9).astimezone()
+    day = wanted["until"] - wanted["since"]
+    assert timedelta(hours=22) < day < timedelta(hours=26)
+    assert wanted["until"].time() == datetime.max.time()
+
+
+def test_moments_keep_their_offset(ragforge: Ragforge, app: FakeApp) -> None:
+    wanted = asked(ragforge, app, "--since", "2025-12-09T15:30+01:00")
+    assert wanted["since"] == MOMENT
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", " "),
+        ("search", "x", "--in", "nowhere"),
+        ("search", "x", "--in", "memory", "--since", "yesterday"),
+        ("search", "x", "--in", "memory", "--until", "2025-13-40"),
+        ("search", "x", "--in", "memory", "--level", "3"),
+        ("search", "x", "--words"),
+        ("search", "x", "--since", "2025-12-09"),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_misuse(
     ragforge: Ragforge, app: FakeApp, arguments: tuple[str, ...]
 ) -> None:
     assert ragforge(*arguments).code == 2

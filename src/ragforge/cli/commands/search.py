@@ -1,10 +1,10 @@
-"""`ragforge search`: find code, or past turns."""
+"""`ragforge search`: find code, or past turns and summaries of them."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,15 +12,19 @@ from ragforge.cli.state import JsonOption, current_directory, load
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
+    from ragforge.app import App
     from ragforge.brain.find import CodeHit
     from ragforge.config import Settings
-    from ragforge.memory.recall import TurnHit
+    from ragforge.domain.hits import MemoryHit
 
 EXAMPLES = """\b
 Examples:
   ragforge search "where are passwords checked"
   ragforge search SessionMiddleware --path src/web -k 20
   ragforge search "lease renewal" --in memory --everywhere
+  ragforge search "why sqlite" --in memory --since 2025-11-01 --until 2025-11-30
+  ragforge search "release steps" --in memory --session 3f2a91c0 --level 1 --level 2
+  ragforge search SessionKey --in memory --words
   ragforge search --json "lease renewal"
 """
 
@@ -50,36 +54,70 @@ def search(
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="Memory of all projects, not only this one.")
     ] = False,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="Memory of one session: the start of its id."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="DATE", help="Memory from this day or moment on."),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option("--until", metavar="DATE", help="Memory up to this day or moment."),
+    ] = None,
+    level: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=0, max=2, help="Memory: 0 turns, 1 summaries of them, 2 summaries of those."
+        ),
+    ] = None,
+    words: Annotated[
+        bool, typer.Option("--words", help="Memory by words alone, not by meaning.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Search the project's code, or what was said and done in earlier sessions."""
     import asyncio
 
-    from ragforge.cli import hits
+    from ragforge.cli import dates, hits
     from ragforge.cli.console import print_json
 
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
-    settings = load(context).settings
     if place is Place.memory:
-        turns = asyncio.run(_turns(settings, query, limit, everywhere))
+        levels = set(level) if level else {0, 1, 2}
+        wanted = {
+            "semantic": not words,
+            "max_results": limit,
+            "include_turns": 0 in levels,
+            "levels": tuple(sorted(levels - {0})),
+            "since": dates.since(since),
+            "until": dates.until(until),
+            "session": session,
+            "everywhere": everywhere,
+        }
+        found = asyncio.run(_memory(load(context).settings, query, wanted))
         if as_json:
-            print_json({"query": query, "hits": [hits.turn_as_json(hit) for hit in turns]})
+            print_json({"query": query, "hits": [hits.memory_as_json(hit) for hit in found]})
         else:
-            hits.show_turns(turns, query, everywhere)
+            hits.show_memory(found, query, everywhere)
         return
-    code = asyncio.run(_code(settings, query, limit, path))
+    if session or since or until or level or words or everywhere:
+        raise typer.BadParameter("this option needs --in memory", param_hint="--in")
+    code = asyncio.run(_code(load(context).settings, query, limit, path))
     if as_json:
         print_json({"query": query, "hits": [hits.code_as_json(hit) for hit in code]})
     else:
         hits.show_code(code, query)
 
 
-async def _turns(settings: Settings, query: str, limit: int, everywhere: bool) -> list[TurnHit]:
+async def _memory(settings: Settings, query: str, wanted: dict[str, Any]) -> list[MemoryHit]:
     from ragforge.app import open_app
 
+    app: App
     async with open_app(settings, current_directory()) as app:
-        return await app.search_memory(query, limit, everywhere)
+        return await app.search_conversation_history(query, **wanted)
 
 
 async def _code(settings: Settings, query: str, limit: int, path: Path | None) -> list[CodeHit]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.dates import moment
+from ragforge.cli import dates
 from ragforge.cli.state import JsonOption, current_directory, load
 from ragforge.errors import InputError
 
@@ -53,7 +53,9 @@ def summaries(
 
     settings = load(context).settings
     found = asyncio.run(
-        _find(settings, _level(level), moment(since), moment(until), everywhere=everywhere)
+        _find(
+            settings, _level(level), dates.since(since), dates.until(until), everywhere=everywhere
+        )
     )
     if as_json:
         print_json({"summaries": [_as_json(summary) for summary in found]})
@@ -75,8 +77,7 @@ def trim(
 
     from ragforge.cli.console import print_json, print_note
 
-    limit = moment(before)
-    assert limit is not None
+    limit = dates.before(before)
     if not yes:
         confirm(f"Delete all summaries made before {limit:%Y-%m-%d %H:%M}?")
     gone = asyncio.run(_trim(load(context).settings, limit, _level(level)))
