@@ -7,6 +7,8 @@ RagForgeError
 │   ├── InvalidId                 empty or too long
 │   ├── InvalidTime               a timestamp without a time zone
 │   ├── InvalidJson               not representable as JSON
+│   ├── OutsideProject            a path that leads out of the project
+│   ├── BadPattern                a regular expression or glob that cannot be used
 │   └── InvalidVector             empty, zero, NaN or infinite
 │       └── DimensionMismatch     another length than its model's
 ├── ModelError                    a model cannot do what was asked
@@ -89,6 +91,23 @@ class InvalidJson(InputError):
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field} is not representable as JSON: {reason}")
         self.field = field
+
+
+class OutsideProject(InputError):
+    """A path leads out of the project."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path!r} is outside of the project.")
+        self.path = path
+
+
+class BadPattern(InputError):
+    """A regular expression or a glob cannot be used."""
+
+    def __init__(self, kind: str, pattern: str, reason: str) -> None:
+        super().__init__(f"The {kind} {pattern!r} cannot be used: {reason}.")
+        self.pattern = pattern
+        self.reason = reason
 
 
 class InvalidVector(InputError):
