@@ -125,14 +125,15 @@ def _far(file: io.BufferedReader, head: bytes, start: int, deadline: Deadline) -
     wide = head.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     text = io.TextIOWrapper(file, "utf-16" if wide else "utf-8-sig", "replace", newline="\n")
     number = 1
-    piece, is_new = "", True
-    while piece := text.readline(MOST_CHARS):
-        if deadline.has_passed:
-            raise InputError(f"Line {start} was not reached in time: the file is very large.")
-        if number >= start and is_new:
-            yield piece.removesuffix("\n").removesuffix("\r")
-        is_new = piece.endswith("\n")
-        number += is_new
+    is_new = True
+    with text:
+        while piece := text.readline(MOST_CHARS):
+            if deadline.has_passed:
+                raise InputError(f"Line {start} was not reached in time: the file is very large.")
+            if number >= start and is_new:
+                yield piece.removesuffix("\n").removesuffix("\r")
+            is_new = piece.endswith("\n")
+            number += is_new
 
 
 def _page(path: str, given: ReadArguments, lines: Iterator[str], total: int | None) -> FileText:
