@@ -9,6 +9,8 @@ RagForgeError
 │   ├── InvalidJson               not representable as JSON
 │   ├── ImportRefused             an exported conversation that cannot be read
 │   ├── AmbiguousId               several ids start with what was given
+│   ├── OutsideProject            a path that leads out of the project
+│   ├── BadPattern                a regular expression or glob that cannot be used
 │   └── InvalidVector             empty, zero, NaN or infinite
 │       └── DimensionMismatch     another length than its model's
 ├── ModelError                    a model cannot do what was asked
@@ -111,6 +113,23 @@ class AmbiguousId(InputError):
         super().__init__(f"Several {kind}s start with {prefix!r}: {told}. Give more of the id.")
         self.prefix = prefix
         self.candidates = tuple(candidates)
+
+
+class OutsideProject(InputError):
+    """A path leads out of the project."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path!r} is outside of the project.")
+        self.path = path
+
+
+class BadPattern(InputError):
+    """A regular expression or a glob cannot be used."""
+
+    def __init__(self, kind: str, pattern: str, reason: str) -> None:
+        super().__init__(f"The {kind} {pattern!r} cannot be used: {reason}.")
+        self.pattern = pattern
+        self.reason = reason
 
 
 class InvalidVector(InputError):

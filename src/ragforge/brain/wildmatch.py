@@ -1,7 +1,8 @@
 """Wildmatch: git's glob patterns as regular expressions.
 
-The text is taken as bytes shown as Latin-1, because to git `?` is one byte. No pattern can make
-the match slow: each star but the last takes the first place where it fits and never looks back.
+For ignore files the text is bytes shown as Latin-1, because to git `?` is one byte. No pattern
+can make the match slow: each star but the last takes the first place where it fits and never
+looks back.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class _Reader:
             previous, char = char, self._next()
             if char == "]":
                 break
-        listed = "".join(f"\\x{ord(member):02x}" for member in sorted(members - {"/"}))
+        listed = "".join(map(re.escape, sorted(members - {"/"})))
         if negated:
             return f"[^/{listed}]"
         return f"[{listed}]" if listed else "(?!)"

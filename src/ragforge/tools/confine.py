@@ -1,0 +1,53 @@
+"""Confine: every path leads to something inside the project, whatever it looks like."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.errors import InputError, OutsideProject
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The directory that no path leaves; itself without links."""
+
+    path: str
+
+    @classmethod
+    def at(cls, directory: Path | str) -> Root:
+        """Return the root at a directory. Raises InputError if it is none."""
+        path = os.path.realpath(directory)
+        if not os.path.isdir(path):
+            raise InputError(f"{directory} is not a directory.")
+        return cls(path)
+
+    def inside(self, path: str) -> str:
+        """Return a path relative to the root, with `/` and without links; the root is "".
+
+        Nothing need be there. Raises OutsideProject, or InputError if no file can be
+        called so.
+        """
+        try:
+            os.fsencode(path)
+            real = os.path.realpath(os.path.join(self.path, path))
+        except (ValueError, OSError) as error:
+            raise InputError(f"{path!r} cannot be a path: {error}.") from error
+        if not self.holds(real):
+            raise OutsideProject(path)
+        return "" if real == self.path else os.path.relpath(real, self.path).replace(os.sep, "/")
+
+    def holds(self, real: str) -> bool:
+        """Tell whether an absolute path without links is the root or below it."""
+        lead = self.path if self.path.endswith(os.sep) else self.path + os.sep
+        return real == self.path or real.startswith(lead)
+
+    def full(self, path: str) -> str:
+        """Return where a relative path is."""
+        return os.path.join(self.path, path) if path else self.path
+
+    def is_own(self, path: str) -> bool:
+        """Tell whether a relative path still leads through no link."""
+        full = self.full(path)
+        return os.path.realpath(full) == full

@@ -1,0 +1,37 @@
+"""Deadline: until when a call may work, wherever it works."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SECONDS = 15.0
+"""How long a tool may take unless its caller says otherwise."""
+
+
+class Deadline:
+    """A point in time that a caller who gives up moves to now."""
+
+    def __init__(self, seconds: float) -> None:
+        self._at = time.monotonic() + seconds
+
+    @property
+    def left(self) -> float:
+        """How many seconds are left, never less than none."""
+        return max(0.0, self._at - time.monotonic())
+
+    @property
+    def has_passed(self) -> bool:
+        return time.monotonic() >= self._at
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """Do work that looks at this deadline in a thread; cancelled, it has passed."""
+        try:
+            return await asyncio.to_thread(work)
+        except asyncio.CancelledError:
+            self._at = 0.0
+            raise

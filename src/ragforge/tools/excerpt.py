@@ -1,0 +1,81 @@
+"""Excerpt: what is shown of a place in a file, cut so that the match stays visible."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragforge.brain.look import decode
+from ragforge.tools.confine import Root
+from ragforge.tools.listing import LIMITS
+
+LINE_CHARS = 200
+CONTEXT_CHARS = 5_000
+GAP = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Text of a file and which lines it is; of lines that were too long, a part."""
+
+    content: str
+    start_line: int
+    end_line: int
+
+
+def around(text: str, start: int, end: int, most: int) -> tuple[str, int]:
+    """Return at most so many characters with the match in their middle, and where they begin."""
+    if len(text) <= most:
+        return text, 0
+    room = max(0, most - (end - start))
+    first = max(0, min(start - room // 2, len(text) - most))
+    return text[first : first + most], first
+
+
+def one_line(text: str, start: int, end: int, most: int = LINE_CHARS) -> str:
+    """Return a line without the space around it; where something was cut off, a mark."""
+    lead = len(text) - len(text.lstrip())
+    bare = text.strip()
+    if len(bare) <= most:
+        return bare
+    kept, first = around(bare, max(0, start - lead), max(0, end - lead), most - 2)
+    last = first + len(kept)
+    return (GAP if first else "") + kept + (GAP if last < len(bare) else "")
+
+
+def in_context(lines: Sequence[str], number: int, context: int) -> Excerpt | None:
+    """Return the lines around a line, as many as fit; None if it does not fit, or is not there."""
+    if not 1 <= number <= len(lines) or len(lines[number - 1]) > CONTEXT_CHARS:
+        return None
+    first = last = number
+    room = CONTEXT_CHARS - len(lines[number - 1])
+    for distance in range(1, context + 1):  # the nearest first, both sides alike
+        above, below = number - distance, number + distance
+        if first == above + 1 and above >= 1 and len(lines[above - 1]) < room:
+            first, room = above, room - len(lines[above - 1]) - 1
+        if last == below - 1 and below <= len(lines) and len(lines[below - 1]) < room:
+            last, room = below, room - len(lines[below - 1]) - 1
+    return Excerpt("\n".join(lines[first - 1 : last]), first, last)
+
+
+def lines_of(root: Root, path: str) -> list[str]:
+    """Return the lines of a file; none if it is gone, too large or no longer what it was."""
+    try:
+        full = root.full(path)
+        if not root.is_own(path) or not os.path.isfile(full):
+            return []
+        if os.path.getsize(full) > LIMITS.max_bytes:
+            return []
+        with open(full, "rb") as file:
+            return split_lines(decode(file.read(LIMITS.max_bytes)))
+    except OSError:
+        return []
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines as editors count them, without their ends."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]

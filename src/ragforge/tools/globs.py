@@ -1,0 +1,89 @@
+"""Globs: which paths a pattern selects.
+
+As in git: without a slash a pattern is for names at any depth, with one for whole paths; `**`
+stands for any number of directories. Besides, `{a,b}` stands for either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from ragforge.brain.wildmatch import Malformed, is_plain, name_regex, path_regex
+from ragforge.errors import BadPattern, OutsideProject
+
+ALL = frozenset(("", ".", "*", "**", "**/*", "/", "./"))
+MOST_ALTERNATIVES = 100
+_BRACES = re.compile(r"\\.|[{},]", re.DOTALL)
+
+
+@lru_cache(maxsize=64)
+def compile_glob(pattern: str) -> re.Pattern[str] | None:
+    """Return what fully matches the selected paths, or None if all are.
+
+    The pattern is relative to the root. Raises BadPattern, or OutsideProject.
+    """
+    told = pattern
+    pattern = pattern.removeprefix("./")
+    if pattern in ALL:
+        return None
+    if pattern.startswith("/") or ".." in pattern.split("/"):
+        raise OutsideProject(told)
+    try:
+        return re.compile("|".join(map(_regex, _alternatives(pattern, told))), re.DOTALL)
+    except Malformed as error:
+        why = "a `[` is not closed, or a `\\` stands at the end"
+        raise BadPattern("glob", told, why) from error
+
+
+def is_wild(pattern: str) -> bool:
+    """Tell whether a pattern can mean more than the one path it spells."""
+    return not is_plain(pattern) or "{" in pattern
+
+
+def _regex(pattern: str) -> str:
+    if "/" not in pattern:
+        return f"(?:.*/)?{name_regex(pattern)}"
+    return path_regex(f"{pattern}**" if pattern.endswith("/") else pattern)
+
+
+def _alternatives(pattern: str, told: str) -> list[str]:
+    """Write `{a,b}` out, as often as it stands there."""
+    done: list[str] = []
+    waiting = [pattern]
+    while waiting:
+        first, *waiting = waiting
+        span = _first_braces(first)
+        if span is None:
+            done.append(first)
+        else:
+            start, end, commas = span
+            edges = [start, *commas, end]
+            inner = [first[a + 1 : b] for a, b in pairwise(edges)]
+            waiting = [first[:start] + part + first[end + 1 :] for part in inner] + waiting
+        if len(done) + len(waiting) > MOST_ALTERNATIVES:
+            raise BadPattern("glob", told, f"its braces mean more than {MOST_ALTERNATIVES} globs")
+    return done
+
+
+def _first_braces(pattern: str) -> tuple[int, int, list[int]] | None:
+    """Return where the first closed braces begin and end, and the commas between."""
+    opened: list[int] = []
+    commas: dict[int, list[int]] = {}
+    for position, char in _marks(pattern):
+        if char == "{":
+            opened.append(position)
+            commas[position] = []
+        elif char == "," and opened:
+            commas[opened[-1]].append(position)
+        elif char == "}" and opened:
+            start = opened.pop()
+            if commas[start]:  # `{a}` means itself
+                return start, position, commas[start]
+    return None
+
+
+def _marks(pattern: str) -> Iterator[tuple[int, str]]:
+    return ((mark.start(), mark.group()) for mark in _BRACES.finditer(pattern))

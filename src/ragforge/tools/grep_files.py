@@ -1,0 +1,78 @@
+"""grep_files: a regular expression in the files that a glob selects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from ragforge.domain.text import Json
+from ragforge.llm.calls import Tool
+from ragforge.tools.deadline import SECONDS, Deadline
+from ragforge.tools.matches import Matches, Place, with_context
+from ragforge.tools.scan import Scanned, matching_lines
+from ragforge.tools.tool import Arguments, as_tool
+from ragforge.tools.workspace import Workspace
+
+NAME = "grep_files"
+REGEX_CHARS = 2_000
+
+
+class GrepArguments(Arguments):
+    """What grep_files is called with."""
+
+    pattern: str = Field(description="Glob of the files, such as **/*.py, src/ or *.{ts,tsx}")
+    regex: str = Field(
+        min_length=1,
+        max_length=REGEX_CHARS,
+        description="Regular expression, matched within a line",
+    )
+    ignore_case: bool = Field(False, description="Whether upper and lower case are the same")
+    max_results: int = Field(100, ge=1, le=1_000, description="How many matches at most")
+    context_lines: int = Field(
+        0, ge=0, le=200, description="How many lines to show above and below each match"
+    )
+
+
+def grep_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+    """Return grep_files for a model."""
+
+    async def call(given: GrepArguments) -> Matches:
+        return await grep_files(workspace, given)
+
+    return as_tool(NAME, GrepArguments, call, fixed=fixed)
+
+
+async def grep_files(
+    workspace: Workspace, given: GrepArguments, seconds: float = SECONDS
+) -> Matches:
+    """Return the lines that match, in the order of paths and lines.
+
+    When the time is up, what was found by then. Raises BadPattern or OutsideProject.
+    """
+    deadline = Deadline(seconds)
+    selected = await workspace.select(given.pattern, deadline)
+    scanned = await matching_lines(
+        workspace.root,
+        workspace.engine,
+        selected.files,
+        given.regex,
+        given.ignore_case,
+        given.max_results,
+        deadline,
+    )
+    places = [Place(line) for line in scanned.lines]
+    return Matches(
+        matches=await with_context(workspace.root, places, given.context_lines, deadline),
+        files_searched=len(selected.files),
+        total_matches=len(places),
+        truncated=not (scanned.complete and selected.complete),
+        timed_out=scanned.timed_out,
+        notes=_notes(scanned),
+    )
+
+
+def _notes(scanned: Scanned) -> tuple[str, ...]:
+    if scanned.costly_files:
+        return (f"The regex takes too long in {scanned.costly_files} files: they were left out.",)
+    return ()

@@ -1,0 +1,88 @@
+"""list_files: what is in a directory, and in those below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.tools.deadline import SECONDS, Deadline
+from ragforge.tools.listing import Directory
+from ragforge.tools.tool import Arguments, as_tool
+from ragforge.tools.workspace import Workspace
+
+NAME = "list_files"
+
+
+class ListArguments(Arguments):
+    """What list_files is called with."""
+
+    path: str = Field("", description="Directory, relative to the project; empty for all of it")
+    depth: int = Field(1, ge=1, le=20, description="How many levels to show")
+    max_results: int = Field(300, ge=1, le=5_000, description="How many entries at most")
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Files and directories by level, then path; a directory has a `/` at its end."""
+
+    path: str
+    entries: tuple[str, ...]
+    truncated: bool
+    left_out: Mapping[str, int]  # how many entries, by reason
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "entries": list(self.entries),
+            "truncated": self.truncated,
+            "left_out": dict(self.left_out),
+        }
+
+
+def list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+    """Return list_files for a model."""
+
+    async def call(given: ListArguments) -> Entries:
+        return await list_files(workspace, given)
+
+    return as_tool(NAME, ListArguments, call, fixed=fixed)
+
+
+async def list_files(
+    workspace: Workspace, given: ListArguments, seconds: float = SECONDS
+) -> Entries:
+    """Return what is in a directory. Raises OutsideProject, or InputError if it is none."""
+    deadline = Deadline(seconds)
+    return await deadline.in_thread(lambda: _list(workspace, given, deadline))
+
+
+def _list(workspace: Workspace, given: ListArguments, deadline: Deadline) -> Entries:
+    path = workspace.root.inside(given.path)
+    entries: list[str] = []
+    left_out: dict[str, int] = {}
+    level = [path]
+    truncated = False
+    for _ in range(given.depth):
+        below: list[str] = []
+        for directory in level:
+            if len(entries) > given.max_results or deadline.has_passed:
+                truncated = True
+                break
+            node = workspace.listing.directory(directory)
+            if isinstance(node, Directory):
+                inner = [name for _, name in node.directories]
+                below += inner
+                entries += sorted([*(f"{name}/" for name in inner), *node.files, *node.others])
+                for reason in node.left_out.values():
+                    left_out[reason] = left_out.get(reason, 0) + 1
+            elif directory == path:
+                why = f"it is left out: {node}" if node else "there is no such directory"
+                raise InputError(f"{given.path!r} cannot be listed: {why}.")
+        level = sorted(below)
+    kept = tuple(entries[: given.max_results])
+    return Entries(path, kept, truncated or len(kept) < len(entries), left_out)

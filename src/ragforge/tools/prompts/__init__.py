@@ -1,0 +1,1 @@
+"""Prompts of the tools: what a model is told of each."""

@@ -1,0 +1,162 @@
+"""read_file: lines of one file, as text."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from pydantic import Field
+
+from ragforge.brain.look import HEAD, decode, is_binary
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.tools.deadline import SECONDS, Deadline
+from ragforge.tools.excerpt import GAP, split_lines
+from ragforge.tools.listing import LIMITS, OWN, Directory
+from ragforge.tools.tool import Arguments, as_tool
+from ragforge.tools.workspace import Workspace
+
+NAME = "read_file"
+MOST_LINES = 2_000
+MOST_CHARS = 100_000
+LINE_CHARS = 2_000
+
+
+class ReadArguments(Arguments):
+    """What read_file is called with."""
+
+    path: str = Field(min_length=1, description="File, relative to the project")
+    start_line: int = Field(1, ge=1, description="First line, counted from 1")
+    end_line: int | None = Field(None, ge=1, description="Last line; without it, as many as fit")
+    line_numbers: bool = Field(False, description="Whether to begin each line with its number")
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """Lines of a file. `truncated` if lines were asked for, or parts of them, that are not here."""
+
+    file: str
+    content: str
+    start_line: int
+    end_line: int  # one less than the start if there is nothing
+    total_lines: int | None  # where the end of the file was seen
+    truncated: bool
+
+    def to_json(self) -> Json:
+        return {
+            "file": self.file,
+            "content": self.content,
+            "startLine": self.start_line,
+            "endLine": self.end_line,
+            "total_lines": self.total_lines,
+            "truncated": self.truncated,
+        }
+
+
+def read_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+    """Return read_file for a model."""
+
+    async def call(given: ReadArguments) -> FileText:
+        return await read_file(workspace, given)
+
+    return as_tool(NAME, ReadArguments, call, fixed=fixed)
+
+
+async def read_file(
+    workspace: Workspace, given: ReadArguments, seconds: float = SECONDS
+) -> FileText:
+    """Return lines of a file. Raises OutsideProject, or InputError that says why not."""
+    deadline = Deadline(seconds)
+    return await deadline.in_thread(lambda: _read(workspace, given, deadline))
+
+
+def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> FileText:
+    path = workspace.root.inside(given.path)
+    if given.end_line is not None and given.end_line < given.start_line:
+        raise InputError(f"end_line {given.end_line} is before start_line {given.start_line}.")
+    if why := _reason(workspace, path):
+        raise InputError(f"{given.path!r} cannot be read: {why}.")
+    try:
+        with _opened(workspace.root.full(path)) as file:
+            head = file.peek(HEAD)
+            if is_binary(head):
+                raise InputError(f"{given.path!r} cannot be read: it is binary.")
+            if os.fstat(file.fileno()).st_size <= LIMITS.max_bytes:
+                lines = split_lines(decode(file.read(LIMITS.max_bytes)))
+                return _page(path, given, iter(lines[given.start_line - 1 :]), len(lines))
+            return _page(path, given, _far(file, head, given.start_line, deadline), None)
+    except OSError as error:
+        raise InputError(f"{given.path!r} cannot be read: {error.strerror}.") from error
+
+
+def _reason(workspace: Workspace, path: str) -> str | None:
+    """Return why a file is not for reading, or None."""
+    parent, _, name = path.rpartition("/")
+    node = workspace.listing.directory(parent)
+    if not isinstance(node, Directory):
+        return f"it is left out: {node}" if node else "there is no such file"
+    if path in node.files or path in node.others:
+        return None
+    if any(path == inner for _, inner in node.directories) or not path:
+        return "it is a directory"
+    reason = node.left_out.get(name) or node.left_out.get(f"{name}/")
+    return f"it is left out: {reason}" if reason and reason not in OWN else "there is no such file"
+
+
+def _opened(full: str) -> io.BufferedReader:
+    """Open a regular file, and nothing that a link or a pipe has become since it was listed."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    descriptor = os.open(full, flags | getattr(os, "O_BINARY", 0))
+    file: io.BufferedReader = io.BufferedReader(io.FileIO(descriptor), 1 << 16)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(0, "it is no regular file")
+    return file
+
+
+def _far(file: io.BufferedReader, head: bytes, start: int, deadline: Deadline) -> Iterator[str]:
+    """Yield the lines of a large file from one on, without ever holding much of it."""
+    wide = head.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    text = io.TextIOWrapper(file, "utf-16" if wide else "utf-8-sig", "replace", newline="\n")
+    number = 1
+    is_new = True
+    with text:
+        while piece := text.readline(MOST_CHARS):
+            if deadline.has_passed:
+                raise InputError(f"Line {start} was not reached in time: the file is very large.")
+            if number >= start and is_new:
+                yield piece.removesuffix("\n").removesuffix("\r")
+            is_new = piece.endswith("\n")
+            number += is_new
+
+
+def _page(path: str, given: ReadArguments, lines: Iterator[str], total: int | None) -> FileText:
+    """Take lines as long as they fit."""
+    start = given.start_line
+    wanted = MOST_LINES if given.end_line is None else given.end_line - start + 1
+    taken: list[str] = []
+    size = 0
+    truncated = ended = False
+    for line in islice(lines, min(wanted, MOST_LINES)):
+        shown = line if len(line) <= LINE_CHARS else line[:LINE_CHARS] + GAP
+        told = f"{start + len(taken)}\t{shown}" if given.line_numbers else shown
+        size += len(told) + 1
+        if size > MOST_CHARS:
+            truncated = True
+            break
+        truncated = truncated or shown is not line
+        taken.append(told)
+    else:
+        ended = len(taken) < min(wanted, MOST_LINES)
+    last = start + len(taken) - 1
+    if total is None and ended:
+        total = last
+    asked = given.end_line if given.end_line is not None else total
+    more = not ended and (asked is None or last < asked) and (total is None or last < total)
+    return FileText(path, "\n".join(taken), start, last, total, truncated or more)

@@ -1,0 +1,291 @@
+"""Scan: run an engine over many files, several processes at once, and stop at enough."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ragforge.brain.look import HEAD, is_binary
+from ragforge.tools.children import child
+from ragforge.tools.confine import Root
+from ragforge.tools.deadline import Deadline
+from ragforge.tools.engine import Engine
+from ragforge.tools.excerpt import around
+
+PROCESSES = max(1, min(os.cpu_count() or 1, 8))
+FEW_FILES = 200
+"""So many are not worth a second process."""
+ARGUMENT_BYTES = 24_000 if os.name == "nt" else 100_000
+BLOCK = 1 << 16
+EVENT_BYTES = 32_000_000
+"""A longer line of output than a file of the allowed size can make: it grew since."""
+LINE_CHARS = 10_000
+"""How much of a line is kept, around its match."""
+SAID_BYTES = 20_000
+TOO_LONG: list[bytes] = []
+_COSTLY = re.compile(rb"PCRE2: error matching|takes too long")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that matches, and where in it; of a very long one only what is near the match."""
+
+    file: str
+    number: int
+    text: str
+    start: int
+    end: int
+
+    @property
+    def match(self) -> str:
+        return self.text[self.start : self.end]
+
+
+@dataclass(slots=True)
+class Scanned:
+    """The lines that match, in the order of files and lines."""
+
+    lines: list[Line] = field(default_factory=list)
+    complete: bool = True
+    timed_out: bool = False
+    costly_files: int = 0  # in which the pattern was given up
+
+
+@dataclass(slots=True)
+class _Part:
+    """Some of the files and what was found in them so far."""
+
+    files: Sequence[str]
+    lines: list[Line] = field(default_factory=list)
+    costly: int = 0
+    broken: bool = False
+
+
+async def matching_lines(
+    root: Root,
+    engine: Engine,
+    files: Sequence[str],
+    regex: str,
+    ignore_case: bool,
+    most: int,
+    deadline: Deadline,
+) -> Scanned:
+    """Return the first `most` lines that match; what was found when time is up counts.
+
+    Raises BadPattern.
+    """
+    search = _Search(root, engine, regex, engine.lines(regex, ignore_case), most + 1)
+    parts = [_Part(chunk) for chunk in chunks(files)] or [_Part([os.devnull])]
+    scanned = Scanned()
+    gate = asyncio.Semaphore(PROCESSES)
+    try:
+        async with (
+            asyncio.timeout(deadline.left),
+            _running(search.scan(part, gate) for part in parts) as tasks,
+        ):
+            for part, task in zip(parts, tasks, strict=True):
+                await task
+                scanned.lines += part.lines
+                if len(scanned.lines) > most:
+                    break
+    except TimeoutError:
+        scanned.timed_out = True
+        scanned.lines = [line for part in parts for line in part.lines]
+    broken = scanned.timed_out or any(part.broken for part in parts)
+    scanned.complete = not broken and len(scanned.lines) <= most
+    scanned.lines = scanned.lines[:most]
+    scanned.costly_files = sum(part.costly for part in parts)
+    return scanned
+
+
+async def matching_words(
+    root: Root, engine: Engine, files: Sequence[str], regex: str, deadline: Deadline
+) -> tuple[Counter[str], bool]:
+    """Count all that matches, in any case; and tell whether there was time for all files."""
+    command = engine.words(regex)
+    gate = asyncio.Semaphore(PROCESSES)
+    found: Counter[str] = Counter()
+
+    async def count(chunk: Sequence[str]) -> None:
+        async with (
+            gate,
+            child([*command, *_arguments(chunk)], root.path) as process,
+            _running([_drained(process.stderr)]),
+        ):
+            async for lines in _lines(process.stdout):
+                found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
+
+    try:
+        async with (
+            asyncio.timeout(deadline.left),
+            _running(count(chunk) for chunk in chunks(files)) as tasks,
+        ):
+            for task in tasks:
+                await task
+    except TimeoutError:
+        return found, False
+    return found, True
+
+
+def chunks(files: Sequence[str]) -> list[Sequence[str]]:
+    """Cut a list into pieces that fit a command line, enough of them for all processes."""
+    wanted = max(FEW_FILES, -(-len(files) // (2 * PROCESSES)))
+    done: list[Sequence[str]] = []
+    first = size = 0
+    for number, path in enumerate(files):
+        length = (len(path) if path.isascii() else 4 * len(path)) + 16  # and its pointer
+        if number - first >= wanted or size + length > ARGUMENT_BYTES:
+            done.append(files[first:number])
+            first, size = number, 0
+        size += length
+    if first < len(files):
+        done.append(files[first:])
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is looked for, by whom."""
+
+    root: Root
+    engine: Engine
+    regex: str
+    command: list[str]
+    most: int
+
+    async def scan(self, part: _Part, gate: asyncio.Semaphore) -> None:
+        """Look into the files of a part; after one that is too much, into those behind it."""
+        files = part.files
+        while files and len(part.lines) < self.most:
+            async with gate, child([*self.command, *_arguments(files)], self.root.path) as process:
+                files = await self._read(process, part, files)
+
+    async def _read(
+        self, process: asyncio.subprocess.Process, part: _Part, files: Sequence[str]
+    ) -> Sequence[str]:
+        """Take what a process prints, and return which files are still to be looked into."""
+        reader = _Reader(self.root, part, self.most)
+        async with _running([_drained(process.stderr)]) as [complaints]:
+            async for lines in _lines(process.stdout):
+                if lines is TOO_LONG:
+                    part.costly += 1
+                    place = files.index(reader.file) if reader.file in files else len(files)
+                    return files[place + 1 :]
+                if not reader.take(lines):
+                    return ()
+            said = await complaints
+        code = await process.wait()
+        part.costly += len(_COSTLY.findall(said))
+        part.broken = not reader.summed_up
+        if part.broken and code > 0:
+            raise self.engine.complaint(self.regex, said.decode("utf-8", "replace"))
+        return ()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the events of one process into a part."""
+
+    root: Root
+    part: _Part
+    most: int
+    file: str = ""
+    is_wanted: bool = False
+    summed_up: bool = False
+
+    def take(self, lines: Sequence[bytes]) -> bool:
+        """Take events; return whether more are wanted."""
+        for line in lines:
+            event = json.loads(line)
+            kind, data = event["type"], event["data"]
+            if kind == "begin":
+                self.file = data["path"]["text"].removeprefix("./")
+                self.is_wanted = _is_text(self.root, self.file)
+            elif kind == "match" and self.is_wanted:
+                self.part.lines.append(_line(self.file, data))
+                if len(self.part.lines) >= self.most:
+                    return False
+            elif kind == "summary":
+                self.summed_up = True
+        return True
+
+
+def _line(file: str, data: dict[str, Any]) -> Line:
+    text, raw = data["lines"].get("text"), b""
+    first = data["submatches"][0] if data["submatches"] else {"start": 0, "end": 0}
+    start, end = first["start"], first["end"]
+    if text is None:  # not UTF-8: then a byte is a character
+        raw = base64.b64decode(data["lines"]["bytes"])
+        text = raw.decode("cp1252", "replace")
+    elif not text.isascii():
+        raw = text.encode()
+        start, end = len(raw[:start].decode()), len(raw[:end].decode())
+    text = text.removesuffix("\n").removesuffix("\r")
+    kept, offset = around(text, start, end, LINE_CHARS)
+    return Line(file, data["line_number"], kept, start - offset, min(end - offset, len(kept)))
+
+
+def _is_text(root: Root, path: str) -> bool:
+    """Tell whether a file is what it was listed as, and text."""
+    if not root.is_own(path):
+        return False
+    try:
+        with open(root.full(path), "rb") as file:
+            return not is_binary(file.read(HEAD))
+    except OSError:
+        return True  # gone since; what was found in it was there
+
+
+def _arguments(files: Sequence[str]) -> list[str]:
+    """Spell paths so that none is taken for an option or for the input."""
+    return [path if path == os.devnull else f"./{path}" for path in files]
+
+
+@asynccontextmanager
+async def _running(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[list[asyncio.Task[T]]]:
+    """Run works until the end of the block, and none any longer."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list[bytes]]:
+    """Yield the whole lines of each block; TOO_LONG, and nothing after it, for an endless one."""
+    assert stream is not None
+    rest: list[bytes] = []
+    size = 0
+    while block := await stream.read(BLOCK):
+        head, newline, tail = block.rpartition(b"\n")
+        if newline:
+            yield b"".join([*rest, head]).split(b"\n")
+            rest, size = [], 0
+        rest.append(tail)
+        size += len(tail)
+        if size > EVENT_BYTES:
+            yield TOO_LONG
+            return
+    if size:
+        yield [b"".join(rest)]
+
+
+async def _drained(stream: asyncio.StreamReader | None) -> bytes:
+    """Read to the end, keeping the beginning."""
+    assert stream is not None
+    said = b""
+    while block := await stream.read(BLOCK):
+        said += block[: SAID_BYTES - len(said)]
+    return said

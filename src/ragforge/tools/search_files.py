@@ -1,0 +1,202 @@
+"""search_files: words that are nearly those asked for, in files and in their names.
+
+First all words that may be near enough are counted, by pieces of the query that a slip leaves
+unharmed. They are few, and compared exactly. Then the lines that hold the near ones are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from pydantic import Field
+
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.tools import fuzzy
+from ragforge.tools.deadline import SECONDS, Deadline
+from ragforge.tools.matches import Matches, Place, with_context
+from ragforge.tools.scan import Line, matching_lines, matching_words
+from ragforge.tools.tool import Arguments, as_tool
+from ragforge.tools.workspace import Workspace
+
+NAME = "search_files"
+MANY_LINES = 20_000
+"""More are not scored."""
+AT_ONCE = 2_000
+"""Words that stand in so many places together are looked for together."""
+WORDS_AT_ONCE = 500
+
+
+class SearchArguments(Arguments):
+    """What search_files is called with."""
+
+    pattern: str = Field(description="Glob of the files, such as **/*.py, src/ or *.{ts,tsx}")
+    query: str = Field(min_length=1, max_length=200, description="Words to look for")
+    threshold: float = Field(
+        0.7, ge=0.3, le=1.0, description="How alike they must be; 1 is the same word"
+    )
+    max_results: int = Field(50, ge=1, le=1_000, description="How many matches at most")
+    context_lines: int = Field(
+        0, ge=0, le=200, description="How many lines to show above and below each match"
+    )
+
+
+def search_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+    """Return search_files for a model."""
+
+    async def call(given: SearchArguments) -> Matches:
+        return await search_files(workspace, given)
+
+    return as_tool(NAME, SearchArguments, call, fixed=fixed)
+
+
+async def search_files(
+    workspace: Workspace, given: SearchArguments, seconds: float = SECONDS
+) -> Matches:
+    """Return the places most like the query, by similarity, then path, then line.
+
+    When the time is up, what was found by then. Raises BadPattern or OutsideProject, or
+    InputError for a query without words.
+    """
+    deadline = Deadline(seconds)
+    query = fuzzy.read_query(given.query)
+    if not query.words:
+        raise InputError(f"{NAME}: the query {given.query!r} has no words in it.")
+    selected = await workspace.select(given.pattern, deadline)
+    search = _Search(workspace, selected.files, query, given, deadline)
+    await search.contents()
+    await deadline.in_thread(search.names)
+    places = sorted(search.places.values(), key=_order)
+    kept = places[: given.max_results]
+    return Matches(
+        matches=await with_context(workspace.root, kept, given.context_lines, deadline),
+        files_searched=len(selected.files),
+        total_matches=len(places),
+        truncated=len(kept) < len(places) or not (search.complete and selected.complete),
+        timed_out=search.timed_out,
+    )
+
+
+@dataclass(slots=True)
+class _Search:
+    """One search under way."""
+
+    workspace: Workspace
+    files: Sequence[str]
+    query: fuzzy.Query
+    given: SearchArguments
+    deadline: Deadline
+    complete: bool = True
+    timed_out: bool = False
+    places: dict[tuple[str, int, bool], Place] = field(default_factory=dict)
+
+    async def contents(self) -> None:
+        """Find lines."""
+        root, engine = self.workspace.root, self.workspace.engine
+        regex = fuzzy.regex_for(self.query, self.given.threshold)
+        counted, in_time = await matching_words(root, engine, self.files, regex, self.deadline)
+        self._note(in_time)
+        likeness = await self.deadline.in_thread(
+            lambda: fuzzy.likeness(self.query, counted, self.given.threshold)
+        )
+        for words, alike in self._groups(likeness, counted):
+            if self.timed_out or (self._is_one_word and self._has_enough):
+                self.complete = False
+                break
+            most = self.given.max_results if alike else MANY_LINES
+            regex = engine.any_of(words)
+            scanned = await matching_lines(
+                root, engine, self.files, regex, False, most, self.deadline
+            )
+            self.complete = self.complete and scanned.complete
+            self._note(not scanned.timed_out)
+            await self.deadline.in_thread(partial(self._score, scanned.lines, likeness))
+
+    def names(self) -> None:
+        """Find file names; where the query has a slash in it, paths."""
+        whole = "/" in self.given.query
+        names = {path: path if whole else path.rpartition("/")[2] for path in self.files}
+        words = {word for name in names.values() for word in fuzzy.WORD.findall(name)}
+        likeness = fuzzy.likeness(self.query, words, self.given.threshold)
+        for path, name in names.items() if likeness else ():
+            self._add(Line(path, 1, path, 0, 0), name, len(path) - len(name), likeness, True)
+
+    @property
+    def _has_enough(self) -> bool:
+        return len(self.places) >= self.given.max_results
+
+    @property
+    def _is_one_word(self) -> bool:
+        return len(self.query.targets) == 1
+
+    def _note(self, in_time: bool) -> None:
+        self.timed_out = self.timed_out or not in_time
+        self.complete = self.complete and in_time
+
+    def _groups(
+        self, likeness: fuzzy.Likeness, counted: Mapping[str, int]
+    ) -> Iterator[tuple[list[str], bool]]:
+        """Yield words to look for together, and whether they are all equally near.
+
+        For one word the nearest come first: then the search may stop at enough. For several,
+        those that no line can do without.
+        """
+        if self._is_one_word:
+            ranked = sorted(likeness, key=lambda word: (-likeness[word][0], word))
+            yield from _grouped(ranked, likeness, counted)
+            return
+        targets = range(len(self.query.targets))
+        counts = [sum(counted[w] for w, near in likeness.items() if t in near) for t in targets]
+        chosen = fuzzy.needed(self.query, counts, self.given.threshold)
+        words = sorted(word for word, near in likeness.items() if not chosen.isdisjoint(near))
+        for first in range(0, len(words), WORDS_AT_ONCE):
+            yield words[first : first + WORDS_AT_ONCE], False
+
+    def _score(self, lines: Sequence[Line], likeness: fuzzy.Likeness) -> None:
+        for line in lines:
+            self._add(line, line.text, 0, likeness, False)
+
+    def _add(
+        self, line: Line, text: str, offset: int, likeness: fuzzy.Likeness, in_name: bool
+    ) -> None:
+        """Score a text and keep its line if it is like the query."""
+        found = [
+            (match, near)
+            for match in fuzzy.WORD.finditer(text)
+            if (near := likeness.get(match.group()))
+        ]
+        if not found:
+            return
+        similarity = fuzzy.score(self.query, [near for _, near in found])
+        if similarity < self.given.threshold:
+            return
+        best = max(found, key=lambda each: max(each[1].values()))[0]
+        start, end = best.start() + offset, best.end() + offset
+        kept = Line(line.file, line.number, line.text, start, end)
+        self.places[line.file, line.number, in_name] = Place(kept, similarity, in_name)
+
+
+def _grouped(
+    ranked: Sequence[str], likeness: fuzzy.Likeness, counted: Mapping[str, int]
+) -> Iterator[tuple[list[str], bool]]:
+    """Cut words, nearest first, into groups; one that stands in many places is of one kind."""
+    group: list[str] = []
+    places = 0
+    for word in ranked:
+        same = not group or likeness[word] == likeness[group[-1]]
+        full = places + counted[word] > AT_ONCE or len(group) >= WORDS_AT_ONCE
+        if group and full and (not same or len(group) >= WORDS_AT_ONCE):
+            yield group, likeness[group[0]] == likeness[group[-1]]
+            group, places = [], 0
+        group.append(word)
+        places += counted[word]
+    if group:
+        yield group, likeness[group[0]] == likeness[group[-1]]
+
+
+def _order(place: Place) -> tuple[float, str, int, bool]:
+    line = place.line
+    return -(place.similarity or 0.0), line.file, line.number, not place.in_name

@@ -1,0 +1,85 @@
+"""Tool: a function with checked arguments, as something that a model may call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ragforge.domain.chat import ToolSpec
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.llm.prompts import prompt
+
+PROMPTS = "ragforge.tools.prompts"
+
+
+class Arguments(BaseModel):
+    """What a tool is called with; each field is described to the model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Result(Protocol):
+    """What a tool returns to Python; a model gets its JSON."""
+
+    def to_json(self) -> Json: ...
+
+
+Given = TypeVar("Given", bound=Arguments)
+
+
+def as_tool(
+    name: str,
+    arguments: type[Given],
+    call: Callable[[Given], Awaitable[Result]],
+    *,
+    fixed: Mapping[str, Json] | None = None,
+    prompts: str = PROMPTS,
+    modifies_files: bool = False,
+) -> Tool:
+    """Return a tool that a model may call; `<name>.md` of the prompts tells it what for.
+
+    `fixed` arguments are not offered to the model, and always have the given value.
+    """
+    decided = dict(fixed or {})
+
+    async def run(given: Mapping[str, Json]) -> Json:
+        offered = [field for field in arguments.model_fields if field not in decided]
+        if unknown := [field for field in given if field not in offered]:
+            raise InputError(f"{name} has no argument {unknown[0]!r}; it has {offered}.")
+        return (await call(checked(name, arguments, {**given, **decided}))).to_json()
+
+    parameters = _without(arguments.model_json_schema(), decided)
+    spec = ToolSpec(name, prompt(prompts, name), parameters)
+    return Tool(spec, run, modifies_files)
+
+
+def checked(name: str, arguments: type[Given], given: Mapping[str, Json]) -> Given:
+    """Return the arguments. Raises InputError that says what is wrong with which."""
+    try:
+        return arguments.model_validate(given)
+    except ValidationError as error:
+        wrong = [
+            f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+            for problem in error.errors(include_url=False, include_input=False)
+        ]
+        raise InputError(f"{name} cannot be called so. {'; '.join(wrong)}.") from error
+
+
+def _without(schema: dict[str, Any], decided: Mapping[str, Json]) -> dict[str, Any]:
+    """Return the schema as a model needs it: no titles, and nothing that is decided."""
+    fields = {
+        field: {key: value for key, value in told.items() if key != "title"}
+        for field, told in schema.get("properties", {}).items()
+        if field not in decided
+    }
+    required = [field for field in schema.get("required", []) if field in fields]
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": required,
+        "additionalProperties": False,
+    }

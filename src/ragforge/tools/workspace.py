@@ -1,0 +1,30 @@
+"""Workspace: one project as all tools see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.tools.confine import Root
+from ragforge.tools.deadline import Deadline
+from ragforge.tools.engine import Engine, best_engine
+from ragforge.tools.listing import Listing, Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A root that no tool leaves, its files, and who searches them."""
+
+    root: Root
+    listing: Listing
+    engine: Engine
+
+    @classmethod
+    def at(cls, directory: Path | str, engine: Engine | None = None) -> Workspace:
+        """Return the workspace of a directory. Raises InputError if it is none."""
+        root = Root.at(directory)
+        return cls(root, Listing(root), engine or best_engine())
+
+    async def select(self, pattern: str, deadline: Deadline, searched: bool = True) -> Selection:
+        """Return the files that a glob selects. Raises BadPattern or OutsideProject."""
+        return await deadline.in_thread(lambda: self.listing.select(pattern, deadline, searched))

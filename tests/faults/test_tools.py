@@ -1,0 +1,337 @@
+"""Tools among hostile files and patterns: bounded, confined, and nothing is left running."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import stat
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ragforge.errors import InputError
+from ragforge.tools import matches as surroundings
+from ragforge.tools import scan
+from ragforge.tools.engine import Engine, InPython, Ripgrep, best_engine
+from ragforge.tools.glob_files import GlobArguments, glob_files
+from ragforge.tools.grep_files import GrepArguments, grep_files
+from ragforge.tools.list_files import ListArguments, list_files
+from ragforge.tools.matches import Matches
+from ragforge.tools.read_file import ReadArguments, read_file, read_tool
+from ragforge.tools.search_files import SearchArguments, search_files
+from ragforge.tools.workspace import Workspace
+from tests.faults.test_bad_files import unprivileged
+
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture(params=["ripgrep", "python"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return best_engine() if request.param == "ripgrep" else InPython()
+
+
+async def grep(workspace: Workspace, regex: str, seconds: float = 60, **more: int) -> Matches:
+    return await grep_files(workspace, GrepArguments(pattern="**", regex=regex, **more), seconds)
+
+
+def children() -> set[int]:
+    """Processes below this one that do anything."""
+    mine = psutil.Process().children(recursive=True)
+    return {child.pid for child in mine if child.status() != psutil.STATUS_ZOMBIE}
+
+
+@pytest.mark.parametrize("regex", [r"(a+)+(?=b)$", r"(a|aa)+\1$", r"(.*a){20}(?!x)b"])
+async def test_a_catastrophic_regex_ends_and_costs_only_the_files_it_is_catastrophic_in(
+    tmp_path: Path, engine: Engine, regex: str
+) -> None:
+    (tmp_path / "a.txt").write_text("a" * 60 + "!\n")
+    (tmp_path / "b.txt").write_text("nothing of the kind\n")
+
+    found = await grep(Workspace.at(tmp_path, engine), regex, seconds=20)
+
+    assert not found.matches
+    assert not found.timed_out
+
+
+async def test_a_regex_that_is_catastrophic_in_python_alone_is_given_up_in_a_file(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.txt").write_text("a" * 60 + "!\n")
+    (tmp_path / "b.txt").write_text("ab\n")
+
+    found = await grep(Workspace.at(tmp_path, InPython()), "^(a+)+b?$|^ab", seconds=60)
+
+    assert [match.file for match in found.matches] == ["b.txt"]
+    assert found.notes == ("The regex takes too long in 1 files: they were left out.",)
+
+
+async def test_time_that_is_up_gives_what_was_found_and_ends_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "FEW_FILES", 1)
+    (tmp_path / "a.txt").write_text("ab\n")
+    for number in range(5):
+        (tmp_path / f"b{number}.txt").write_text("a" * 60 + "!\n")
+    before = children()
+
+    found = await grep(Workspace.at(tmp_path, InPython()), "^(a+)+b?$|^ab", seconds=1.5)
+
+    assert found.timed_out
+    assert found.truncated
+    assert [match.file for match in found.matches] == ["a.txt"]
+    assert children() <= before
+
+
+@pytest.mark.parametrize("search", ["grep", "fuzzy"])
+async def test_a_search_that_is_cancelled_leaves_no_process(
+    tmp_path: Path, search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    (tmp_path / "a.txt").write_text("words\n")
+    workspace = Workspace.at(tmp_path, Ripgrep(str(slow)))
+    before = children()
+    call = (
+        grep(workspace, "x")
+        if search == "grep"
+        else search_files(workspace, SearchArguments(pattern="**", query="words"))
+    )
+    task = asyncio.create_task(call)
+    async with asyncio.timeout(30):
+        while children() <= before:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert children() <= before
+
+
+async def test_a_program_that_cannot_be_started_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words\n")
+
+    with pytest.raises(InputError, match="cannot be started"):
+        await grep(Workspace.at(tmp_path, Ripgrep("/nowhere/rg")), "x")
+
+
+async def test_a_search_that_dies_is_not_taken_for_one_that_found_nothing(tmp_path: Path) -> None:
+    dying = tmp_path / "dying"
+    dying.write_text("#!/bin/sh\nkill -9 $$\n")
+    dying.chmod(0o755)
+    (tmp_path / "a.txt").write_text("words\n")
+
+    assert (await grep(Workspace.at(tmp_path, Ripgrep(str(dying))), "x")).truncated
+
+
+async def test_pipes_devices_sockets_and_loops_are_passed_by(
+    tmp_path: Path, engine: Engine
+) -> None:
+    (tmp_path / "a.txt").write_text("hit\n")
+    os.mkfifo(tmp_path / "pipe.txt")
+    if os.geteuid() == 0:
+        with suppress(PermissionError):
+            os.mknod(tmp_path / "device.txt", 0o600 | stat.S_IFCHR, os.makedev(1, 5))  # zeros
+    (tmp_path / "zero.txt").symlink_to("/dev/zero")
+    (tmp_path / "self").symlink_to(".")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "up").symlink_to("..")
+
+    workspace = Workspace.at(tmp_path, engine)
+
+    assert [match.file for match in (await grep(workspace, "hit")).matches] == ["a.txt"]
+    assert (await glob_files(workspace, GlobArguments(pattern="**"))).files == ("a.txt",)
+    for path in ("pipe.txt", "zero.txt", "loop", "up/x"):
+        with pytest.raises(InputError):
+            await read_file(workspace, ReadArguments(path=path))
+
+
+async def test_a_link_that_takes_a_files_place_after_it_was_listed_is_not_followed(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "secret.txt").write_text("hit: secret\n")
+    (project / "a.txt").write_text("hit\n")
+    (project / "b.txt").write_text("hit\n")
+    select = Workspace.select
+
+    async def then_swap(self: Workspace, *given: object) -> object:
+        selected = await select(self, *given)  # type: ignore[arg-type]
+        (project / "a.txt").unlink()
+        (project / "a.txt").symlink_to(tmp_path / "secret.txt")
+        return selected
+
+    monkeypatch.setattr(Workspace, "select", then_swap)
+
+    found = await grep(Workspace.at(project, engine), "hit", context_lines=1)
+
+    assert [match.file for match in found.matches] == ["b.txt"]
+
+
+@pytest.mark.parametrize("happens", ["deleted", "shortened", "grown"])
+async def test_a_file_that_changes_between_search_and_read_keeps_its_line(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, happens: str
+) -> None:
+    place = tmp_path / "a.txt"
+    place.write_text("above\nhit me\nbelow\n")
+    read = surroundings.lines_of
+
+    def meanwhile(*given: object) -> list[str]:
+        if happens == "deleted":
+            place.unlink()
+        else:
+            place.write_text("x\n" if happens == "shortened" else "x\ny\n" * 50)
+        return read(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(surroundings, "lines_of", meanwhile)
+
+    [match] = (await grep(Workspace.at(tmp_path, engine), "hit", context_lines=5)).matches
+
+    assert (match.content, match.line, match.start_line, match.end_line) == ("hit me", 2, 2, 2)
+
+
+async def test_files_that_are_gone_when_the_search_gets_to_them_are_passed_by(
+    tmp_path: Path, engine: Engine
+) -> None:
+    (tmp_path / "b.txt").write_text("hit\n")
+    workspace = Workspace.at(tmp_path, engine)
+
+    found = await scan.matching_lines(
+        workspace.root,
+        engine,
+        ["a.txt", "b.txt"],
+        "hit",
+        False,
+        10,
+        scan.Deadline(60),
+    )
+
+    assert [line.file for line in found.lines] == ["b.txt"]
+    assert found.complete
+
+
+async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
+    tmp_path: Path, engine: Engine
+) -> None:
+    tmp_path.chmod(0o755)
+    for parent in tmp_path.parents[:3]:
+        parent.chmod(0o755)
+    (tmp_path / "a.txt").write_text("hit\n")
+    (tmp_path / "b.txt").write_text("hit\n")
+    (tmp_path / "b.txt").chmod(0)
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed/c.txt").write_text("hit\n")
+    (tmp_path / "closed").chmod(0)
+    try:
+        with unprivileged():
+            workspace = Workspace.at(tmp_path, engine)
+            listed = await list_files(workspace, ListArguments(depth=3))
+            with pytest.raises(InputError, match="Permission denied"):
+                await read_file(workspace, ReadArguments(path="b.txt"))
+            with pytest.raises(InputError, match="left out: unreadable"):
+                await read_file(workspace, ReadArguments(path="closed/c.txt"))
+    finally:
+        (tmp_path / "closed").chmod(0o755)
+
+    assert listed.entries == ("a.txt", "b.txt", "closed/")
+
+
+async def test_names_that_are_not_unicode_are_passed_by(tmp_path: Path, engine: Engine) -> None:
+    (tmp_path / "a.txt").write_text("hit\n")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.txt")).write_text("hit\n")
+
+    workspace = Workspace.at(tmp_path, engine)
+
+    assert [match.file for match in (await grep(workspace, "hit")).matches] == ["a.txt"]
+    with pytest.raises(InputError, match="path: "):
+        await read_tool(workspace).run({"path": "bad\udcff.txt"})
+
+
+async def test_a_line_of_ten_megabytes_is_searched_and_shown_in_part(
+    tmp_path: Path, engine: Engine
+) -> None:
+    (tmp_path / "a.txt").write_text("x" * (9 * MEGABYTE) + "needle" + "y" * 100_000)
+    workspace = Workspace.at(tmp_path, engine)
+
+    [match] = (await grep(workspace, "needle", context_lines=50)).matches
+    [near] = (
+        await search_files(workspace, SearchArguments(pattern="**", query="xneedle"), 60)
+    ).matches or [None]
+
+    assert "xneedley" in match.content
+    assert len(match.content) <= 5_000
+    assert near is None  # a word of nine million letters is none
+
+
+async def test_a_file_that_grew_since_it_was_listed_costs_only_itself(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "EVENT_BYTES", 100_000)
+    (tmp_path / "a.txt").write_text("hit\n")
+    (tmp_path / "b.txt").write_text("hit" * 200_000)
+    (tmp_path / "c.txt").write_text("hit\n")
+
+    found = await grep(Workspace.at(tmp_path, engine), "hit")
+
+    assert [match.file for match in found.matches] == ["a.txt", "c.txt"]
+    assert found.notes
+
+
+def peak(work: Callable[[], object]) -> float:
+    """Return by how many MB the work raised the most memory this process ever had."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    work()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+@pytest.mark.slow
+def test_a_line_of_a_gigabyte_is_not_searched_and_its_beginning_can_be_read(
+    tmp_path: Path,
+) -> None:
+    with open(tmp_path / "big.txt", "wb") as file:
+        for _ in range(16):
+            file.write(b"x" * (1 << 26))
+    (tmp_path / "a.txt").write_text("xx\n")
+    workspace = Workspace.at(tmp_path)
+
+    async def work() -> None:
+        found = await grep(workspace, "xx")
+        assert [match.file for match in found.matches] == ["a.txt"]
+        text = await read_file(workspace, ReadArguments(path="big.txt"), 60)
+        assert len(text.content) <= 2_001
+        assert text.truncated
+        with pytest.raises(InputError, match="not reached in time"):
+            await read_file(workspace, ReadArguments(path="big.txt", start_line=2), 0.2)
+
+    assert peak(lambda: asyncio.run(work())) < 200
+
+
+@pytest.mark.slow
+async def test_fifty_thousand_files_are_searched_within_bounds(tmp_path: Path) -> None:
+    for folder in range(50):
+        place = tmp_path / f"{folder:02}"
+        place.mkdir()
+        for number in range(1_000):
+            os.close(os.open(place / f"{number}.txt", os.O_CREAT | os.O_WRONLY))
+    (tmp_path / "49/999.txt").write_text("the needle\n")
+    workspace = Workspace.at(tmp_path)
+    before = children()
+
+    found = await grep(workspace, "needle")
+    near = await search_files(workspace, SearchArguments(pattern="**", query="nedle"), 60)
+    start = time.monotonic()
+    hurried = await grep(workspace, "needle", seconds=0.05)
+
+    assert found.files_searched == 50_000
+    assert [match.file for match in found.matches] == ["49/999.txt"]
+    assert [match.file for match in near.matches] == ["49/999.txt"]
+    assert hurried.truncated
+    assert time.monotonic() - start < 10
+    assert children() <= before
