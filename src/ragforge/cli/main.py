@@ -11,7 +11,17 @@ import typer
 
 from ragforge import __version__
 from ragforge.cli.arguments import clean, global_options_first, wants_debug
-from ragforge.cli.commands import ask, brain, config, doctor, memory, search, sessions, store
+from ragforge.cli.commands import (
+    ask,
+    brain,
+    check_command,
+    config,
+    doctor,
+    memory,
+    search,
+    sessions,
+    store,
+)
 from ragforge.cli.console import print_error
 from ragforge.cli.state import GlobalOptions
 from ragforge.errors import RagForgeError, SettingsError
@@ -73,6 +83,7 @@ sessions.register(app)
 memory.register(app)
 store.register(app)
 config.register(app)
+check_command.register(app)
 doctor.register(app)
 
 

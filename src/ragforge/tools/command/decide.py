@@ -1,0 +1,85 @@
+"""Decide: may this line run without asking anyone?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ragforge.tools.command import shell
+from ragforge.tools.command.git.check import check_git
+from ragforge.tools.command.paths import Place, directory, shown
+from ragforge.tools.command.plan import Allowed, Decision, NotAllowed, Refused, Stage, Step
+from ragforge.tools.command.programs import PROGRAMS
+
+
+def decide(line: str, project_root: str, cwd: str | None = None) -> Decision:
+    """Return what the line would run, or why it is refused. Nothing is executed.
+
+    `cwd` is relative to the project's root, or absolute and inside it.
+    """
+    try:
+        place = _place(project_root, cwd)
+        return Allowed(tuple(_steps(place, shell.parse(line))))
+    except NotAllowed as refusal:
+        return Refused(str(refusal))
+    except (RecursionError, ValueError, OSError) as error:
+        return Refused(f"it cannot be checked ({type(error).__name__})")
+
+
+def _place(project_root: str, cwd: str | None) -> Place:
+    root = os.path.realpath(project_root)
+    if not os.path.isdir(root):
+        raise NotAllowed(f"the project {shown(project_root)} is not a directory")
+    return Place(root, directory(Place(root, root), cwd or "."))
+
+
+def _steps(place: Place, pipelines: tuple[shell.Pipeline, ...]) -> Iterator[Step]:
+    """Yield the steps; `cd` at the start only changes where the rest of the line runs."""
+    at_start = True
+    for position, pipeline in enumerate(pipelines):
+        if pipeline.commands[0].words[0].text == "cd":
+            follows = pipelines[position + 1].joint if position + 1 < len(pipelines) else "&&"
+            if not at_start or follows == "||" or len(pipeline.commands) != 1:
+                raise NotAllowed("cd is only allowed at the start of the line, as in cd DIR && …")
+            place = _changed(place, pipeline.commands[0])
+            continue
+        stages = tuple(_stage(place, command) for command in pipeline.commands)
+        yield Step(";" if at_start else pipeline.joint, stages)
+        at_start = False
+    if at_start:
+        yield Step(";", (Stage("pwd", (), place.cwd, silent=True),))
+
+
+def _changed(place: Place, command: shell.Simple) -> Place:
+    words = [word.text for word in command.words[1:]]
+    if words[:1] == ["--"]:
+        del words[0]
+    if len(words) != 1 or words[0].startswith("-") or not words[0]:
+        raise NotAllowed("cd needs one directory")
+    return replace(place, cwd=directory(place, words[0]))
+
+
+def _stage(place: Place, command: shell.Simple) -> Stage:
+    name, *words = command.words
+    if not name.plain or name.glob is not None:
+        raise NotAllowed("the program's name is quoted or a pattern")
+    if "/" in name.text:
+        raise NotAllowed(f"the program {shown(name.text)} is given by its path; use its name")
+    subcommand = None
+    if name.text == "git":
+        run_as: tuple[str, ...] = ("git",)
+        subcommand, arguments = check_git(place, words)
+    elif (program := PROGRAMS.get(name.text)) is not None:
+        run_as = program.run_as or (name.text,)
+        arguments = program.arguments(place, words)
+    else:
+        raise NotAllowed(f"the program {shown(name.text)} is not on the list")
+    return Stage(
+        run_as[0],
+        (*run_as[1:], *arguments),
+        place.cwd,
+        errors_to=command.errors_to,
+        silent=command.silent,
+        git=subcommand,
+    )

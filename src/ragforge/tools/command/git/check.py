@@ -1,0 +1,82 @@
+"""git as a program of a line: what stands before the sub-command, and which repository it sees."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from ragforge.tools.command.git.subcommands import SUBCOMMANDS
+from ragforge.tools.command.options import listed, read_options
+from ragforge.tools.command.paths import Place, is_inside, shown
+from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.shell import Word
+
+_GLOBAL = listed(
+    "--no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs "
+    "--icase-pathspecs --no-replace-objects"
+)
+# The only settings a line may bring along: how names and colours are shown.
+_SETTINGS = re.compile(
+    r"(color\.(ui|branch|diff|grep|status)=(always|never|auto|true|false)"
+    r"|core\.quote[pP]ath=(on|off|true|false))"
+)
+
+
+def check_git(place: Place, words: Sequence[Word]) -> tuple[str, list[str]]:
+    """Return the sub-command and all arguments of git. Raises NotAllowed."""
+    before: list[str] = []
+    remaining = list(reversed(words))
+    while remaining and remaining[-1].text.startswith("-"):
+        word = remaining.pop().text
+        if word == "--version" and not remaining:
+            return "version", ["version"]
+        if word in _GLOBAL:
+            before.append(word)
+        elif word == "-C" and remaining:
+            _check_directory(place, remaining.pop().text)
+        elif word == "-c" and remaining:
+            before += ["-c", _setting(remaining.pop().text)]
+        else:
+            raise NotAllowed(f"the option {shown(word)} of git is not on the list")
+    if not remaining:
+        raise NotAllowed("git without a sub-command is not allowed")
+    rest = list(reversed(remaining))
+    name, rest = _named(rest)
+    _check_repository(place)
+    program = SUBCOMMANDS[name]
+    parsed = read_options(program, place, rest)
+    operands = program.operands(place, parsed)
+    always = program.run_as or ()
+    return name, [*before, *name.split(), *always, *parsed.option_words(), *operands]
+
+
+def _named(words: list[Word]) -> tuple[str, list[Word]]:
+    two = " ".join(word.text for word in words[:2])
+    if two in SUBCOMMANDS and len(words) > 1:
+        return two, words[2:]
+    if words[0].text in SUBCOMMANDS:
+        return words[0].text, words[1:]
+    raise NotAllowed(f"git {words[0].text[:40]} is not on the list of what only inspects")
+
+
+def _setting(text: str) -> str:
+    if not _SETTINGS.fullmatch(text):
+        raise NotAllowed(f"git -c {shown(text)} is not on the list")
+    return text
+
+
+def _check_directory(place: Place, text: str) -> None:
+    """Allow -C for the directory where git runs anyway: another may hold another repository."""
+    if os.path.realpath(os.path.join(place.cwd, text)) != place.cwd:
+        raise NotAllowed("git -C may only name the current directory")
+
+
+def _check_repository(place: Place) -> None:
+    """Refuse to run in a repository inside the project's: its configuration is a stranger's."""
+    folder = place.cwd
+    while folder != place.root and is_inside(place.root, folder):
+        is_bare = all(os.path.lexists(os.path.join(folder, n)) for n in ("HEAD", "objects", "refs"))
+        if is_bare or os.path.lexists(os.path.join(folder, ".git")):
+            raise NotAllowed("the directory belongs to another repository inside the project")
+        folder = os.path.dirname(folder)

@@ -1,0 +1,142 @@
+"""Options that several sub-commands of git share, and what their operands may be."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from ragforge.tools.command.kinds import (
+    layout,
+    matching,
+    number,
+    one_of,
+    pathspec_text,
+    text,
+    when,
+)
+from ragforge.tools.command.options import Options, Parsed, flags, maybe, valued
+from ragforge.tools.command.paths import Place, check_path, shown
+from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.shell import Word
+
+_MAGIC = re.compile(r":(\([^)]*\)|[!^/]+)?")
+
+
+def form(place: Place, word: Word) -> str:
+    """A format; %G and the like would run gpg."""
+    if re.search(r"%[-+ ]?G|signature|%\(describe", word.text):
+        raise NotAllowed(f"the format {shown(word.text)} asks for a signature or runs git again")
+    return layout(place, word)
+
+
+similarity = matching(r"\d{1,3}%?", "a percentage")
+column_options = matching(r"[a-z,=]{0,40}", "a list of column options")
+
+_MERGES = ("off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "cc")
+
+FORMAT: Options = (
+    flags("--oneline --abbrev-commit --no-abbrev-commit --no-decorate --relative-date --no-notes")
+    | maybe(form, "--format --pretty")
+    | valued(text, "--date --encoding")
+    | maybe(one_of("short", "full", "auto", "no"), "--decorate")
+    | valued(text, "--decorate-refs --decorate-refs-exclude")
+    | maybe(number, "--abbrev")
+    | flags("--no-abbrev --show-notes --source --log-size --clear-decorations")
+)
+
+DIFF: Options = (
+    flags(
+        "-p -u -s -z -w -b -a -R -W -r -t -D "
+        "--patch --no-patch --raw --patch-with-raw --numstat --shortstat --summary --name-only "
+        "--name-status --patch-with-stat --compact-summary --minimal --patience --histogram "
+        "--no-color --no-renames --rename-empty --no-rename-empty --full-index --binary "
+        "--find-copies-harder --irreversible-delete --pickaxe-all --pickaxe-regex --text "
+        "--ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space "
+        "--ignore-blank-lines --function-context --exit-code --quiet --no-ext-diff --no-textconv "
+        "--no-prefix --default-prefix --no-relative --check --indent-heuristic "
+        "--no-indent-heuristic --no-color-moved --cumulative"
+    )
+    | maybe(matching(r"[\d,]{1,30}", "widths"), "--stat")
+    | valued(number, "-l --stat-width --stat-name-width --stat-count --stat-graph-width")
+    | valued(number, "-U --unified --inter-hunk-context")
+    | maybe(similarity, "-M -C -B --find-renames --find-copies --break-rewrites")
+    | valued(matching(r"[A-Za-z*]{1,12}", "a list of states"), "--diff-filter")
+    | valued(text, "-S -G -I --ignore-matching-lines --src-prefix --dst-prefix --line-prefix")
+    | valued(one_of("myers", "minimal", "patience", "histogram", "default"), "--diff-algorithm")
+    | valued(text, "--anchored --ws-error-highlight")
+    | maybe(when, "--color")
+    | maybe(text, "--word-diff --color-words --color-moved")
+    | valued(text, "--word-diff-regex")
+    | maybe(matching(r"[a-z0-9,.]{1,60}", "a list"), "-X --dirstat")
+    | maybe(pathspec_text, "--relative")
+    | maybe(one_of("all"), "--ignore-submodules")
+)
+
+REVISIONS: Options = (
+    flags(
+        "-i -E -F -P -g -c -m "
+        "--all --branches --tags --remotes --not --merges --no-merges --first-parent --reverse "
+        "--topo-order --date-order --author-date-order --left-right --left-only --right-only "
+        "--cherry --cherry-mark --cherry-pick --boundary --simplify-by-decoration "
+        "--simplify-merges --full-history --dense --sparse --show-pulls --ancestry-path "
+        "--walk-reflogs --reflog --children --parents --all-match --invert-grep "
+        "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --basic-regexp "
+        "--remove-empty --graph --no-graph --follow --cc --merge --no-min-parents "
+        "--no-max-parents --ignore-missing --timestamp --full-diff --no-walk --do-walk "
+        "--combined-all-paths --exclude-first-parent-only --in-commit-order --linear "
+        "--no-diff-merges --mailmap --use-mailmap --no-mailmap --no-use-mailmap "
+        "--show-linear-break"
+    )
+    | valued(number, "-n --max-count --skip --min-parents --max-parents")
+    | valued(text, "--since --after --until --before --since-as-filter --max-age --min-age")
+    | valued(text, "--author --committer --grep --grep-reflog --exclude --glob")
+    | valued(pathspec_text, "-L")
+    # Not remerge: that writes objects.
+    | valued(one_of(*_MERGES), "--diff-merges")
+)
+for _name in ("--branches", "--tags", "--remotes"):
+    REVISIONS |= maybe(text, _name)
+
+
+def revisions_and_paths(place: Place, parsed: Parsed) -> list[str]:
+    """Take revisions and paths; git itself keeps paths inside the work tree."""
+    if parsed.has("--not") and parsed.before:
+        raise NotAllowed("--not beside revisions is not allowed; write ^REVISION")
+    before = [revision_or_path(place, word) for word in parsed.before]
+    if parsed.after is None:
+        return before
+    return [*before, "--", *pathspecs(place, parsed.after)]
+
+
+def revisions(place: Place, parsed: Parsed) -> list[str]:
+    """Take revisions or names of refs."""
+    return [revision_or_path(place, word) for word in parsed.operands]
+
+
+def pathspecs(place: Place, words: Sequence[Word]) -> list[str]:
+    """Return paths or patterns of paths."""
+    return [_checked(place, word.text) for word in words]
+
+
+def revision_or_path(place: Place, word: Word) -> str:
+    """Return a word that is a revision, or a path inside the project."""
+    if word.text.startswith("-"):
+        raise NotAllowed(f"{shown(word.text)} is not expected here")
+    return _checked(place, word.text)
+
+
+def _checked(place: Place, given: str) -> str:
+    magic = _MAGIC.match(given)
+    name = given[magic.end() :] if magic else given
+    may_climb = name.startswith(("/", "~")) or ".." in name.split("/")
+    if name and (may_climb or os.path.lexists(os.path.join(place.cwd, name))):
+        check_path(place, name)
+    return given
+
+
+def no_more(place: Place, parsed: Parsed) -> list[str]:
+    """Take nothing."""
+    if parsed.operands:
+        raise NotAllowed(f"{shown(parsed.operands[0].text)} is not expected here")
+    return []

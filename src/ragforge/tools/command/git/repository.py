@@ -1,0 +1,298 @@
+"""Repository: a view of the project's repository that has none of its configuration.
+
+`.git/config` can name programs that git runs: a file-system monitor, filters, diff drivers,
+hooks, and whatever the next version adds. Git therefore never reads it here. It is given a
+directory of our own as its repository, with links to the objects, refs and logs, a copy of the
+index, and a configuration into which only harmless settings are carried over. What git writes
+(a refreshed index) goes to the copy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ragforge.tools.command.environment import GIT_SETTINGS, git_variables, variables
+from ragforge.tools.command.paths import is_inside
+from ragforge.tools.command.plan import NotAllowed
+
+_SMALL = 1_000_000
+_SECONDS = 10
+_HEAD = re.compile(rb"(ref: refs/[^\0\n]{1,500}|[0-9a-f]{40}|[0-9a-f]{64})\n?")
+_STATES = (
+    "ORIG_HEAD",
+    "FETCH_HEAD",
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "AUTO_MERGE",
+)
+_SHARED_INDEX = re.compile(r"sharedindex\.[0-9a-f]{40,64}")
+_SETTINGS = re.compile(
+    r"core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|quotepath|abbrev"
+    r"|sparsecheckout|sparsecheckoutcone)"
+    r"|user\.(name|email)|init\.defaultbranch"
+    r"|(?s:remote\..+)\.(url|pushurl|fetch)|(?s:branch\..+)\.(remote|merge)"
+)
+_EXTENSIONS = {
+    "extensions.objectformat": ("sha1", "sha256"),
+    "extensions.refstorage": ("files", "reftable"),
+}
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where the repository of a project is, all real paths."""
+
+    git_dir: str  # HEAD and index
+    common_dir: str  # objects, refs, config: another one where this is a linked work tree
+    area: tuple[str, ...]  # what may be read
+
+    @property
+    def is_linked(self) -> bool:
+        """Tell whether this is a work tree linked to another one's repository."""
+        return self.git_dir != self.common_dir
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The repository as git may see it."""
+
+    git: str
+    root: str
+    git_dir: str
+    found: Found
+    home: str
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables for git."""
+        return variables(self.home) | git_variables(self.git_dir, self.root)
+
+    def reveal(self, output: bytes) -> bytes:
+        """Return the output with the real directory in the place of ours."""
+        real = output.replace(os.fsencode(self.git_dir), os.fsencode(self.found.git_dir))
+        return real.replace(os.fsencode(os.path.dirname(self.git_dir)), os.fsencode(self.root))
+
+    def listed(self, *arguments: str) -> list[bytes]:
+        """Return what a listing of git with -z gives."""
+        out = _git_output(self.git, [*GIT_SETTINGS, *arguments], self.root, self.environment())
+        return [entry for entry in out.split(b"\0") if entry]
+
+    def has_submodules(self) -> bool:
+        """Tell whether the index names repositories inside this one."""
+        return any(entry.startswith(b"160000 ") for entry in self.listed("ls-files", "-s", "-z"))
+
+    def tracks_outside(self) -> bool:
+        """Tell whether the index names files behind links that lead out of the project."""
+        names = self.listed("ls-files", "-z", "--full-name", ":/")
+        folders = {os.path.dirname(os.fsdecode(name)) for name in names}
+        return any(
+            not is_inside(self.root, os.path.realpath(os.path.join(self.root, folder)))
+            for folder in folders
+        )
+
+
+def find(git: str, root: str, home: str) -> Found:
+    """Return the repository whose work tree is the project. Raises NotAllowed.
+
+    A `.git` that points out of the project is followed only if what it points to points
+    back, as a linked work tree and a submodule do: a stranger's archive cannot have made that.
+    """
+    entry = os.path.join(root, ".git")
+    try:
+        mode = os.lstat(entry).st_mode
+    except OSError:
+        raise NotAllowed("the project is not a git repository") from None
+    git_dir = os.path.realpath(entry)
+    if stat.S_ISREG(mode):
+        text = _small(entry).decode(errors="replace").strip()
+        if not text.startswith("gitdir: "):
+            raise NotAllowed("the project's .git file is not understood")
+        git_dir = os.path.realpath(os.path.join(root, text.removeprefix("gitdir: ")))
+    common_dir = git_dir
+    if os.path.lexists(os.path.join(git_dir, "commondir")):
+        text = _small(os.path.join(git_dir, "commondir")).decode(errors="replace").strip()
+        common_dir = os.path.realpath(os.path.join(git_dir, text))
+    area: tuple[str, ...] = (root,)
+    if not is_inside(root, git_dir) or not is_inside(root, common_dir):
+        if not _points_back(git, root, home, git_dir, common_dir):
+            raise NotAllowed("the project's .git leads to a repository outside the project")
+        area = (root, common_dir)
+    found = Found(git_dir, common_dir, area)
+    _check_area(found)
+    return found
+
+
+def _points_back(git: str, root: str, home: str, git_dir: str, common_dir: str) -> bool:
+    if common_dir != git_dir:  # a linked work tree
+        if common_dir != os.path.dirname(os.path.dirname(git_dir)):
+            return False
+        back = _small(os.path.join(git_dir, "gitdir")).decode(errors="replace").strip()
+        return os.path.realpath(os.path.join(git_dir, back)) == os.path.join(root, ".git")
+    for key, value in _settings(git, os.path.join(git_dir, "config"), home):
+        if key == "core.worktree":  # a submodule
+            return os.path.realpath(os.path.join(git_dir, value)) == root
+    return False
+
+
+def _check_area(found: Found) -> None:
+    """Refuse links inside the repository, and borrowed objects, that lead out of it."""
+    for path in _parts(found):
+        real = os.path.realpath(path)
+        if not any(is_inside(folder, real) for folder in found.area):
+            raise NotAllowed("the repository's directory has links that lead out of the project")
+
+
+def _parts(found: Found) -> Iterator[str]:
+    yield os.path.join(found.git_dir, "index")
+    yield os.path.join(found.git_dir, "logs")
+    for name in ("refs", "packed-refs", "logs", "info", "worktrees", "reftable", "shallow"):
+        yield os.path.join(found.common_dir, name)
+    seen: set[str] = set()
+    borrowed = [os.path.join(found.common_dir, "objects")]
+    while borrowed:
+        objects = borrowed.pop()
+        if objects in seen:
+            continue
+        seen.add(objects)
+        yield objects
+        for folder in (objects, os.path.join(objects, "pack"), os.path.join(objects, "info")):
+            yield from _links(folder)
+        alternates = os.path.join(objects, "info", "alternates")
+        if os.path.isfile(alternates):
+            lines = _small(alternates).decode(errors="replace").splitlines()
+            borrowed += [os.path.join(objects, line) for line in lines if line.strip()]
+
+
+def _links(folder: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from [entry.path for entry in entries if entry.is_symlink()]
+    except OSError:
+        return
+
+
+def view(git: str, root: str, home: str, folder: str) -> View:
+    """Make a view of the project's repository in an empty folder. Raises NotAllowed."""
+    found = find(git, root, home)
+    git_dir = os.path.join(folder, ".git")
+    for name in ("", "logs", "info"):
+        os.makedirs(os.path.join(git_dir, name))
+    head = _small(os.path.join(found.git_dir, "HEAD"))
+    if not _HEAD.fullmatch(head):
+        raise NotAllowed("the repository's HEAD is not understood")
+    _write(os.path.join(git_dir, "HEAD"), head)
+    _write(os.path.join(git_dir, "config"), _configuration(git, found, home).encode())
+    for name in ("objects", "refs", "packed-refs", "worktrees", "reftable", "logs/refs"):
+        _link(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
+    _link(os.path.join(found.git_dir, "logs/HEAD"), os.path.join(git_dir, "logs/HEAD"))
+    for name in ("shallow", "info/exclude"):
+        _copy_small(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
+    for name in (*_STATES, "info/sparse-checkout"):
+        _copy_small(os.path.join(found.git_dir, name), os.path.join(git_dir, name))
+    for name in ["index", *_shared_indexes(found.git_dir)]:
+        source = os.path.join(found.git_dir, name)
+        if os.path.isfile(source):
+            shutil.copy2(source, os.path.join(git_dir, name))
+    return View(git, root, git_dir, found, home)
+
+
+def _shared_indexes(git_dir: str) -> list[str]:
+    return [name for name in os.listdir(git_dir) if _SHARED_INDEX.fullmatch(name)]
+
+
+def _configuration(git: str, found: Found, home: str) -> str:
+    """Return the configuration of the view: what is on the list, without credentials."""
+    wanted: list[tuple[str, str]] = []
+    extensions: list[tuple[str, str]] = []
+    for path in (
+        os.path.join(found.common_dir, "config"),
+        os.path.join(found.git_dir, "config.worktree"),
+    ):
+        for key, value in _settings(git, path, home):
+            if value in _EXTENSIONS.get(key, ()):
+                extensions.append((key, value))
+            elif _SETTINGS.fullmatch(key):
+                wanted.append((key, _CREDENTIALS.sub("", value)))
+    version = "1" if extensions else "0"
+    fixed = [("core.repositoryformatversion", version), ("core.bare", "false")]
+    return "".join(_line(key, value) for key, value in [*fixed, *extensions, *wanted])
+
+
+def _line(key: str, value: str) -> str:
+    section, _, rest = key.partition(".")
+    subsection, _, name = rest.rpartition(".")
+    quoted = re.sub(r'(["\\])', r"\\\1", subsection)
+    head = f'[{section} "{quoted}"]' if subsection else f"[{section}]"
+    text = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'{head}\n\t{name} = "{text}"\n'
+
+
+def _settings(git: str, path: str, home: str) -> list[tuple[str, str]]:
+    """Return the settings of a file, read as data: includes are not followed, nothing applies."""
+    try:
+        text = _small(path)
+    except NotAllowed:
+        return []
+    copy = os.path.join(home, "settings")
+    _write(copy, text)
+    arguments = ["config", "--file", copy, "--no-includes", "-z", "--list"]
+    nowhere = git_variables(os.path.join(home, "none"), home)
+    out = _git_output(git, arguments, home, variables(home) | nowhere)
+    pairs = [entry.partition("\n") for entry in out.decode(errors="replace").split("\0") if entry]
+    return [(key, value if newline else "true") for key, newline, value in pairs]
+
+
+def _git_output(git: str, arguments: list[str], cwd: str, environment: dict[str, str]) -> bytes:
+    try:
+        done = subprocess.run(
+            [git, *arguments],
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NotAllowed(f"the repository cannot be read ({type(error).__name__})") from error
+    return done.stdout
+
+
+def _small(path: str) -> bytes:
+    """Return the content of a small regular file, not through a link. Raises NotAllowed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise NotAllowed(f"{os.path.basename(path)} of the repository cannot be read") from error
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode) or about.st_size > _SMALL:
+            raise NotAllowed(f"{os.path.basename(path)} of the repository is not a small file")
+        return file.read(_SMALL)
+
+
+def _copy_small(source: str, target: str) -> None:
+    try:
+        content = _small(source)
+    except NotAllowed:
+        return
+    _write(target, content)
+
+
+def _link(source: str, target: str) -> None:
+    if os.path.lexists(source):
+        os.symlink(source, target)
+
+
+def _write(path: str, content: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(content)

@@ -1,0 +1,320 @@
+"""Sub-commands of git that are on the list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragforge.tools.command.git.options import (
+    DIFF,
+    FORMAT,
+    REVISIONS,
+    column_options,
+    form,
+    no_more,
+    pathspecs,
+    revision_or_path,
+    revisions,
+    revisions_and_paths,
+    similarity,
+)
+from ragforge.tools.command.kinds import (
+    matching,
+    number,
+    one_of,
+    path,
+    pathspec_text,
+    text,
+    when,
+)
+from ragforge.tools.command.options import (
+    Operands,
+    Option,
+    Options,
+    Parsed,
+    Program,
+    flags,
+    listed,
+    maybe,
+    valued,
+)
+from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.plan import NotAllowed
+
+_NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
+_NO_SUBMODULES = ("--ignore-submodules=all",)
+
+
+def _subcommand(
+    options: Options, operands: Operands, *always: str, counts: bool = False
+) -> Program:
+    return Program(options, operands, counts=counts, run_as=always, dashes=False)
+
+
+def _grep(place: Place, parsed: Parsed) -> list[str]:
+    """Take a pattern, unless an option gave it, then revisions and paths."""
+    before = list(parsed.before)
+    pattern: list[str] = []
+    if not parsed.has("-e", "-f"):
+        if not before:
+            raise NotAllowed("a pattern is missing; one that starts with a dash needs -e")
+        pattern = ["-e", before.pop(0).text]
+    rest = [revision_or_path(place, word) for word in before]
+    after = [] if parsed.after is None else ["--", *pathspecs(place, parsed.after)]
+    return [*pattern, *rest, *after]
+
+
+def _patterns(place: Place, parsed: Parsed) -> list[str]:
+    """Take patterns, but only beside --list, which is always given: else they are created."""
+    if not parsed.operands:
+        return []
+    if not parsed.has("-l", "--list"):
+        name = shown(parsed.operands[0].text)
+        raise NotAllowed(f"it would create {name}; with --list it is a pattern")
+    return ["--", *(word.text for word in parsed.operands)]
+
+
+def _branches(place: Place, parsed: Parsed) -> list[str]:
+    if parsed.has("--show-current"):
+        return no_more(place, parsed)
+    return ["--list", *_patterns(place, parsed)]
+
+
+def _exactly_one(place: Place, parsed: Parsed) -> list[str]:
+    """Take one name; with a second one it would be changed."""
+    if len(parsed.operands) != 1:
+        raise NotAllowed("it needs exactly one name")
+    return revisions(place, parsed)
+
+
+def _shortlog(place: Place, parsed: Parsed) -> list[str]:
+    """Take revisions; without one it would wait for a log on its input."""
+    words = revisions_and_paths(place, parsed)
+    has_start = parsed.before or parsed.has("--all", "--branches", "--tags", "--remotes", "--glob")
+    return words if has_start else ["HEAD", *words]
+
+
+_REFLOG_OTHERS = listed("expire delete exists drop list write prune")
+
+
+def _reflog(place: Place, parsed: Parsed) -> list[str]:
+    if parsed.before and parsed.before[0].text in _REFLOG_OTHERS:
+        raise NotAllowed("of git reflog only show is allowed")
+    return revisions_and_paths(place, parsed)
+
+
+def _config(place: Place, parsed: Parsed) -> list[str]:
+    if not parsed.has("--get", "--get-all") or len(parsed.operands) != 1:
+        raise NotAllowed("of git config only `git config --get NAME` is allowed")
+    return [_config_key(place, parsed.operands[0])]
+
+
+_config_key = matching(
+    r"(core|remote|branch|user|extensions|init)\.[\w./+-]{1,120}", "a setting that may be shown"
+)
+
+
+_LOG = FORMAT | DIFF | REVISIONS
+_WITH_COMMIT = "--contains --no-contains --merged --no-merged --points-at"
+_commit = matching(r"[^-].*", "a commit")
+_REFS = (
+    valued(form, "--format")
+    | valued(text, "--sort")
+    | {name: Option(_commit, default="HEAD") for name in _WITH_COMMIT.split()}
+    | maybe(when, "--color")
+    | flags("--no-color --ignore-case -i --omit-empty")
+    | maybe(column_options, "--column")
+    | flags("--no-column")
+)
+_blame_options = (
+    flags(
+        "-b -c -e -f -k -l -n -p -s -t -w --show-email --show-name --show-number --show-stats "
+        "--root --porcelain --line-porcelain --incremental --first-parent --reverse "
+        "--color-lines --color-by-age --minimal --score-debug --progress --no-progress"
+    )
+    | valued(pathspec_text, "-L")
+    | valued(text, "--date --since --ignore-rev")
+    | maybe(number, "-M -C --abbrev")
+)
+
+SUBCOMMANDS: Mapping[str, Program] = {
+    "log": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "whatchanged": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "show": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "diff": _subcommand(
+        DIFF
+        | flags("--cached --staged --merge-base --base --ours --theirs -0 -1 -2 -3 -q --cc -c")
+        | maybe(number, "--abbrev"),
+        revisions_and_paths,
+        *_NO_PROGRAMS,
+        *_NO_SUBMODULES,
+    ),
+    "diff-tree": _subcommand(
+        FORMAT | DIFF | flags("--root --stdin -m -c --cc -v --no-commit-id --merge-base"),
+        revisions_and_paths,
+        *_NO_PROGRAMS,
+        counts=True,
+    ),
+    "diff-index": _subcommand(
+        DIFF | flags("--cached -m --merge-base"),
+        revisions_and_paths,
+        *_NO_PROGRAMS,
+        *_NO_SUBMODULES,
+    ),
+    "diff-files": _subcommand(DIFF, revisions_and_paths, *_NO_PROGRAMS, *_NO_SUBMODULES),
+    "status": _subcommand(
+        flags(
+            "-s -b -v -z --short --branch --no-branch --show-stash --long --verbose "
+            "--no-ahead-behind --ahead-behind --renames --no-renames --no-column"
+        )
+        | maybe(one_of("1", "2", "v1", "v2"), "--porcelain")
+        | maybe(one_of("no", "normal", "all"), "-u --untracked-files")
+        | maybe(one_of("traditional", "no", "matching"), "--ignored")
+        | maybe(similarity, "--find-renames")
+        | maybe(column_options, "--column")
+        | maybe(one_of("all"), "--ignore-submodules"),
+        revisions_and_paths,
+        *_NO_SUBMODULES,
+    ),
+    "grep": _subcommand(
+        flags(
+            "-a -c -E -F -G -h -H -i -I -l -L -n -o -p -P -q -r -v -w -W -z "
+            "--all-match --and --or --not --basic-regexp --break --cached --column --count "
+            "--exclude-standard --no-exclude-standard --extended-regexp --files-with-matches "
+            "--files-without-match --fixed-strings --full-name --function-context --heading "
+            "--ignore-case --invert-match --line-number --name-only --no-color --null "
+            "--only-matching --perl-regexp --quiet --recursive --no-recursive --show-function "
+            "--text --untracked --word-regexp --no-textconv --no-line-number --no-column"
+        )
+        | valued(text, "-e")
+        | valued(path, "-f")
+        | valued(
+            number,
+            "-A -B -C -m --after-context --before-context --context --max-depth "
+            "--max-count --threads",
+        )
+        | maybe(when, "--color"),
+        _grep,
+        "--no-textconv",
+        "--no-recurse-submodules",
+        counts=True,
+    ),
+    "blame": _subcommand(_blame_options, revisions_and_paths),
+    "annotate": _subcommand(_blame_options, revisions_and_paths),
+    "ls-files": _subcommand(
+        flags(
+            "-c -d -i -k -m -o -s -t -u -v -z --cached --deleted --ignored --killed --modified "
+            "--others --stage --unmerged --directory --no-empty-directory --eol --error-unmatch "
+            "--exclude-standard --full-name --deduplicate --debug --resolve-undo --sparse"
+        )
+        | valued(text, "-x --exclude --with-tree --exclude-per-directory")
+        | valued(form, "--format")
+        | valued(path, "-X --exclude-from")
+        | maybe(number, "--abbrev"),
+        revisions_and_paths,
+    ),
+    "ls-tree": _subcommand(
+        flags(
+            "-d -l -r -t -z --long --name-only --name-status --object-only --full-name --full-tree"
+        )
+        | valued(form, "--format")
+        | maybe(number, "--abbrev"),
+        revisions_and_paths,
+    ),
+    "rev-parse": _subcommand(
+        flags(
+            "-q --quiet --verify --show-toplevel --show-prefix --show-cdup --git-dir "
+            "--absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir "
+            "--is-bare-repository --is-shallow-repository --symbolic --symbolic-full-name --all "
+            "--not --revs-only --no-revs --flags --no-flags --show-superproject-working-tree "
+            "--shared-index-path --sq"
+        )
+        | maybe(number, "--short")
+        | maybe(one_of("strict", "loose"), "--abbrev-ref")
+        | maybe(text, "--branches --tags --remotes --show-object-format")
+        | valued(text, "--default --since --until --after --before --prefix --glob --exclude")
+        | valued(one_of("absolute", "relative"), "--path-format"),
+        revisions_and_paths,
+    ),
+    "rev-list": _subcommand(
+        FORMAT
+        | REVISIONS
+        | flags(
+            "--count --objects --no-object-names --object-names --header --quiet --disk-usage "
+            "--no-commit-header --commit-header"
+        ),
+        revisions_and_paths,
+        counts=True,
+    ),
+    "shortlog": _subcommand(
+        FORMAT
+        | REVISIONS
+        | flags("-s -n -e -c --summary --numbered --email --committer")
+        | maybe(matching(r"[\d,]{1,20}", "widths"), "-w")
+        | valued(text, "--group"),
+        _shortlog,
+        counts=True,
+    ),
+    "branch": _subcommand(
+        _REFS
+        | flags("-a -l -r -v --all --list --remotes --verbose --show-current --no-abbrev -q")
+        | maybe(number, "--abbrev"),
+        _branches,
+    ),
+    "tag": _subcommand(_REFS | flags("-l --list") | maybe(number, "-n"), _patterns, "--list"),
+    "remote": _subcommand(flags("-v --verbose"), no_more),
+    "remote get-url": _subcommand(flags("--all --push"), _exactly_one),
+    "describe": _subcommand(
+        flags("--all --tags --contains --exact-match --long --always --first-parent --debug")
+        | valued(number, "--candidates")
+        | maybe(number, "--abbrev")
+        | valued(text, "--match --exclude")
+        | maybe(text, "--dirty --broken"),
+        revisions,
+    ),
+    "cat-file": _subcommand(flags("-e -p -s -t"), revisions),
+    "name-rev": _subcommand(
+        flags("--tags --all --name-only --always --no-undefined --undefined")
+        | valued(text, "--refs --exclude"),
+        revisions,
+    ),
+    "merge-base": _subcommand(
+        flags("-a --all --octopus --independent --is-ancestor --fork-point"), revisions
+    ),
+    "cherry": _subcommand(flags("-v") | maybe(number, "--abbrev"), revisions),
+    "show-ref": _subcommand(
+        flags("-d -q -s --head --heads --tags --verify --dereference --quiet --branches")
+        | maybe(number, "--hash --abbrev"),
+        revisions,
+    ),
+    "show-branch": _subcommand(
+        flags(
+            "-a -r --all --remotes --current --topo-order --date-order --sparse --list "
+            "--merge-base --independent --sha1-name --no-name --no-color"
+        )
+        | maybe(number, "--more"),
+        revisions,
+    ),
+    "for-each-ref": _subcommand(
+        _REFS | valued(number, "--count") | valued(text, "--exclude"), revisions
+    ),
+    "symbolic-ref": _subcommand(flags("-q --quiet --short"), _exactly_one),
+    "count-objects": _subcommand(flags("-v -H --verbose --human-readable"), no_more),
+    "check-ignore": _subcommand(
+        flags("-q -v -z -n --quiet --verbose --non-matching --no-index"), revisions_and_paths
+    ),
+    "check-attr": _subcommand(flags("-a -z --all --cached"), revisions_and_paths),
+    "stash list": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "stash show": _subcommand(
+        DIFF | flags("--include-untracked --only-untracked"), revisions, *_NO_PROGRAMS
+    ),
+    "reflog": _subcommand(_LOG, _reflog, "show", *_NO_PROGRAMS, counts=True),
+    "reflog show": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "worktree list": _subcommand(flags("-v -z --verbose --porcelain"), no_more),
+    "config": _subcommand(
+        flags("--get --get-all --local --bool --int --null -z --show-origin --show-scope")
+        | valued(one_of("bool", "int", "path", "bool-or-int"), "--type"),
+        _config,
+    ),
+    "version": _subcommand(flags("--build-options"), no_more),
+}
+"""What each takes; `run_as` holds the options that it is always given."""

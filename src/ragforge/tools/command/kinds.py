@@ -1,0 +1,74 @@
+"""Kinds: what the value of an option, or an operand, may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ragforge.tools.command.paths import Place, as_path, check_path, shown
+from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.shell import Word
+
+Kind: TypeAlias = Callable[[Place, Word], str]
+"""Returns the value as it is given to the program. Raises NotAllowed."""
+
+
+def matching(pattern: str, what: str) -> Kind:
+    """Return the kind of values that match a regular expression as a whole."""
+    compiled = re.compile(pattern)
+
+    def check(place: Place, word: Word) -> str:
+        if compiled.fullmatch(word.text) is None:
+            raise NotAllowed(f"{shown(word.text)} is not {what}")
+        return word.text
+
+    return check
+
+
+def one_of(*values: str) -> Kind:
+    """Return the kind of values that stand on a list."""
+
+    def check(place: Place, word: Word) -> str:
+        if word.text not in values:
+            raise NotAllowed(f"{shown(word.text)} is not one of {', '.join(values)}")
+        return word.text
+
+    return check
+
+
+def text(place: Place, word: Word) -> str:
+    """Anything: the program only compares or prints it."""
+    return word.text
+
+
+def path(place: Place, word: Word) -> str:
+    """A file or directory inside the project."""
+    check_path(place, word.text)
+    return as_path(word.text)
+
+
+def pathspec_text(place: Place, word: Word) -> str:
+    """A text that may end in a path, as in `10,20:src/app.py`; it may not climb out."""
+    last = word.text.rpartition(":")[2]
+    if last.startswith("/") or ".." in last.split("/"):
+        check_path(place, last)
+    return word.text
+
+
+def layout(place: Place, word: Word) -> str:
+    """A format; widths of many digits would make a line of gigabytes."""
+    if re.search(r"\d{5}", word.text) or "*" in re.sub(r"%%", "", _widths(word.text)):
+        raise NotAllowed(f"the format {shown(word.text)} has a width that is too large")
+    return word.text
+
+
+def _widths(text: str) -> str:
+    return "".join(re.findall(r"%[-+ #0']*[\d.*]*", text))
+
+
+number = matching(r"\d{1,9}", "a number")
+signed = matching(r"[+-]?\d{1,12}", "a number")
+amount = matching(r"[+-]?\d{1,12}([kKMGTPE]i?B?|b)?", "a number")
+ranges = matching(r"[\d,-]{1,200}", "a list of fields")
+when = one_of("always", "never", "auto")

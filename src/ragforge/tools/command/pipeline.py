@@ -1,0 +1,161 @@
+"""Pipeline: programs joined by pipes, their output bounded, all ended at the deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from asyncio.subprocess import DEVNULL, STDOUT, Process
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ragforge.tools.command.plan import ErrorsTo
+
+_CHUNK = 65_536
+_GRACE = 1.0
+"""Seconds for programs whose reader has gone, before they are ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to start."""
+
+    path: str
+    words: tuple[str, ...]  # the first is what it calls itself
+    cwd: str
+    environment: Mapping[str, str]
+    errors_to: ErrorsTo = "stderr"
+    silent: bool = False
+
+
+@dataclass(slots=True)
+class Capture:
+    """What programs have said so far, and how much more of it is kept."""
+
+    stdout_bytes: int
+    stderr_bytes: int
+    stdout: bytearray = field(default_factory=bytearray)
+    stderr: bytearray = field(default_factory=bytearray)
+    truncated: bool = False
+    timed_out: bool = False
+
+
+async def run_pipeline(
+    programs: Sequence[Program], capture: Capture, deadline: float
+) -> int | None:
+    """Run the programs to their end and return the exit code of the last.
+
+    None where it had to be ended: at the deadline, or because it said too much.
+    """
+    processes: list[Process] = []
+    stdout, out = os.pipe()
+    stderr, err = os.pipe()
+    reading = asyncio.create_task(_read(stdout, capture.stdout, capture.stdout_bytes))
+    errors = asyncio.create_task(_drain(stderr, capture.stderr, capture.stderr_bytes))
+    try:
+        try:
+            await _start(programs, processes, out, err)
+        finally:
+            os.close(out)
+            os.close(err)
+        async with asyncio.timeout(max(deadline - time.monotonic(), 0)):
+            if await reading:
+                capture.truncated = True
+                return None
+            code = await processes[-1].wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_GRACE):
+                    for process in processes:
+                        await process.wait()
+        return code if code >= 0 else 128 - code
+    except TimeoutError:
+        capture.timed_out = True
+        return None
+    finally:
+        await asyncio.shield(_end(processes))
+        reading.cancel()
+        with contextlib.suppress(TimeoutError, asyncio.CancelledError):
+            async with asyncio.timeout(_GRACE):
+                capture.truncated |= await errors
+
+
+async def _start(programs: Sequence[Program], processes: list[Process], out: int, err: int) -> None:
+    """Start every program with its input from the one before it."""
+    before = -1  # the reading end of the last pipe
+    try:
+        for position, program in enumerate(programs):
+            is_last = position == len(programs) - 1
+            after, into = (-1, out) if is_last else os.pipe()
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *program.words,
+                    stdin=DEVNULL if before < 0 else before,
+                    stdout=DEVNULL if program.silent else into,
+                    stderr=_errors_to(program, err),
+                    cwd=program.cwd,
+                    executable=program.path,
+                    env=dict(program.environment),
+                    start_new_session=True,
+                )
+                processes.append(process)
+            finally:
+                if before >= 0:
+                    os.close(before)
+                before = after
+                if not is_last:
+                    os.close(into)
+    finally:
+        if before >= 0:
+            os.close(before)
+
+
+def _errors_to(program: Program, err: int) -> int:
+    return {"stderr": err, "stdout": STDOUT, "nowhere": DEVNULL}[program.errors_to]
+
+
+async def _read(handle: int, into: bytearray, limit: int) -> bool:
+    """Read until the end, or until the limit is passed; tell whether it was."""
+    reader, transport = await _reader(handle)
+    try:
+        while chunk := await reader.read(_CHUNK):
+            room = limit - len(into)
+            into += chunk[:room]
+            if len(chunk) > room:
+                return True
+        return False
+    finally:
+        transport.close()
+
+
+async def _drain(handle: int, into: bytearray, limit: int) -> bool:
+    """Read until the end, keep what fits; tell whether something did not."""
+    reader, transport = await _reader(handle)
+    passed = False
+    try:
+        while chunk := await reader.read(_CHUNK):
+            room = limit - len(into)
+            into += chunk[:room]
+            passed |= len(chunk) > room
+        return passed
+    finally:
+        transport.close()
+
+
+async def _reader(handle: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    reader = asyncio.StreamReader(limit=_CHUNK)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(handle, "rb", 0))
+    return reader, transport
+
+
+async def _end(processes: Sequence[Process]) -> None:
+    """End every program that still runs, with all it has started."""
+    for process in processes:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    for process in processes:
+        await process.wait()

@@ -1,0 +1,160 @@
+"""awk: programs of a small part of the language, which cannot write, run or read elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+from ragforge.tools.command.kinds import layout, matching, text
+from ragforge.tools.command.options import (
+    Listed,
+    Parsed,
+    Program,
+    checked_paths,
+    listed,
+    valued,
+)
+from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.shell import Word
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\n]+)
+    |(?P<string>"(?:[^"\\\n]|\\[^\n])*")
+    |(?P<number>\d{1,12}(?:\.\d{1,12})?)
+    |(?P<name>[A-Za-z_]\w*)
+    |(?P<operator>&&|\|\||\+\+|--|[-+*%^=!<>]=|!~|[-+*%^=!<>~?:,;(){}\[\]$])
+    """,
+    re.VERBOSE,
+)
+_REGEX = re.compile(r"/(?!=)(?:[^/\\\n\[]|\\[^\n]|\[\^?(?:\[:\w+:\]|[^\[\]\\/\n])+\])+/")
+_KEYWORDS = listed("BEGIN END if else print printf next exit in delete")
+_VARIABLES = listed("NR NF FNR FS OFS RS ORS FILENAME RSTART RLENGTH SUBSEP")
+_FUNCTIONS = listed("length substr index split sub gsub match sprintf tolower toupper int")
+_FOR_IN = re.compile(r"for[ \t]*\([ \t]*[a-z_]\w*[ \t]+in[ \t]+[a-z_]\w*[ \t]*\)")
+# What awks know beside the above. A name that is none of these is a variable of the program.
+_REFUSED = listed(
+    "getline system close fflush nextfile function func return while do for break continue switch "
+    "case default include load namespace srand rand sin cos atan2 exp log sqrt strftime systime "
+    "mktime gensub strtonum asort asorti and or xor not compl lshift rshift patsplit isarray "
+    "typeof mkbool bindtextdomain dcgettext dcngettext extension adump stopme intdiv0 fflush "
+    "readfile writea reada chdir stat fts fork wait waitpid exec"
+)
+# Where a slash starts a regular expression, and where it divides. Elsewhere it is not clear.
+_BEFORE_REGEX = frozenset(["", "(", ",", ";", "{", "}", "!", "~", "!~", "&&", "||", "=", "=="])
+
+
+def check_program(program: str) -> None:
+    """Raise NotAllowed unless the program only looks at its input and prints."""
+    _Reader(program).read()
+
+
+class _Reader:
+    """Reads tokens; tells a condition's parentheses, in which `>` compares, from others."""
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self._at = 0
+        self._previous = ""
+        self._kind = ""
+        self._braces = 0
+        self._opened_after: list[str] = []  # what stood before each open parenthesis
+
+    def read(self) -> None:
+        while self._at < len(self._program):
+            if self._program[self._at] == "/":
+                self._slash()
+            elif found := _FOR_IN.match(self._program, self._at):
+                self._move(found, "for", "")
+            else:
+                self._token()
+        if self._braces or self._opened_after:
+            raise self._unclear()
+
+    def _slash(self) -> None:
+        if self._kind in ("number", "variable", "closed"):
+            self._at += 1
+            self._previous, self._kind = "/", "operator"
+            return
+        found = _REGEX.match(self._program, self._at)
+        if found is None or self._kind == "for" or self._previous not in _BEFORE_REGEX:
+            raise self._unclear()
+        self._move(found, "regex", "regex")
+
+    def _token(self) -> None:
+        found = _TOKEN.match(self._program, self._at)
+        if found is None:
+            raise self._unclear()
+        token, kind = found[0], found.lastgroup or ""
+        if kind == "space":
+            self._at = found.end()
+            if "\n" in token:
+                if self._opened_after:
+                    raise self._unclear()
+                self._previous, self._kind = ";", "operator"
+            return
+        if kind == "name":
+            kind = self._name(token, found.end())
+        elif kind == "string":
+            layout(_NOWHERE, Word(token))
+        elif kind == "operator":
+            kind = self._operator(token)
+        self._move(found, kind, token)
+
+    def _operator(self, token: str) -> str:
+        if token == ">" and self._braces and self._opened_after[:1] != ["if"]:
+            raise NotAllowed("the awk program may write to a file with >")
+        if token in ("{", "}"):
+            self._braces += 1 if token == "{" else -1
+            if self._braces < 0 or self._opened_after:
+                raise self._unclear()
+        elif token == "(":
+            self._opened_after.append(self._previous)
+        elif token == ")":
+            if not self._opened_after:
+                raise self._unclear()
+            return "condition" if self._opened_after.pop() == "if" else "closed"
+        elif token == "]":
+            return "closed"
+        return "operator"
+
+    def _name(self, name: str, end: int) -> str:
+        if name in _KEYWORDS:
+            return "keyword"
+        if name in _FUNCTIONS:
+            return "function"
+        if name in _VARIABLES:
+            return "variable"
+        if name in _REFUSED or not re.fullmatch(r"[a-z_]\w*", name):
+            raise NotAllowed(f"of awk, {shown(name)} is not on the list")
+        if self._program[end:].lstrip(" \t").startswith("("):
+            raise NotAllowed(f"of awk, the function {shown(name)} is not on the list")
+        return "variable"
+
+    def _move(self, found: re.Match[str], kind: str, token: str) -> None:
+        self._at, self._kind, self._previous = found.end(), kind, token
+
+    def _unclear(self) -> NotAllowed:
+        return NotAllowed(f"the awk program {shown(self._program)} is not understood")
+
+
+_NOWHERE = Place("", "")
+
+
+def _operands(place: Place, parsed: Parsed) -> list[str]:
+    words = parsed.operands
+    if not words:
+        raise NotAllowed("an awk program is missing")
+    check_program(words[0].text)
+    found = checked_paths(place, words[1:])
+    for name in found:
+        if "=" in name:
+            raise NotAllowed(f"awk would take {shown(name)} for an assignment")
+    return [words[0].text, *found]
+
+
+_assignment = matching(r"[a-z_]\w*=[^\\]*", "an assignment of a plain value")
+_separator = text
+
+PROGRAMS: dict[str, Listed] = {
+    "awk": Program(valued(_separator, "-F") | valued(_assignment, "-v"), _operands)
+}

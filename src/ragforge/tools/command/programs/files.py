@@ -1,0 +1,208 @@
+"""Programs that tell of files: ls, stat, du, diff and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.tools.command.kinds import (
+    amount,
+    layout,
+    matching,
+    number,
+    one_of,
+    path,
+    text,
+    when,
+)
+from ragforge.tools.command.options import (
+    Given,
+    Listed,
+    Parsed,
+    Program,
+    Special,
+    at_most,
+    flags,
+    listed,
+    maybe,
+    no_operands,
+    paths,
+    texts,
+    valued,
+)
+from ragforge.tools.command.paths import Place, as_path, check_path, shown
+from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.shell import Word
+
+_size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
+_TESTS = listed("-b -c -d -e -f -g -h -k -L -n -p -r -s -S -u -w -x -z")
+
+
+def _diff(place: Place, parsed: Parsed) -> list[str]:
+    """Take two files or directories; links inside directories are not followed."""
+    if parsed.has("-r", "--recursive") and not parsed.has("--no-dereference"):
+        parsed.options.append(_NO_DEREFERENCE)
+    return at_most(2)(place, parsed)
+
+
+def _test(place: Place, words: Sequence[Word]) -> list[str]:
+    given = list(words)
+    negation = ["!"] if given and given[0].text == "!" else []
+    given = given[len(negation) :]
+    if len(given) != 2 or given[0].text not in _TESTS:
+        raise NotAllowed("of test only one question about one file is allowed, as in test -f FILE")
+    if given[0].text not in ("-n", "-z"):
+        check_path(place, given[1].text)
+        return [*negation, given[0].text, as_path(given[1].text)]
+    return [*negation, given[0].text, given[1].text]
+
+
+def _date(place: Place, parsed: Parsed) -> list[str]:
+    """Take a format; anything else would set the clock."""
+    for word in parsed.operands:
+        if not word.text.startswith("+"):
+            raise NotAllowed(f"{shown(word.text)} would set the clock")
+    return [layout(place, word) for word in parsed.operands]
+
+
+def _names(place: Place, parsed: Parsed) -> list[str]:
+    """Take names of programs."""
+    if not parsed.operands:
+        raise NotAllowed("a name is missing")
+    return [_name(place, word) for word in parsed.operands]
+
+
+def _command(place: Place, words: Sequence[Word]) -> list[str]:
+    """Take `command -v NAME`, which asks where a program is; all else runs one."""
+    if len(words) != 2 or words[0].text not in ("-v", "-V"):
+        raise NotAllowed("of command only `command -v NAME` is allowed")
+    return [_name(place, words[1])]
+
+
+_name = matching(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,60}", "a program's name")
+_NO_DEREFERENCE = Given("--no-dereference", ("--no-dereference",))
+
+PROGRAMS: dict[str, Listed] = {
+    "ls": Program(
+        flags(
+            "-1 -a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -m -n -N -o -p -q -Q -r -R -s -S -t "
+            "-u -U -v -x -X -Z --all --almost-all --author --directory --classify --dired "
+            "--escape --file-type --full-time --group-directories-first --human-readable --si "
+            "--inode --literal --no-group --numeric-uid-gid --quote-name --recursive --reverse "
+            "--size --zero"
+        )
+        | maybe(when, "--color")
+        | valued(one_of("none", "size", "time", "version", "extension", "width"), "--sort")
+        | valued(text, "-I --ignore --hide --time-style --time --format --block-size")
+        | valued(one_of("slash", "none", "classify", "file-type"), "--indicator-style")
+        | valued(number, "-w -T --width"),
+        paths,
+    ),
+    "stat": Program(
+        flags("-f -L -t -x -s --dereference --file-system --terse")
+        | valued(layout, "-c --format --printf"),
+        paths,
+    ),
+    "du": Program(
+        flags(
+            "-0 -a -b -c -h -H -k -l -m -s -S -x --all --apparent-size --bytes --count-links "
+            "--human-readable --null --one-file-system --separate-dirs --si --summarize --total "
+            "--inodes --time"
+        )
+        | valued(number, "-d --max-depth")
+        | valued(_size, "-B -t --block-size --threshold")
+        | valued(text, "--exclude --time-style"),
+        paths,
+    ),
+    "df": Program(
+        flags(
+            "-a -h -H -i -k -l -P -T --human-readable --inodes --local --portability --si "
+            "--print-type --total"
+        ),
+        paths,
+    ),
+    "tree": Program(
+        flags(
+            "-a -A -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X "
+            "--dirsfirst --filesfirst --noreport --prune --du --gitignore --ignore-case --inodes "
+            "--device --matchdirs --metafirst --nolinks --si --fflinks"
+        )
+        | valued(number, "-L --filelimit")
+        | valued(text, "-I -P --charset --timefmt")
+        | valued(one_of("name", "size", "mtime", "ctime", "version", "none"), "--sort"),
+        paths,
+        dashes=False,
+    ),
+    "file": Program(
+        flags(
+            "-0 -b -E -h -i -I -k -L -n -N -r --brief --dereference --keep-going --mime "
+            "--mime-encoding --mime-type --no-buffer --no-dereference --no-pad --print0 --raw "
+            "--extension"
+        )
+        | valued(text, "-F --separator"),
+        paths,
+    ),
+    "diff": Program(
+        flags(
+            "-a -b -B -c -d -e -E -H -i -n -N -p -q -r -s -t -T -u -w -y -Z --brief --ed "
+            "--expand-tabs --ignore-all-space --ignore-blank-lines --ignore-case "
+            "--ignore-space-change --ignore-tab-expansion --ignore-trailing-space "
+            "--left-column --minimal --new-file --no-dereference --no-ignore-file-name-case "
+            "--normal --rcs --recursive --report-identical-files --show-c-function --side-by-side "
+            "--speed-large-files --strip-trailing-cr --suppress-blank-empty "
+            "--suppress-common-lines --text --unidirectional-new-file"
+        )
+        | valued(number, "-C -U -W --width --tabsize --horizon-lines")
+        | maybe(number, "--context --unified")
+        | maybe(when, "--color")
+        | valued(text, "-F -I -L -x --exclude --ignore-matching-lines --label --show-function-line")
+        | valued(path, "-X --exclude-from"),
+        _diff,
+    ),
+    "cmp": Program(
+        flags("-b -l -s -x -z --print-bytes --quiet --silent --verbose")
+        | valued(amount, "-i -n --bytes --ignore-initial"),
+        at_most(2),
+    ),
+    "basename": Program(flags("-a -z --multiple --zero") | valued(text, "-s --suffix"), texts),
+    "dirname": Program(flags("-z --zero"), texts),
+    "realpath": Program(
+        flags(
+            "-e -L -m -P -q -s -z --canonicalize-existing --canonicalize-missing --logical "
+            "--physical --quiet --strip --no-symlinks --zero"
+        )
+        | valued(path, "--relative-to --relative-base"),
+        paths,
+    ),
+    "readlink": Program(
+        flags(
+            "-e -f -m -n -q -s -v -z --canonicalize --canonicalize-existing "
+            "--canonicalize-missing --no-newline --quiet --silent --verbose --zero"
+        ),
+        paths,
+    ),
+    "test": Special(_test),
+    "pwd": Program(flags("-L -P --logical --physical"), no_operands, dashes=False),
+    "which": Program(flags("-a -s --all"), _names, dashes=False),
+    "command": Special(_command, run_as=("which",)),
+    "date": Program(
+        flags("-u -R --utc --universal --rfc-email --debug")
+        | valued(text, "-d --date")
+        | valued(path, "-r --reference")
+        | maybe(one_of("date", "hours", "minutes", "seconds", "ns"), "-I --iso-8601")
+        | valued(one_of("date", "seconds", "ns"), "--rfc-3339"),
+        _date,
+        dashes=False,
+    ),
+    "uname": Program(
+        flags(
+            "-a -i -m -n -o -p -r -s -v --all --machine --kernel-name --kernel-release "
+            "--operating-system --processor"
+        ),
+        no_operands,
+    ),
+    "whoami": Program({}, no_operands),
+    "id": Program(flags("-g -G -n -r -u --group --groups --name --user"), no_operands),
+    "nproc": Program(flags("--all"), no_operands),
+    "arch": Program({}, no_operands),
+    "hostname": Program({}, no_operands),
+}

@@ -1,0 +1,57 @@
+"""jq: filters over JSON from files inside the project; no modules, no environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragforge.tools.command.options import Listed, Special, checked_paths, listed
+from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.shell import Word
+
+_LETTERS = frozenset("acCejMnrRsS")
+_LONG = listed(
+    "--ascii-output --color-output --compact-output --exit-status --join-output "
+    "--monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"
+)
+_REFUSED = re.compile(
+    r"(?<![.\w])(env|import|include|modulemeta|get_search_list|input|inputs|input_filename|debug|"
+    r"stderr|halt|halt_error|def|repeat|while|until|recurse_down|range|"
+    r"builtins)\b|\$ENV|\$__prog"
+)
+
+
+def _jq(place: Place, words: Sequence[Word]) -> list[str]:
+    options: list[str] = []
+    operands: list[Word] = []
+    remaining = list(reversed(words))
+    while remaining:
+        word = remaining.pop()
+        if not word.text.startswith("-"):
+            operands.append(word)
+        elif word.text in _LONG:
+            options.append(word.text)
+        elif word.text == "--indent":
+            options += ["--indent", _value(remaining, r"[0-7]")]
+        elif word.text in ("--arg", "--argjson"):
+            options += [word.text, _value(remaining, r"[A-Za-z_]\w*"), _value(remaining, r"[^-].*")]
+        elif re.fullmatch(r"-[A-Za-z]+", word.text) and _LETTERS.issuperset(word.text[1:]):
+            options += [f"-{letter}" for letter in word.text[1:]]
+        else:
+            raise NotAllowed(f"the option {shown(word.text)} is not on the list")
+    if not operands:
+        raise NotAllowed("a jq filter is missing")
+    if found := _REFUSED.search(operands[0].text):
+        raise NotAllowed(f"of jq, {shown(found[0])} is not on the list")
+    return [*options, operands[0].text, *checked_paths(place, operands[1:])]
+
+
+def _value(remaining: list[Word], pattern: str) -> str:
+    value = remaining.pop().text if remaining else ""
+    if not re.fullmatch(pattern, value, re.DOTALL):
+        raise NotAllowed(f"{shown(value)} is not a value that jq may be given")
+    return value
+
+
+PROGRAMS: dict[str, Listed] = {"jq": Special(_jq)}

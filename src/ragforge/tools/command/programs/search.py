@@ -1,0 +1,126 @@
+"""Programs that search: grep, rg, fd."""
+
+from __future__ import annotations
+
+from ragforge.tools.command.kinds import (
+    amount,
+    matching,
+    number,
+    one_of,
+    path,
+    text,
+    when,
+)
+from ragforge.tools.command.options import (
+    Listed,
+    Parsed,
+    Program,
+    checked_paths,
+    flags,
+    instead,
+    listed,
+    maybe,
+    pattern_then_paths,
+    valued,
+)
+from ragforge.tools.command.paths import Place
+
+_GREP_OPTIONS = (
+    flags(
+        "-a -b -c -E -F -G -h -H -i -I -l -L -n -o -P -q -r -s -T -U -v -w -x -y -z -Z "
+        "--basic-regexp --byte-offset --count --extended-regexp --files-with-matches "
+        "--files-without-match --fixed-strings --ignore-case --no-ignore-case --initial-tab "
+        "--invert-match --line-buffered --line-number --line-regexp --no-filename --no-messages "
+        "--null --null-data --only-matching --perl-regexp --quiet --recursive --silent --text "
+        "--with-filename --word-regexp --binary"
+    )
+    # -R follows links, which may lead out of the project; -r does not.
+    | instead("-r", "-R --dereference-recursive")
+    | valued(text, "-e --regexp --include --exclude --exclude-dir --label")
+    | valued(path, "-f --file --exclude-from")
+    | valued(number, "-A -B -C -m --after-context --before-context --context --max-count")
+    | valued(one_of("binary", "text", "without-match"), "--binary-files")
+    | valued(one_of("skip", "recurse", "read"), "-d --directories")
+    | valued(one_of("skip"), "-D --devices")
+    | maybe(when, "--color --colour")
+)
+_grep_operands = pattern_then_paths("-e", "--regexp", "-f", "--file")
+
+_type = matching(r"[A-Za-z0-9_+-]{1,30}", "a file type")
+
+
+def _rg_operands(place: Place, parsed: Parsed) -> list[str]:
+    """Take a pattern and paths; with --files only paths, with --type-list nothing."""
+    if parsed.has("--files", "--type-list"):
+        return checked_paths(place, parsed.operands)
+    return pattern_then_paths("-e", "--regexp", "-f", "--file")(place, parsed)
+
+
+def _fd_operands(place: Place, parsed: Parsed) -> list[str]:
+    """Take an optional pattern, then paths."""
+    words = parsed.operands
+    return [words[0].text, *checked_paths(place, words[1:])] if words else []
+
+
+_fd = Program(
+    flags(
+        "-0 -1 -a -F -g -H -i -I -p -q -s -u --absolute-path --case-sensitive --fixed-strings "
+        "--full-path --glob --hidden --ignore-case --no-ignore --no-ignore-vcs --no-ignore-parent "
+        "--one-file-system --print0 --prune --quiet --regex --unrestricted --strip-cwd-prefix"
+    )
+    | valued(number, "-d -j --exact-depth --max-depth --max-results --min-depth --threads")
+    | valued(one_of(*listed("f file d directory l symlink x executable e empty")), "-t --type")
+    | valued(
+        text,
+        "-e -E -S --and --changed-before --changed-within --exclude --extension --size "
+        "--path-separator",
+    )
+    | valued(path, "--base-directory --search-path")
+    | valued(when, "-c --color"),
+    _fd_operands,
+)
+
+PROGRAMS: dict[str, Listed] = {
+    "grep": Program(_GREP_OPTIONS, _grep_operands, counts=True),
+    "egrep": Program(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-E")),
+    "fgrep": Program(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-F")),
+    "rg": Program(
+        flags(
+            "-. -0 -a -b -c -F -h -H -i -I -l -n -N -o -p -P -q -s -S -u -U -v -w -x "
+            "--auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive "
+            "--column --count --count-matches --crlf --files --files-with-matches "
+            "--files-without-match --fixed-strings --glob-case-insensitive --heading --hidden "
+            "--ignore-case --include-zero --invert-match --json --line-buffered --line-number "
+            "--line-regexp --max-columns-preview --multiline --multiline-dotall --no-config "
+            "--no-filename --no-follow --no-heading --no-hidden --no-ignore --no-ignore-dot "
+            "--no-ignore-exclude --no-ignore-files --no-ignore-global --no-ignore-messages "
+            "--no-ignore-parent --no-ignore-vcs --no-json --no-line-number --no-messages "
+            "--no-mmap --no-pcre2-unicode --no-require-git --no-unicode --null --null-data "
+            "--one-file-system --only-matching --passthru --pcre2 --pretty --quiet --smart-case "
+            "--stats --text --trim --type-list --unrestricted --vimgrep --with-filename "
+            "--word-regexp --no-column --no-stats"
+        )
+        | valued(
+            text,
+            "-e -g -r --regexp --glob --iglob --replace --type-add --type-clear "
+            "--context-separator --field-match-separator --field-context-separator "
+            "--path-separator --colors",
+        )
+        | valued(path, "-f --file --ignore-file")
+        | valued(
+            number,
+            "-A -B -C -d -j -m -M --after-context --before-context --context "
+            "--max-count --max-columns --max-depth --maxdepth --threads",
+        )
+        | valued(amount, "--max-filesize --regex-size-limit --dfa-size-limit")
+        | valued(_type, "-t -T --type --type-not")
+        | valued(one_of("none", "path", "modified", "accessed", "created"), "--sort --sortr")
+        | valued(one_of("default", "pcre2", "auto"), "--engine")
+        | valued(one_of("always", "never", "auto", "ansi"), "--color")
+        | valued(matching(r"[A-Za-z0-9_-]{1,20}", "an encoding"), "-E --encoding"),
+        _rg_operands,
+        run_as=("rg", "--no-config"),
+    ),
+    "fd": _fd,
+    "fdfind": _fd,
+}

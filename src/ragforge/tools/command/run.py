@@ -1,0 +1,179 @@
+"""Run: the steps of an allowed line, without a shell, within limits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragforge.tools.command.decide import decide
+from ragforge.tools.command.environment import GIT_SETTINGS, find_program, variables
+from ragforge.tools.command.git.repository import View, view
+from ragforge.tools.command.pipeline import Capture, Program, run_pipeline
+from ragforge.tools.command.plan import NotAllowed, Refused, Stage, Step
+from ragforge.tools.command.sandbox import find_bwrap, prefix
+
+NOT_FOUND = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a command may take."""
+
+    seconds: float = 30.0  # where the caller does not say
+    max_seconds: float = 120.0
+    stdout_bytes: int = 200_000
+    stderr_bytes: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command did; `refused` says why it was not run."""
+
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int | None = None
+    duration_ms: int = 0
+    timed_out: bool = False
+    truncated: bool = False
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRunner:
+    """Runs read-only command lines in one project."""
+
+    root: Path
+    limits: Limits = field(default_factory=Limits)
+    sandboxed: bool = True  # where the machine can
+
+    async def run(
+        self,
+        command: str,
+        cwd: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109  the model sets it
+        modifies_files: bool = False,
+    ) -> CommandResult:
+        """Run a line and return what it did. A line that is not read-only is refused.
+
+        Nothing is raised but the cancellation of the caller, which ends the programs too.
+        """
+        if modifies_files:
+            return _refused("it is said to modify files, and only read-only commands run here")
+        if os.name != "posix":
+            return _refused("commands are not run on this system")
+        start = time.monotonic()
+        decision = await asyncio.to_thread(decide, command, str(self.root), cwd)
+        if isinstance(decision, Refused):
+            return _refused(decision.reason)
+        seconds = self.limits.seconds if timeout is None else timeout
+        deadline = start + min(max(seconds, 0.1), self.limits.max_seconds)
+        capture = Capture(self.limits.stdout_bytes, self.limits.stderr_bytes)
+        try:
+            with _rooms() as (home, folder):
+                run = _Run(os.path.realpath(self.root), home, folder, self.sandboxed)
+                code = await run.steps(decision.steps, capture, deadline)
+                stdout, stderr = run.revealed(capture)
+        except NotAllowed as refusal:
+            return _refused(str(refusal))
+        except OSError as error:
+            return _refused(f"it cannot be run ({error.strerror or type(error).__name__})")
+        return CommandResult(
+            stdout,
+            stderr,
+            exit_code=code,
+            duration_ms=round((time.monotonic() - start) * 1000),
+            timed_out=capture.timed_out,
+            truncated=capture.truncated,
+        )
+
+
+class _Run:
+    """One line at work."""
+
+    def __init__(self, root: str, home: str, folder: str, sandboxed: bool) -> None:
+        self._root = root
+        self._home = home
+        self._folder = folder
+        self._bwrap = find_bwrap(root) if sandboxed else None
+        self._view: View | None = None
+
+    async def steps(self, steps: tuple[Step, ...], capture: Capture, deadline: float) -> int | None:
+        """Run the steps as their joints say; return the exit code of the last that ran."""
+        code: int | None = 0
+        for step in steps:
+            if (step.joint == "&&" and code != 0) or (step.joint == "||" and code == 0):
+                continue
+            code = await self._step(step, capture, deadline)
+            if capture.timed_out or capture.truncated:
+                break
+        return code
+
+    async def _step(self, step: Step, capture: Capture, deadline: float) -> int | None:
+        programs = []
+        for stage in step.stages:
+            path = find_program(stage.program, self._root)
+            if path is None:
+                note = f"{stage.program}: is not installed on this machine\n"
+                capture.stderr += note.encode()
+                return NOT_FOUND
+            programs.append(await asyncio.to_thread(self._program, path, stage))
+        return await run_pipeline(programs, capture, deadline)
+
+    def _program(self, path: str, stage: Stage) -> Program:
+        words = [stage.program, *stage.arguments]
+        environment = variables(self._home)
+        readable = [self._root, os.path.dirname(os.path.realpath(path))]
+        if stage.git is not None and stage.git != "version":
+            seen = self._seen(path)
+            _check_git(stage, seen)
+            words = [stage.program, *GIT_SETTINGS, *stage.arguments]
+            environment = seen.environment()
+            readable += [seen.found.git_dir, seen.found.common_dir, self._folder]
+        if self._bwrap:
+            wrapped = prefix(self._bwrap, readable, self._home, stage.cwd)
+            path, words = self._bwrap, [*wrapped, path, *words[1:]]
+        return Program(path, tuple(words), stage.cwd, environment, stage.errors_to, stage.silent)
+
+    def _seen(self, git: str) -> View:
+        if self._view is None:
+            self._view = view(git, self._root, self._home, self._folder)
+        return self._view
+
+    def revealed(self, capture: Capture) -> tuple[str, str]:
+        """Return the output as text, with real paths in it."""
+        outputs = (bytes(capture.stdout), bytes(capture.stderr))
+        if self._view is not None:
+            outputs = (self._view.reveal(outputs[0]), self._view.reveal(outputs[1]))
+        stdout, stderr = (output.decode(errors="replace") for output in outputs)
+        return stdout, stderr
+
+
+def _check_git(stage: Stage, seen: View) -> None:
+    """Refuse what is only harmless in a repository without certain things."""
+    looks_at_files = any(word.startswith(("--dirty", "--broken")) for word in stage.arguments)
+    if stage.git == "describe" and looks_at_files and seen.has_submodules():
+        raise NotAllowed("git describe --dirty would look into submodules")
+    if stage.git == "worktree list" and seen.found.is_linked:
+        raise NotAllowed("git worktree list is only answered in the main work tree")
+    if stage.git == "grep" and seen.tracks_outside():
+        raise NotAllowed("the index names files behind links that lead out of the project")
+
+
+def _refused(reason: str) -> CommandResult:
+    return CommandResult(stderr=f"Refused: {reason}.", refused=reason)
+
+
+@contextmanager
+def _rooms() -> Iterator[tuple[str, str]]:
+    """Make an empty home and an empty folder for a run, and remove them afterwards."""
+    with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
+        real = os.path.realpath(place)
+        for name in ("home", "view"):
+            os.mkdir(os.path.join(real, name), 0o700)
+        yield os.path.join(real, "home"), os.path.join(real, "view")

@@ -1,0 +1,338 @@
+"""Shell: a command line as plain data, or a refusal.
+
+The grammar is tree-sitter's bash. A short list of nodes is understood; whatever is off it is
+refused, and so is every character that no understood node accounts for. No shell ever sees the
+line, so a mistake here can make RagForge run another allowed command than was meant, never one
+that is not allowed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ragforge.tools.command.plan import ErrorsTo, Joint, NotAllowed
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_CHARS = 10_000
+MAX_COMMANDS = 50
+
+_REASONS = {
+    "variable_assignment": "it sets a variable",
+    "variable_assignments": "it sets a variable",
+    "command_substitution": "it has a command substitution",
+    "process_substitution": "it has a process substitution",
+    "simple_expansion": "it expands a variable",
+    "expansion": "it expands a variable",
+    "arithmetic_expansion": "it has an arithmetic expansion",
+    "ansi_c_string": "it has an ANSI-C quoted string",
+    "translated_string": "it has a translated string",
+    "brace_expression": "it has a brace expansion",
+    "heredoc_redirect": "it has a here-document",
+    "herestring_redirect": "it has a here-string",
+    "subshell": "it has a subshell",
+    "compound_statement": "it has a group of commands",
+    "function_definition": "it defines a function",
+    "for_statement": "it has a loop",
+    "c_style_for_statement": "it has a loop",
+    "while_statement": "it has a loop",
+    "if_statement": "it has a condition",
+    "case_statement": "it has a condition",
+    "test_command": "it has a test in brackets",
+    "negated_command": "it negates a command",
+    "declaration_command": "it declares a variable",
+    "unset_command": "it unsets a variable",
+    "comment": "it has a comment",
+    "&": "it runs something in the background",
+    "|&": "it pipes with |&",
+    "ERROR": "it is not a shell line that can be understood",
+}
+_BRACES = re.compile(r"\{[^{},]*\}")
+_HISTORY = re.compile(r"![^=*.\0]")
+_GLOBS = frozenset("*?[")
+_NEVER_BARE = frozenset("$`\"'<>|&;()\n\r\t ")
+_ESCAPED_IN_STRINGS = frozenset('$`"\\')
+_STARTS_EXPANSION = re.compile(r"[A-Za-z0-9_({\[$!#?@*\-'`]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argument after quoting; `glob` is it as a pattern where it has an unquoted one."""
+
+    text: str
+    glob: str | None = None
+    plain: bool = True  # nothing in it was quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """A program with its words, the first of which is its name."""
+
+    words: tuple[Word, ...]
+    errors_to: ErrorsTo = "stderr"
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Programs joined by `|`, hanging on what stands before them."""
+
+    joint: Joint
+    commands: tuple[Simple, ...]
+
+
+def parse(line: str) -> tuple[Pipeline, ...]:
+    """Return the pipelines of a line. Raises NotAllowed with the reason."""
+    _check_characters(line)
+    source = line.encode()
+    tree = _parser().parse(source)
+    pipelines = tuple(_Reader(source).program(tree.root_node))
+    if not pipelines:
+        raise NotAllowed("the line is empty")
+    if sum(len(pipeline.commands) for pipeline in pipelines) > MAX_COMMANDS:
+        raise NotAllowed(f"it has more than {MAX_COMMANDS} commands")
+    return pipelines
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash  # loaded with the first line
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _check_characters(line: str) -> None:
+    if len(line) > MAX_CHARS:
+        raise NotAllowed(f"it is longer than {MAX_CHARS} characters")
+    if "\\\n" in line:
+        raise NotAllowed("it continues on another line with a backslash")
+    for character in line if not line.isprintable() or not line.isascii() else "":
+        if character in "\n\t":
+            continue
+        category = unicodedata.category(character)
+        if character != " " and category[0] in "CZ":
+            raise NotAllowed(f"it has the character U+{ord(character):04X}")
+
+
+class _Reader:
+    """Turns nodes into words; every byte of the source must belong to one or be a blank."""
+
+    def __init__(self, source: bytes) -> None:
+        self._source = source
+
+    def program(self, node: Node) -> Iterator[Pipeline]:
+        if node.type != "program":
+            raise _off_list(node)
+        self._check_gaps(node, 0, len(self._source))
+        was_separated = True
+        for child in node.children:
+            if child.type in (";", "\n") and not child.is_named:
+                was_separated = True
+                continue
+            if not was_separated:
+                raise NotAllowed("its commands are joined in a way that is not understood")
+            was_separated = False
+            yield from self._list(child, ";")
+
+    def _list(self, node: Node, joint: Joint) -> Iterator[Pipeline]:
+        if node.type == "list":
+            left, operator, right = self._children(node, 3)
+            if operator.type not in ("&&", "||"):
+                raise _off_list(operator)
+            yield from self._list(left, joint)
+            yield from self._list(right, "&&" if operator.type == "&&" else "||")
+        elif node.type == "redirected_statement":
+            yield from self._redirected(node, joint)
+        else:
+            yield Pipeline(joint, tuple(self._pipeline(node)))
+
+    def _redirected(self, node: Node, joint: Joint) -> Iterator[Pipeline]:
+        """Yield a statement whose redirections belong to its last command."""
+        self._check_gaps(node, node.start_byte, node.end_byte)
+        body, *redirects = node.children
+        *before, last = self._list(body, joint)
+        command = last.commands[-1]
+        for redirect in redirects:
+            command = self._with_redirect(command, redirect)
+        yield from before
+        yield replace(last, commands=(*last.commands[:-1], command))
+
+    def _pipeline(self, node: Node) -> Iterator[Simple]:
+        if node.type == "pipeline":
+            self._check_gaps(node, node.start_byte, node.end_byte)
+            for position, child in enumerate(node.children):
+                if position % 2 == 0:
+                    yield from self._pipeline(child)
+                elif child.type != "|":
+                    raise _off_list(child)
+            return
+        if node.type == "redirected_statement":
+            inner = list(self._redirected(node, ";"))
+            if len(inner) != 1:
+                raise NotAllowed(_REASONS["ERROR"])
+            yield from inner[0].commands
+            return
+        yield self._command(node)
+
+    def _command(self, node: Node) -> Simple:
+        if node.type != "command":
+            raise _off_list(node)
+        self._check_gaps(node, node.start_byte, node.end_byte)
+        first, *arguments = node.children
+        if first.type != "command_name":
+            raise _off_list(first)
+        (name,) = self._children(first, 1)
+        return Simple((self._word(name), *(self._word(argument) for argument in arguments)))
+
+    def _with_redirect(self, command: Simple, node: Node) -> Simple:
+        if node.type != "file_redirect":
+            raise _off_list(node)
+        text = self._text(node).replace(" ", "")
+        if text == "2>/dev/null":
+            return replace(command, errors_to="nowhere")
+        if text == "2>&1":
+            return replace(command, errors_to="nowhere" if command.silent else "stdout")
+        if text in (">/dev/null", "1>/dev/null") and command.errors_to != "stdout":
+            return replace(command, silent=True)
+        raise NotAllowed("it redirects; only 2>/dev/null, 2>&1 and >/dev/null are allowed")
+
+    def _word(self, node: Node) -> Word:
+        pieces = [(node, *self._piece(node))] if node.type != "concatenation" else []
+        if not pieces:
+            self._check_touching(node)
+            pieces = [(child, *self._piece(child)) for child in node.children]
+        bare = "".join(bare for _, _, bare in pieces)
+        text = "".join(text for _, text, _ in pieces)
+        _check_bare(bare)
+        plain = bare == text
+        has_glob = not _GLOBS.isdisjoint(bare)
+        return Word(text, _as_glob(pieces) if has_glob else None, plain)
+
+    def _piece(self, node: Node) -> tuple[str, str]:
+        """Return the text of a piece, and what of it stands unquoted (with \\0 for the rest)."""
+        source = self._text(node)
+        if node.type in ("word", "number") and not node.children:
+            return _unescaped(source)
+        if node.type == "raw_string":
+            inner = source[1:-1]
+            return inner, "\0" * len(inner)
+        if node.type == "string":
+            for child in node.children:
+                if child.type not in ('"', "string_content", "$"):
+                    raise _off_list(child)
+            inner = _unescaped_in_string(source[1:-1])
+            return inner, "\0" * len(inner)
+        if node.type in ("word", "number", "concatenation"):
+            raise _off_list(node.children[0])
+        raise _off_list(node)
+
+    def _children(self, node: Node, count: int) -> Sequence[Node]:
+        self._check_gaps(node, node.start_byte, node.end_byte)
+        if len(node.children) != count:
+            raise _off_list(node)
+        return node.children
+
+    def _check_gaps(self, node: Node, start: int, end: int) -> None:
+        """Refuse characters between the children that are not blanks."""
+        if node.has_error:
+            raise NotAllowed(_REASONS["ERROR"])
+        for child in node.children:
+            self._check_blank(start, child.start_byte)
+            start = child.end_byte
+        self._check_blank(start, end)
+
+    def _check_blank(self, start: int, end: int) -> None:
+        if self._source[start:end].strip(b" \t\n"):
+            raise NotAllowed(_REASONS["ERROR"])
+
+    def _check_touching(self, node: Node) -> None:
+        end = node.start_byte
+        for child in node.children:
+            if child.start_byte != end:
+                raise NotAllowed(_REASONS["ERROR"])
+            end = child.end_byte
+        if end != node.end_byte:
+            raise NotAllowed(_REASONS["ERROR"])
+
+    def _text(self, node: Node) -> str:
+        return self._source[node.start_byte : node.end_byte].decode()
+
+
+def _off_list(node: Node) -> NotAllowed:
+    if node.type in _REASONS:
+        return NotAllowed(_REASONS[node.type])
+    if node.type == "file_redirect":
+        return NotAllowed("it redirects before its program's name")
+    return NotAllowed(f"it has a part that is not allowed ({node.type})")
+
+
+def _unescaped(source: str) -> tuple[str, str]:
+    """Take the backslashes out of an unquoted word."""
+    if "\\" not in source:
+        return source, source
+    text, bare = [], []
+    characters = iter(source)
+    for character in characters:
+        if character == "\\":
+            escaped = next(characters, None)
+            if escaped is None or escaped == "\n":
+                raise NotAllowed("it ends in a backslash")
+            text.append(escaped)
+            bare.append("\0")
+        else:
+            text.append(character)
+            bare.append(character)
+    return "".join(text), "".join(bare)
+
+
+def _unescaped_in_string(source: str) -> str:
+    """Take the backslashes out of a double-quoted string without expansions."""
+    text = []
+    position = 0
+    while position < len(source):
+        character = source[position]
+        following = source[position + 1 : position + 2]
+        if character == "\\" and following in _ESCAPED_IN_STRINGS and following:
+            text.append(following)
+            position += 2
+            continue
+        if character == "`":
+            raise NotAllowed(_REASONS["command_substitution"])
+        if character == "$" and _STARTS_EXPANSION.match(following):
+            raise NotAllowed(_REASONS["simple_expansion"])
+        text.append(character)
+        position += 1
+    return "".join(text)
+
+
+def _check_bare(bare: str) -> None:
+    """Refuse unquoted characters that a shell would do something with."""
+    if bare.startswith("~"):
+        raise NotAllowed("it starts a word with ~, which is outside the project")
+    if bare.startswith("#"):
+        raise NotAllowed(_REASONS["comment"])
+    if _HISTORY.match(bare):
+        raise NotAllowed("it has an unquoted ! at the start of a word; quote it")
+    if not _NEVER_BARE.isdisjoint(bare):
+        raise NotAllowed("it has an unquoted special character; quote it")
+    if "{" in bare or "}" in bare:
+        simple = _BRACES.sub(lambda found: "{" if ".." in found[0] else "", bare)
+        if "{" in simple or "}" in simple:
+            raise NotAllowed(_REASONS["brace_expression"])
+
+
+def _as_glob(pieces: Sequence[tuple[Node, str, str]]) -> str:
+    """Return the word as a pattern in which quoted characters are escaped."""
+    out = []
+    for _, text, bare in pieces:
+        for character, mark in zip(text, bare, strict=True):
+            quoted = mark == "\0" and character != "\0"
+            out.append(f"\\{character}" if quoted and character in "*?[]\\!-^" else character)
+    return "".join(out)
