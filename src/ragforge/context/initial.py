@@ -32,7 +32,7 @@ class InitialContext:
     seconds: float
 
     async def search(self, message: str) -> tuple[list[Spot], list[Search]]:
-        """Return the lines that were found, and how each search went; one that fails costs its own."""
+        """Return the lines that were found, and how each search went."""
         begun = time.monotonic()
         plan = await self.planner.plan(message)
         state = "failed" if plan.problem else "ok"
