@@ -1,0 +1,92 @@
+"""Enrich: from a line that was found to the text that makes sense of it.
+
+Each line on its own merits: the smallest scope that holds it where the brain can tell, else
+a window of the file around it. A file that cannot be read drops its lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragforge.context.pieces import Piece, Spot
+from ragforge.domain.code import Place, Scope
+from ragforge.ports.code import CodeStore
+
+WINDOW_LINES = 50
+MOST_FILE_BYTES = 5_000_000
+SCOPE_CONFIDENCE = 0.1
+WINDOW_FACTOR = 0.9
+
+
+async def enriched(
+    spots: Sequence[Spot], code: CodeStore | None, project_id: str, root: Path
+) -> list[Piece]:
+    """Return a piece for each spot; without a code store, from files alone."""
+    scopes: Sequence[Scope | None] = [None] * len(spots)
+    if code is not None and spots:
+        places = [Place(spot.file, spot.line) for spot in spots]
+        scopes = await code.scopes_at(project_id, places)
+    bare = [spot for spot, scope in zip(spots, scopes, strict=True) if scope is None]
+    windows = iter(await asyncio.to_thread(_windows, bare, root))
+    pieces = [
+        _of_scope(spot, scope) if scope is not None else next(windows)
+        for spot, scope in zip(spots, scopes, strict=True)
+    ]
+    return [piece for piece in pieces if piece is not None]
+
+
+def window(spot: Spot, lines: Sequence[str]) -> Piece:
+    """Return the lines around a spot, as far as the file goes."""
+    start = max(1, min(spot.line, len(lines)) - WINDOW_LINES)
+    end = min(len(lines), spot.line + WINDOW_LINES)
+    return Piece(
+        file=spot.file,
+        start_line=start,
+        end_line=end,
+        name=f"lines {start} to {end}",
+        text="\n".join(lines[start - 1 : end]),
+        score=spot.score * WINDOW_FACTOR,
+        confidence=spot.confidence,
+        found_by=(spot.arm,),
+        is_scope=False,
+    )
+
+
+def _of_scope(spot: Spot, scope: Scope) -> Piece:
+    return Piece(
+        file=scope.file,
+        start_line=scope.start_line,
+        end_line=scope.end_line,
+        name=scope.qualified_name,
+        text=scope.source,
+        score=spot.score,
+        confidence=min(1.0, spot.confidence + SCOPE_CONFIDENCE),
+        found_by=(spot.arm,),
+        is_scope=True,
+    )
+
+
+def _windows(spots: Sequence[Spot], root: Path) -> list[Piece | None]:
+    files: dict[str, list[str] | None] = {}
+    found: list[Piece | None] = []
+    for spot in spots:
+        if spot.file not in files:
+            files[spot.file] = _lines(root, spot.file)
+        lines = files[spot.file]
+        found.append(window(spot, lines) if lines else None)
+    return found
+
+
+def _lines(root: Path, file: str) -> list[str] | None:
+    """Return the lines of a file within the project, or None if it cannot be read."""
+    try:
+        path = (root / file).resolve()
+        if not path.is_relative_to(root.resolve()) or not path.is_file():
+            return None
+        with path.open("rb") as stream:
+            data = stream.read(MOST_FILE_BYTES)
+    except (OSError, ValueError):
+        return None
+    return None if b"\0" in data else data.decode("utf-8", "replace").splitlines()

@@ -1,0 +1,82 @@
+"""The initial-context agent: picks up to three searches of the files and runs them at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ragforge.context.pieces import Spot
+from ragforge.context.plan import Planned
+from ragforge.context.planner import Planner
+from ragforge.context.receipt import Search
+from ragforge.domain.text import Json, plain
+from ragforge.llm.calls import Tool
+from ragforge.llm.task import shortened
+from ragforge.tools.command.output import places_in
+
+GREP = (0.9, 0.8)
+COMMAND = (0.85, 0.75)
+FILE_NAME = (0.7, 0.6)
+FUZZY_CONFIDENCE = 0.6
+SHOWN_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class InitialContext:
+    """Searches files by what a message says, each search within its time."""
+
+    planner: Planner
+    tools: Mapping[str, Tool]
+    seconds: float
+
+    async def search(self, message: str) -> tuple[list[Spot], list[Search]]:
+        """Return the lines that were found, and how each search went."""
+        begun = time.monotonic()
+        plan = await self.planner.plan(message)
+        state = "failed" if plan.problem else "ok"
+        chosen = Search(
+            f"plan by {plan.made_by}",
+            "ok" if state == "ok" else "failed",
+            _milliseconds(begun),
+            len(plan.calls),
+            plan.problem,
+        )
+        results = await asyncio.gather(*(self._run(call) for call in plan.calls))
+        spots = [spot for found, _ in results for spot in found]
+        return spots, [chosen, *(search for _, search in results)]
+
+    async def _run(self, call: Planned) -> tuple[list[Spot], Search]:
+        begun = time.monotonic()
+        given = call.arguments.get("command") or call.arguments.get("regex")
+        told = given or call.arguments.get("query") or ""
+        name = f"{call.tool} {shortened(plain(told), SHOWN_CHARS)}"
+        try:
+            async with asyncio.timeout(self.seconds):
+                result = await self.tools[call.tool].run(call.arguments)
+        except TimeoutError:
+            return [], Search(name, "late", _milliseconds(begun), 0, f"over {self.seconds:g} s")
+        except Exception as error:  # whatever goes wrong in one search, the others count
+            return [], Search(name, "failed", _milliseconds(begun), 0, str(error))
+        spots = list(spots_of(call.tool, result))
+        return spots, Search(name, "ok", _milliseconds(begun), len(spots))
+
+
+def spots_of(tool: str, result: Json) -> Iterable[Spot]:
+    """Yield the lines that a tool's result names."""
+    if tool == "run_command":
+        for place in places_in(result.get("stdout") or ""):
+            score, confidence = FILE_NAME if place.line is None else COMMAND
+            yield Spot(place.file, place.line or 1, score, confidence, "command")
+        return
+    for match in result.get("matches", ()):
+        line = match.get("line") or 1
+        if tool == "grep_files":
+            yield Spot(match["file"], line, *GREP, "grep")
+        else:
+            yield Spot(match["file"], line, match["similarity"], FUZZY_CONFIDENCE, "fuzzy")
+
+
+def _milliseconds(begun: float) -> int:
+    return round(1_000 * (time.monotonic() - begun))

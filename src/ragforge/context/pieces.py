@@ -1,0 +1,39 @@
+"""Pieces: places in files that bear on a question, and the text that stands there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Arm: TypeAlias = Literal["semantic", "grep", "command", "fuzzy"]
+"""The search that found something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A line that a search tool found, before anything is read around it."""
+
+    file: str
+    line: int
+    score: float
+    confidence: float
+    arm: Arm
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some lines of a file, as they go into a context."""
+
+    file: str
+    start_line: int
+    end_line: int
+    name: str
+    text: str
+    score: float
+    confidence: float
+    found_by: tuple[str, ...]
+    is_scope: bool  # a whole scope; else a window around a line
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.start_line}-{self.end_line}"

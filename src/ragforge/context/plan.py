@@ -1,0 +1,100 @@
+"""Plan: which searches a message calls for, without asking a model.
+
+What is written as code is looked for exactly: quoted strings, error texts, names, paths. The
+rest is looked for by its most telling words, tolerant of typos.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ragforge.domain.text import Json
+from ragforge.memory.links import names_in
+from ragforge.memory.material import paths_in
+from ragforge.search.tokenise import WORDS
+
+ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]
+
+MOST_CALLS = 3
+MOST_NAMES = 4
+LEAST_WORD_CHARS = 4
+EVERYWHERE = "**/*"
+
+_QUOTED = re.compile(r"""(?<!\w)(?:"([^"\n]{3,120})"|'([^'\n]{3,120})'|«\s*([^»\n]{3,120}?)\s*»)""")
+_ERROR = re.compile(
+    r"^.*\b(?:[A-Z]\w*(?:Error|Exception|Warning)|error(?:\[\w+\])?|panic|fatal)\s*:\s*(.{5,160}?)\s*$",
+    re.MULTILINE,
+)
+_CHANGING = re.compile(r"0x[0-9a-fA-F]+|\d+|/[\w./-]+|'[^']*'|\"[^\"]*\"")
+_DEFINED = r"\b(?:def|class|func|function|fn|interface|type|struct|enum|trait|module|const)\s+"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A search to run."""
+
+    tool: ToolName
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+
+
+def planned(message: str) -> list[Planned]:
+    """Return up to three searches, the most telling first; none if nothing can be looked for."""
+    names, paths = names_in(message), paths_in(message)
+    found: list[Planned | None] = [
+        *(_exact(text) for text in _said_exactly(message)),
+        *_by_names(names[:MOST_NAMES]),
+        *(_in_file(path, message, names) for path in paths[:1]),
+    ]
+    if len(found) < MOST_CALLS and (words := telling_words(message)):
+        found.append(Planned("search_files", {"pattern": EVERYWHERE, "query": " ".join(words)}))
+    calls: list[Planned] = []
+    for call in found:
+        if call is not None and call not in calls:
+            calls.append(call)
+    return calls[:MOST_CALLS]
+
+
+def telling_words(message: str, most: int = 3) -> list[str]:
+    """Return the words that say most: long ones, in the order in which they stand."""
+    words = dict.fromkeys(re.findall(r"[^\W\d_][\w-]+", message))
+    telling = [w for w in words if len(w) >= LEAST_WORD_CHARS and len(WORDS.query(f"{w} xx")) > 1]
+    chosen = sorted(telling, key=len, reverse=True)[:most]
+    return [word for word in telling if word in chosen]
+
+
+def _said_exactly(message: str) -> Iterable[str]:
+    """Yield what was quoted, and the constant part of error messages."""
+    for hit in _ERROR.finditer(message):
+        parts = [part.strip() for part in _CHANGING.split(hit[1])]
+        if (longest := max(parts, key=len, default="")) and len(longest) >= LEAST_WORD_CHARS:
+            yield longest
+    for hit in _QUOTED.finditer(message):
+        yield next(filter(None, hit.groups()))
+
+
+def _exact(text: str) -> Planned:
+    return Planned("grep_files", {"pattern": EVERYWHERE, "regex": re.escape(text)})
+
+
+def _by_names(names: list[str]) -> Iterable[Planned]:
+    """Yield a search for where names are defined, and one for where they stand at all."""
+    if not names:
+        return
+    last = [re.escape(re.split(r"\.|::|#", name)[-1]) for name in names]
+    either = "|".join(dict.fromkeys(last))
+    yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": rf"{_DEFINED}({either})\b"})
+    yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": rf"\b({either})\b"})
+
+
+def _in_file(path: str, message: str, names: list[str]) -> Planned | None:
+    """Return a search for the message's words within a file that it names."""
+    words = [w for w in (*names, *telling_words(message, most=5)) if w not in path]
+    if not words:
+        return None
+    either = "|".join(re.escape(word) for word in dict.fromkeys(words))
+    name = path.replace("\\", "/").rsplit("/", 1)[-1]
+    regex = f"(?i)({either})"
+    return Planned("grep_files", {"pattern": f"**/{name}", "regex": regex})

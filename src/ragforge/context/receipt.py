@@ -1,0 +1,115 @@
+"""Receipt: the account of a context. What is in it and why, and what was left out and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ragforge.domain.text import Json
+
+Section: TypeAlias = Literal[
+    "last_user_queries", "code", "recent_turns", "past_turns", "summaries", "level1_summaries"
+]
+SECTIONS: tuple[Section, ...] = (
+    "last_user_queries",
+    "code",
+    "recent_turns",
+    "past_turns",
+    "summaries",
+    "level1_summaries",
+)
+SearchState: TypeAlias = Literal["ok", "late", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that is in the context."""
+
+    section: Section
+    source: str  # file:start-end, or which turn or summary
+    why: str
+    chars: int
+    score: float | None = None
+    note: str = ""  # such as: cut, changed since
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that was found and is not in the context."""
+
+    section: Section
+    source: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search that was run, or not."""
+
+    name: str
+    state: SearchState
+    milliseconds: int = 0
+    found: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The account of a whole context."""
+
+    max_chars: int
+    chars: int
+    items: tuple[Item, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    searches: tuple[Search, ...] = ()
+
+    @property
+    def degraded(self) -> tuple[Search, ...]:
+        """The searches that gave nothing because they failed or were late."""
+        return tuple(search for search in self.searches if search.state in ("late", "failed"))
+
+    def chars_of(self, section: Section) -> int:
+        return sum(item.chars for item in self.items if item.section == section)
+
+    def to_json(self) -> Json:
+        """Return the receipt as it is stored and shown to scripts."""
+        return {
+            "max_chars": self.max_chars,
+            "chars": self.chars,
+            "items": [
+                {
+                    "section": item.section,
+                    "source": item.source,
+                    "why": item.why,
+                    "chars": item.chars,
+                    "score": None if item.score is None else round(item.score, 4),
+                    "note": item.note,
+                }
+                for item in self.items
+            ],
+            "left_out": [
+                {"section": one.section, "source": one.source, "why": one.why}
+                for one in self.left_out
+            ],
+            "searches": [
+                {
+                    "name": search.name,
+                    "state": search.state,
+                    "milliseconds": search.milliseconds,
+                    "found": search.found,
+                    "problem": search.problem,
+                }
+                for search in self.searches
+            ],
+        }
+
+
+def receipt_of(value: Json) -> Receipt:
+    """Read what `to_json` wrote."""
+    return Receipt(
+        max_chars=value["max_chars"],
+        chars=value["chars"],
+        items=tuple(Item(**item) for item in value["items"]),
+        left_out=tuple(LeftOut(**one) for one in value["left_out"]),
+        searches=tuple(Search(**search) for search in value["searches"]),
+    )

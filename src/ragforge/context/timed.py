@@ -1,0 +1,42 @@
+"""Timed: searches that run together, each with its own deadline and its own failure."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from ragforge.context.receipt import Search, SearchState
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Timed(Generic[Found]):
+    """What a search gave, or None; and how it went."""
+
+    found: Found | None
+    state: SearchState
+    milliseconds: int
+    problem: str = ""
+
+    def search(self, name: str, count: int) -> Search:
+        return Search(name, self.state, self.milliseconds, count, self.problem)
+
+
+async def timed(search: Awaitable[Found], seconds: float) -> Timed[Found]:
+    """Wait for a search; one that is late or fails gives nothing, and says so."""
+    begun = time.monotonic()
+    state: SearchState = "ok"
+    found: Found | None = None
+    problem = ""
+    try:
+        async with asyncio.timeout(seconds):
+            found = await search
+    except TimeoutError:
+        state, problem = "late", f"took longer than {seconds:g} s"
+    except Exception as error:  # a context with less in it is better than none
+        state, problem = "failed", f"{type(error).__name__}: {error}"
+    return Timed(found, state, round(1_000 * (time.monotonic() - begun)), problem)

@@ -1,0 +1,98 @@
+"""Pieces of several searches: each place once, whole scopes before windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragforge.context.enrich import window
+from ragforge.context.merge import fused, merged
+from ragforge.context.pieces import Piece, Spot
+
+LINES = [f"line {n}" for n in range(1, 301)]
+
+
+def piece(start: int, end: int, *, scope: bool = True, score: float = 0.5, **fields: Any) -> Piece:
+    fields.setdefault("file", "a.py")
+    fields.setdefault("confidence", 0.8)
+    fields.setdefault("found_by", ("grep",))
+    fields.setdefault("text", "\n".join(LINES[start - 1 : end]))
+    name = f"{start}-{end}"
+    return Piece(start_line=start, end_line=end, name=name, score=score, is_scope=scope, **fields)
+
+
+def places(pieces: list[Piece]) -> list[str]:
+    return [one.place for one in pieces]
+
+
+def test_windows_that_overlap_become_one_with_every_line_once() -> None:
+    [one] = merged([piece(1, 100, scope=False), piece(60, 160, scope=False, score=0.9)])
+    assert one.place == "a.py:1-160"
+    assert one.text.split("\n") == LINES[:160]
+    assert one.score > 0.9  # found twice
+
+
+def test_windows_of_other_files_and_places_stay_apart() -> None:
+    pieces = [piece(1, 10, scope=False), piece(50, 60, scope=False)]
+    pieces.append(piece(1, 10, scope=False, file="b.py"))
+    assert len(merged(pieces)) == 3
+
+
+def test_a_scope_found_twice_is_there_once_and_better() -> None:
+    [one] = merged([piece(1, 9, found_by=("grep",)), piece(1, 9, found_by=("fuzzy",))])
+    assert one.found_by == ("grep", "fuzzy")
+    assert one.score > 0.5
+
+
+def test_a_window_that_scopes_already_tell_makes_way() -> None:
+    assert places(merged([piece(1, 60), piece(10, 80, scope=False)])) == ["a.py:1-60"]
+    assert len(merged([piece(1, 20), piece(10, 80, scope=False)])) == 2
+
+
+def test_a_scope_inside_another_is_told_by_it() -> None:
+    assert places(merged([piece(5, 9), piece(1, 20)])) == ["a.py:1-20"]
+    outline = piece(1, 20, text="class A: ...")  # does not hold its methods' text
+    assert len(merged([piece(5, 9), outline])) == 2
+
+
+def test_what_both_arms_found_comes_first() -> None:
+    semantic = [piece(1, 9, score=1.0), piece(20, 29, score=0.9)]
+    initial = [piece(20, 29, score=0.9), piece(40, 49, score=0.9)]
+    assert places(fused(semantic, initial)) == ["a.py:20-29", "a.py:1-9", "a.py:40-49"]
+
+
+def test_a_window_is_clipped_to_the_ends_of_its_file() -> None:
+    spot = Spot("a.py", 3, 0.9, 0.8, "grep")
+    assert window(spot, LINES).place == "a.py:1-53"
+    last = window(Spot("a.py", 299, 0.9, 0.8, "grep"), LINES)
+    assert last.place == "a.py:249-300"
+    assert last.text.split("\n") == LINES[248:]
+    assert window(Spot("a.py", 10_000, 0.9, 0.8, "grep"), LINES).end_line == 300
+    assert last.score == 0.9 * 0.9
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda start, size, scope: piece(start, min(300, start + size), scope=scope),
+            st.integers(1, 250),
+            st.integers(0, 100),
+            st.booleans(),
+        ),
+        max_size=12,
+    )
+)
+def test_whatever_is_merged_each_window_line_stands_once(pieces: list[Piece]) -> None:
+    found = merged(pieces)
+    shown = [
+        line
+        for one in found
+        if not one.is_scope
+        for line in range(one.start_line, one.end_line + 1)
+    ]
+    assert len(shown) == len(set(shown))
+    for one in found:
+        assert one.text.split("\n") == LINES[one.start_line - 1 : one.end_line]
+    assert found == merged(list(reversed(pieces)))

@@ -1,0 +1,69 @@
+"""Plans without a model: what a message calls for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragforge.context.plan import Planned, planned, telling_words
+
+
+def regexes(message: str) -> list[str]:
+    return [str(call.arguments["regex"]) for call in planned(message) if call.tool == "grep_files"]
+
+
+def test_a_name_is_looked_for_where_it_is_defined_and_where_it_stands() -> None:
+    defined, stands = regexes("What does `SessionMiddleware.process_request` do?")
+    assert re.search(defined, "    def process_request(self):")
+    assert not re.search(defined, "process_request()")
+    assert re.search(stands, "x.process_request()")
+
+
+def test_a_quoted_string_is_looked_for_as_it_stands() -> None:
+    [first, *_] = regexes('Where does "lease [lost]?" come from')
+    assert re.fullmatch(first, "lease [lost]?")
+
+
+def test_of_an_error_what_does_not_change_is_looked_for() -> None:
+    message = """I get this:
+Traceback (most recent call last):
+  File "x.py", line 3
+ValueError: cannot reshape array of size 12 into shape (5,)"""
+    assert re.escape("cannot reshape array of size") in regexes(message)[0]
+
+
+def test_a_path_narrows_the_search_to_its_file() -> None:
+    calls = planned("Why does the retry in src/app/worker.py wait for so long?")
+    assert any(call.arguments["pattern"] == "**/worker.py" for call in calls)
+
+
+def test_plain_words_are_looked_for_with_typos_allowed() -> None:
+    [call] = planned("how does authentification of customers work")
+    assert call == Planned(
+        "search_files", {"pattern": "**/*", "query": "authentification customers work"}
+    )
+
+
+@pytest.mark.parametrize("message", ["", "   ", "?", "hi", "the of and"])
+def test_nothing_to_look_for_is_no_search(message: str) -> None:
+    assert planned(message) == []
+
+
+def test_telling_words_are_the_long_ones_in_their_order() -> None:
+    assert telling_words("how does the worker keep the lease of a background job") == [
+        "worker",
+        "lease",
+        "background",
+    ]
+
+
+@given(st.text(max_size=400))
+def test_any_message_gives_at_most_three_searches_with_valid_patterns(message: str) -> None:
+    calls = planned(message)
+    assert len(calls) <= 3
+    for call in calls:
+        if call.tool == "grep_files":
+            re.compile(str(call.arguments["regex"]))
