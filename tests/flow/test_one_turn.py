@@ -172,7 +172,7 @@ async def test_the_question_survives_when_the_rest_of_the_turn_fails(
             raise OSError("the disk went away")
 
         with monkeypatch.context() as broken:
-            broken.setattr("ragforge.agent.turn.gather", fail)
+            broken.setattr("ragforge.context.build.ContextBuilder.build_enriched_context", fail)
             with pytest.raises(OSError, match="went away"):
                 await app.ask(STATEMENT)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ragforge.brain.find import CodeHit
-from ragforge.context.gather import Context
-from ragforge.context.render import render
+from ragforge.context.build import EnrichedContext, format_context_for_agent
+from ragforge.context.receipt import Receipt
 from ragforge.domain.chat import ChatRequest, Reply, Usage, UserSays
+from ragforge.domain.hits import TurnHit
 from ragforge.domain.turns import Turn
 from ragforge.llm.ask import Asker
 from ragforge.llm.prompts import prompt
-from ragforge.memory.recall import TurnHit
 
 PASSAGES = 3
 CODE_PASSAGES = 5
@@ -35,15 +33,16 @@ class Answer:
     conversation_id: str
     turn_index: int
     passages: tuple[Passage, ...]
+    receipt: Receipt  # what it rests on, and why
     reasoning: str = ""
     model: str | None = None  # who wrote it; None: nobody, it is what was found
     problem: str | None = None  # why the model did not write it
     usage: Usage = field(default_factory=Usage)
 
 
-async def by_model(chat: Asker, context: Context, question: str) -> Reply:
+async def by_model(chat: Asker, context: EnrichedContext, question: str) -> Reply:
     """Have a model answer, with the context before the question. Raises ModelError."""
-    known = render(context)
+    known = format_context_for_agent(context)
     text = f"{known}\n\n# Question\n\n{question}" if known else question
     system = prompt("ragforge.agent.prompts", "system")
     return await chat.ask(ChatRequest((UserSays(text),), system=system))
@@ -57,43 +56,37 @@ def written_into(answer: Answer, reply: Reply, model: str) -> Answer:
     )
 
 
-def from_passages(context: Context) -> str:
+def from_passages(context: EnrichedContext) -> str:
     """Answer without a chat model: cite what was found, by name."""
-    code, turns = context.code[:CODE_PASSAGES], context.found[:PASSAGES]
-    if not code and not turns:
+    found = passages_of(context)
+    if not found:
         return "Nothing in this project's memory bears on that yet. It is remembered from now on."
-    lines = [f"{_bear(code, turns)} on this:"]
-    for number, passage in enumerate(passages_of(context), 1):
-        lines.append(f"[{number}] {passage.source}")
+    in_code = len(context.code[:CODE_PASSAGES])
+    lines = [f"{_bear(in_code, len(found) - in_code)} on this:"]
+    lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
     return "\n".join(lines)
 
 
-def _bear(code: Sequence[CodeHit], turns: Sequence[TurnHit]) -> str:
+def passages_of(context: EnrichedContext) -> tuple[Passage, ...]:
+    """Return the best passages of a context: code first, then what was said."""
+    code = [
+        Passage(piece.text, f"{piece.place} {piece.name}", piece.score)
+        for piece in context.code[:CODE_PASSAGES]
+    ]
+    turns = [hit for hit in context.found if isinstance(hit, TurnHit)][:PASSAGES]
+    return (*code, *(Passage(_quote(hit.turn), _source(hit), hit.score) for hit in turns))
+
+
+def _bear(code: int, turns: int) -> str:
     """Return the beginning of a sentence: how much of what was found."""
     parts = []
     if code:
-        parts.append(
-            "one place in the code" if len(code) == 1 else f"{len(code)} places in the code"
-        )
+        parts.append("one place in the code" if code == 1 else f"{code} places in the code")
     if turns:
-        parts.append("one past exchange" if len(turns) == 1 else f"{len(turns)} past exchanges")
-    verb = "bears" if len(code) + len(turns) == 1 else "bear"
+        parts.append("one past exchange" if turns == 1 else f"{turns} past exchanges")
+    verb = "bears" if code + turns == 1 else "bear"
     text = f"{' and '.join(parts)} {verb}"
     return text[0].upper() + text[1:]
-
-
-def passages_of(context: Context) -> tuple[Passage, ...]:
-    """Return the best passages of a context."""
-    code = [
-        Passage(hit.scope.source, _place(hit), hit.score) for hit in context.code[:CODE_PASSAGES]
-    ]
-    turns = [Passage(_quote(hit.turn), _source(hit), hit.score) for hit in context.found[:PASSAGES]]
-    return (*code, *turns)
-
-
-def _place(hit: CodeHit) -> str:
-    scope = hit.scope
-    return f"{scope.file}:{scope.start_line}-{scope.end_line} {scope.qualified_name}"
 
 
 def _quote(turn: Turn) -> str:

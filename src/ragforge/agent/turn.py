@@ -1,15 +1,13 @@
-"""The turn: record the question, gather context, answer, record the answer, queue the rest."""
+"""The turn: record the question, build the context, answer, record the answer, queue the rest."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from ragforge.agent.answer import Answer, by_model, from_passages, passages_of, written_into
-from ragforge.brain.project import Brain
-from ragforge.context.gather import Budget, gather
+from ragforge.context.build import ContextBuilder
 from ragforge.errors import ModelError
 from ragforge.llm.ask import Asker
-from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
 
 
@@ -17,11 +15,9 @@ from ragforge.memory.record import Recorder
 class Agent:
     """Takes turns: with a chat model, or with what it finds alone."""
 
-    recall: Recall
-    brain: Brain
+    builder: ContextBuilder
     recorder: Recorder
     chat: Asker | None
-    budget: Budget
 
     async def take_turn(self, conversation_id: str, question: str) -> Answer:
         """Answer a question. It is durable before anything else happens to it.
@@ -29,14 +25,15 @@ class Agent:
         A model that fails does not break the turn: what was found is the answer then.
         """
         asked = await self.recorder.question(conversation_id, question)
-        context = await gather(
-            self.recall, self.brain, conversation_id, asked.uuid, question, self.budget
-        )
+        conversation = await self.recorder.store.conversations.get(conversation_id)
+        # What was stored has no secrets in it: searches and their receipt must not either.
+        context = await self.builder.build_enriched_context(conversation, asked.content, asked.uuid)
         answer = Answer(
             content=from_passages(context),
             conversation_id=conversation_id,
             turn_index=asked.turn_index or 0,
             passages=passages_of(context),
+            receipt=context.receipt,
         )
         if self.chat is not None:
             try:
@@ -49,6 +46,7 @@ class Agent:
             asked.turn_index,
             answer.content,
             reasoning=answer.reasoning,
+            receipt=context.receipt.to_json(),
             by_model=answer.model is not None,
         )
         await self.recorder.end_turn(conversation_id, asked.uuid)

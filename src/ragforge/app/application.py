@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from ragforge.agent.answer import Answer
 from ragforge.agent.turn import Agent
 from ragforge.app.background import ingest_job, is_project, open_brain, open_condenser, open_worker
+from ragforge.app.context import open_context
 from ragforge.app.elsewhere import work_elsewhere
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
@@ -22,8 +23,9 @@ from ragforge.brain.find import CodeHit
 from ragforge.brain.ingest import OnStep
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
-from ragforge.context.gather import Budget
-from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.context.build import ContextBuilder, EnrichedContext
+from ragforge.context.receipt import Receipt, receipt_of
+from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
@@ -44,6 +46,7 @@ from ragforge.memory.sessions import SessionLine
 from ragforge.ports.store import Store
 
 SESSIONS_SHOWN = 1_000
+LATEST = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class App:
     recall: Recall
     brain: Brain
     agent: Agent
+    context: ContextBuilder
     recorder: Recorder
     condenser: Condenser
     history: History
@@ -76,6 +80,28 @@ class App:
         if self.keeps_known and (await self.brain.is_known() or is_project(self.project_path)):
             await self.store.jobs.enqueue([ingest_job(self.brain)])
         return answer
+
+    async def build_context(self, message: str) -> EnrichedContext:
+        """Return the context that a message would get in the current session; nothing is stored.
+
+        Raises InputError if the message is empty.
+        """
+        if not message.strip():
+            raise InputError("The message is empty. Say something.")
+        known = ConversationFilter(cwd=str(self.cwd), status="active")
+        found = await self.store.conversations.find(known, limit=1)
+        nobody = Conversation(cwd=str(self.cwd), project_path=str(self.project_path))
+        return await self.context.build_enriched_context(found[0] if found else nobody, message)
+
+    async def last_receipt(self) -> Receipt | None:
+        """Return the account of the last answer's context in the current session, if any."""
+        known = ConversationFilter(cwd=str(self.cwd), status="active")
+        for conversation in await self.store.conversations.find(known, limit=1):
+            latest = await self.store.conversations.latest_messages(conversation.uuid, LATEST)
+            for message in reversed(latest):
+                if message.receipt is not None:
+                    return receipt_of(message.receipt)
+        return None
 
     async def search_code(
         self,
@@ -217,20 +243,17 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     project = sessions.project_of(place)
     brain = open_brain(settings, store, embedder, project)
     memory = settings.agent.memory
-    budget = Budget(
-        code=memory.share(memory.code_search_percent),
-        recent_turns=memory.share(memory.recent_turns_percent),
-        found_turns=memory.share(memory.recent_turns_percent),
-    )
     recorder = Recorder(store, embedder.name if embedder else None, memory.max_result_chars)
     condenser = open_condenser(settings, store, embedder, chat)
+    builder = open_context(settings, store, recall, brain, chat)
     return App(
         cwd=place,
         project_path=project,
         store=store,
         recall=recall,
         brain=brain,
-        agent=Agent(recall, brain, recorder, chat, budget),
+        agent=Agent(builder, recorder, chat),
+        context=builder,
         recorder=recorder,
         condenser=condenser,
         history=History(store),

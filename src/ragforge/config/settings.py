@@ -47,8 +47,20 @@ class MemorySettings(_Section):
     code_search_percent: int = Field(
         default=10, ge=0, le=100, description="Budget for code that bears on the question."
     )
+    code_search_initial_limit: int = Field(
+        default=100, ge=1, le=1_000, description="Hits in code that are taken before it is cut."
+    )
+    subdirectory_only: bool = Field(
+        default=False, description="Search code by meaning below the project's root only."
+    )
     recent_turns_percent: int = Field(
         default=10, ge=0, le=100, description="Budget for the latest turns, word for word."
+    )
+    last_user_queries_percent: int = Field(
+        default=5, ge=0, le=100, description="Budget for the latest questions."
+    )
+    history_percent: int = Field(
+        default=15, ge=0, le=100, description="Budget for past turns and summaries that were found."
     )
     l1_threshold_percent: int = Field(
         default=10, ge=1, le=100, description="Turns this long get a short-term summary."
@@ -65,10 +77,25 @@ class MemorySettings(_Section):
         return self.max_context_chars * percent // 100
 
 
+class ContextSettings(_Section):
+    """How long the searches before an answer may take."""
+
+    plan_by: Literal["model", "rules"] = Field(
+        default="model", description="Who chooses the searches of files; without a model, rules."
+    )
+    plan_seconds: float = Field(
+        default=4.0, ge=0.1, le=600, description="A model's time to choose searches of the files."
+    )
+    search_seconds: float = Field(
+        default=5.0, ge=0.1, le=600, description="Time for each search; a late one gives nothing."
+    )
+
+
 class AgentSettings(_Section):
     """How the agent works."""
 
     memory: MemorySettings = Field(default_factory=MemorySettings)
+    context: ContextSettings = Field(default_factory=ContextSettings)
 
 
 class EmbeddingSettings(_Section):

@@ -49,6 +49,7 @@ class EnrichedContext:
     recent_turns: tuple[Turn, ...]
     history: tuple[MemoryHit, ...]
     level1_summaries_not_summarized: tuple[Summary, ...]
+    found: tuple[MemoryHit, ...]  # all memories that bear on it, also those that are shown raw
     receipt: Receipt
     text: str
 
@@ -76,11 +77,10 @@ class ContextBuilder:
         """
         without = [turn_id] if turn_id else []
         cwd = Path(conversation.cwd)
-        past = History(self.store)
         longest = self.deadlines.history
         recent, short_term, history, semantic, initial = await asyncio.gather(
-            timed(past.get_recent_turns(conversation.uuid, self.budget.raw, without), longest),
-            timed(past.get_level1_summaries_not_summarized(conversation.uuid), longest),
+            timed(self._recent(conversation, without), longest),
+            timed(self._short_term(conversation), longest),
             timed(self._history(conversation, message, without), longest),
             timed(self._semantic(message, cwd), self.deadlines.code),
             timed(self._initial(message), self.deadlines.initial),
@@ -99,7 +99,18 @@ class ContextBuilder:
             semantic.search("code by meaning", len(semantic.found or [])),
             *(of_files or [initial.search("initial context", 0)]),
         ]
-        return _assembled(select.within(material, self.budget), searches)
+        return _assembled(material, select.within(material, self.budget), searches)
+
+    async def _recent(self, conversation: Conversation, without: Sequence[str]) -> list[Turn]:
+        if not conversation.message_count:  # it may not be stored at all
+            return []
+        past = History(self.store)
+        return await past.get_recent_turns(conversation.uuid, self.budget.raw, without)
+
+    async def _short_term(self, conversation: Conversation) -> list[Summary]:
+        if not conversation.message_count:
+            return []
+        return await History(self.store).get_level1_summaries_not_summarized(conversation.uuid)
 
     async def _history(
         self, conversation: Conversation, message: str, without: Sequence[str]
@@ -158,7 +169,9 @@ def _piece(hit: CodeHit) -> Piece:
     )
 
 
-def _assembled(selection: Selection, searches: Sequence[Search]) -> EnrichedContext:
+def _assembled(
+    material: Material, selection: Selection, searches: Sequence[Search]
+) -> EnrichedContext:
     receipt = Receipt(
         max_chars=selection.max_chars,
         chars=len(selection.text),
@@ -172,6 +185,7 @@ def _assembled(selection: Selection, searches: Sequence[Search]) -> EnrichedCont
         recent_turns=tuple(selection.recent),
         history=tuple(selection.history),
         level1_summaries_not_summarized=tuple(selection.short_term),
+        found=tuple(hit for hit, _ in material.history),
         receipt=receipt,
         text=selection.text,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from ragforge.context.pieces import Spot
 from ragforge.context.plan import Planned
@@ -14,7 +15,7 @@ from ragforge.context.receipt import Search
 from ragforge.domain.text import Json, plain
 from ragforge.llm.calls import Tool
 from ragforge.llm.task import shortened
-from ragforge.tools.command.output import places_in
+from ragforge.tools.command.output import places
 
 GREP = (0.9, 0.8)
 COMMAND = (0.85, 0.75)
@@ -29,16 +30,16 @@ class InitialContext:
 
     planner: Planner
     tools: Mapping[str, Tool]
+    root: Path
     seconds: float
 
     async def search(self, message: str) -> tuple[list[Spot], list[Search]]:
         """Return the lines that were found, and how each search went."""
         begun = time.monotonic()
         plan = await self.planner.plan(message)
-        state = "failed" if plan.problem else "ok"
         chosen = Search(
             f"plan by {plan.made_by}",
-            "ok" if state == "ok" else "failed",
+            "failed" if plan.problem else "ok",
             _milliseconds(begun),
             len(plan.calls),
             plan.problem,
@@ -59,16 +60,18 @@ class InitialContext:
             return [], Search(name, "late", _milliseconds(begun), 0, f"over {self.seconds:g} s")
         except Exception as error:  # whatever goes wrong in one search, the others count
             return [], Search(name, "failed", _milliseconds(begun), 0, str(error))
-        spots = list(spots_of(call.tool, result))
+        if result.get("refused"):
+            return [], Search(name, "failed", _milliseconds(begun), 0, result["refused"])
+        spots = list(spots_of(call.tool, result, lambda path: (self.root / path).is_file()))
         return spots, Search(name, "ok", _milliseconds(begun), len(spots))
 
 
-def spots_of(tool: str, result: Json) -> Iterable[Spot]:
+def spots_of(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Spot]:
     """Yield the lines that a tool's result names."""
     if tool == "run_command":
-        for place in places_in(result.get("stdout") or ""):
+        for place in places(result.get("stdout") or "", is_file):
             score, confidence = FILE_NAME if place.line is None else COMMAND
-            yield Spot(place.file, place.line or 1, score, confidence, "command")
+            yield Spot(place.path, place.line or 1, score, confidence, "command")
         return
     for match in result.get("matches", ()):
         line = match.get("line") or 1

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import Message, Role, ToolCall
+from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, StoreError
@@ -39,6 +40,7 @@ class Recorder:
         *,
         reasoning: str | None = None,
         tool_calls: Sequence[ToolCall] = (),
+        receipt: Json = None,
         by_model: bool = True,
     ) -> Message:
         """Add an answer to a turn.
@@ -47,7 +49,9 @@ class Recorder:
         finds what it points to and not the pointing.
         """
         role: Role = "assistant" if by_model else "system"
-        said = Message(role, text, reasoning, tuple(tool_calls), turn_index=turn_index)
+        said = Message(
+            role, text, reasoning, tuple(tool_calls), receipt=receipt, turn_index=turn_index
+        )
         return await self._append(conversation_id, said)
 
     async def store_turn(self, conversation_id: str, messages: Sequence[Message]) -> Turn:

@@ -134,6 +134,10 @@ TEXTS = {
     "llm.max_spend_usd": "0.5",
     "brain.ingest_automatically": "false",
     "jobs.detach": "false",
+    "agent.memory.subdirectory_only": "true",
+    "agent.context.plan_by": "rules",
+    "agent.context.plan_seconds": "4.2",
+    "agent.context.search_seconds": "4.2",
 }
 
 

@@ -1,0 +1,60 @@
+"""Context: the searches before an answer, wired."""
+
+from __future__ import annotations
+
+from ragforge.brain.project import Brain
+from ragforge.config.settings import Settings
+from ragforge.context.build import ContextBuilder, Deadlines
+from ragforge.context.initial import InitialContext
+from ragforge.context.planner import Planner
+from ragforge.context.select import Budget
+from ragforge.llm.ask import Asker
+from ragforge.llm.executor import StructuredLLMExecutor
+from ragforge.memory.recall import Recall
+from ragforge.ports.store import Store
+from ragforge.tools.command.run import CommandRunner
+from ragforge.tools.command.tool import run_command_tool
+from ragforge.tools.grep_files import grep_tool
+from ragforge.tools.search_files import search_tool
+from ragforge.tools.workspace import Workspace
+
+FOUND_LINES = {"context_lines": 0}
+"""The planner is not offered it: what stands around a line is read once, for all that was found."""
+
+
+def open_context(
+    settings: Settings, store: Store, recall: Recall, brain: Brain, chat: Asker | None
+) -> ContextBuilder:
+    """Return what builds the context of every message in a project."""
+    memory, limits = settings.agent.memory, settings.agent.context
+    workspace = Workspace.at(brain.root)
+    tools = [
+        grep_tool(workspace, FOUND_LINES),
+        search_tool(workspace, FOUND_LINES),
+        run_command_tool(CommandRunner(brain.root)),
+    ]
+    executor = None
+    if chat is not None and limits.plan_by == "model":
+        executor = StructuredLLMExecutor(chat)
+    planner = Planner(executor, chat.model.name if chat else "", limits.plan_seconds)
+    by_name = {tool.spec.name: tool for tool in tools}
+    return ContextBuilder(
+        store=store,
+        recall=recall,
+        brain=brain,
+        initial=InitialContext(planner, by_name, brain.root, limits.search_seconds),
+        budget=Budget(
+            total=memory.max_context_chars,
+            queries=memory.share(memory.last_user_queries_percent),
+            recent=memory.share(memory.recent_turns_percent),
+            code=memory.share(memory.code_search_percent),
+            history=memory.share(memory.history_percent),
+        ),
+        deadlines=Deadlines(
+            code=limits.search_seconds,
+            history=limits.search_seconds,
+            initial=limits.plan_seconds + limits.search_seconds,
+        ),
+        code_limit=memory.code_search_initial_limit,
+        subdirectory_only=memory.subdirectory_only,
+    )
