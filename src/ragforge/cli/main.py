@@ -16,6 +16,7 @@ from ragforge.cli.commands import (
     brain,
     check_command,
     config,
+    context,
     doctor,
     memory,
     search,
@@ -78,6 +79,7 @@ def options(
 
 ask.register(app)
 search.register(app)
+context.register(app)
 brain.register(app)
 sessions.register(app)
 memory.register(app)
