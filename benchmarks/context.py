@@ -1,0 +1,187 @@
+"""Is the right code in front of the model, and how soon? No chat model takes part.
+
+    python -m benchmarks.context [--only gin,redux] [--stores FOLDER] [--no-speed]
+                                 [--repos FOLDER] [--data FOLDER]
+
+Coverage: each repository of the code-search set is ingested, and the whole context of every
+question is built at the default budgets; a question counts if a file that answers it is in
+it. Speed: Django with 10,000 stored turns, the questions of its own set and others like them;
+wall clock of a whole `build_enriched_context`, and of each search in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import save
+from benchmarks.memory_scale import TURNS_A_CONVERSATION, Talker
+from benchmarks.peers import Question, Repository, add_places, check_out, repositories
+from ragforge import load_settings, open_app
+from ragforge.app import App
+from ragforge.context.build import EnrichedContext
+from ragforge.domain.conversations import Conversation, MemoryFilter
+from ragforge.memory.find import search_conversation_history
+
+TURNS = 10_000
+DJANGO = "django-a"
+SPEED_QUESTIONS = (
+    "Where is the session cookie set and signed?",
+    "How does `QuerySet.prefetch_related` collect its lookups?",
+    "Why do I get ImproperlyConfigured: Requested setting DATABASES?",
+    "how are migrations ordered when two apps depend on each other",
+    "What validates an email address in forms?",
+    "class based views dispatch http method not allowed",
+    'Where does "CSRF verification failed" come from?',
+    "how is the test database created and destroyed",
+    "templates autoescape strings marked safe",
+    "How does the ORM quote column names in sqlite?",
+)
+ROUNDS = 10
+
+
+def holds(context: EnrichedContext, question: Question) -> bool:
+    """Tell whether a file that answers the question is in the context."""
+    files = {piece.file for piece in context.code}
+    return any(
+        f"/{file}".endswith(f"/{target.path}") or f"/{target.path}".endswith(f"/{file}")
+        for file in files
+        for target in question.targets
+    )
+
+
+async def open_on(root: Path, store: Path) -> Any:
+    environ = {
+        "RAGFORGE_STORE": str(store),
+        "RAGFORGE_CONFIG": "",
+        "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
+    }
+    return open_app(load_settings(root, environ=environ).settings, root)
+
+
+async def covered(repo: Repository, root: Path, store: Path) -> list[tuple[str, bool, int]]:
+    """Return for each question its category, whether its answer is there, and how much code is."""
+    async with await open_on(root, store) as opened:
+        app: App = opened
+        if not await app.brain.is_known():
+            await app.brain.ingest()
+        found = []
+        for question in repo.questions:
+            context = await app.build_context(question.text)
+            chars = context.receipt.chars_of("code")
+            found.append((question.category, holds(context, question), chars))
+        return found
+
+
+async def coverage(repos: list[Repository], folder: Path, stores: Path) -> dict[str, Any]:
+    by_category: dict[str, list[bool]] = defaultdict(list)
+    by_repository: dict[str, float] = {}
+    chars: list[int] = []
+    for repo in repos:
+        root = folder / repo.name / repo.root
+        found = await covered(repo, root, stores / f"{repo.name}.db")
+        by_repository[repo.name] = round(statistics.mean(there for _, there, _ in found), 3)
+        print(f"{repo.name:<22} {by_repository[repo.name]:.3f}", flush=True)
+        for category, there, size in found:
+            by_category[category].append(there)
+            chars.append(size)
+    every = [there for some in by_category.values() for there in some]
+    return {
+        "questions": len(every),
+        "in_context": round(statistics.mean(every), 3),
+        "by_category": {name: round(statistics.mean(v), 3) for name, v in by_category.items()},
+        "by_repository": by_repository,
+        "mean_code_chars": round(statistics.mean(chars)),
+    }
+
+
+async def speed(root: Path, store: Path) -> dict[str, Any]:
+    async with await open_on(root, store) as opened:
+        app: App = opened
+        if not await app.brain.is_known():
+            await app.brain.ingest()
+        if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
+            await remember(app)
+        await app.build_context(SPEED_QUESTIONS[0])
+        walls: list[float] = []
+        searches: dict[str, list[int]] = defaultdict(list)
+        for question in SPEED_QUESTIONS * ROUNDS:
+            begun = time.perf_counter()
+            context = await app.build_context(question)
+            walls.append(1_000 * (time.perf_counter() - begun))
+            took = context.receipt.searches
+            for search in took:
+                searches[search.name.split(" ")[0]].append(search.milliseconds)
+        alone = await _alone(app)
+    walls.sort()
+    return {
+        "turns": TURNS,
+        "p50_ms": round(statistics.median(walls), 1),
+        "p95_ms": round(walls[int(0.95 * (len(walls) - 1))], 1),
+        "searches_p50_ms": {name: statistics.median(some) for name, some in searches.items()},
+        "alone_p50_ms": alone,
+    }
+
+
+async def remember(app: App) -> None:
+    """Store turns of this project, and give them their vectors."""
+    talker, place = Talker(), str(app.project_path)
+    for number in range(TURNS // TURNS_A_CONVERSATION):
+        talk = Conversation(place, place, uuid=f"conversation-{number}")
+        await app.store.conversations.create(talk)
+        said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
+        await app.store.conversations.append(talk.uuid, said)
+    await app.embed_memory(lambda _: None)
+
+
+async def _alone(app: App) -> dict[str, float]:
+    """Return how long each search takes when nothing else runs."""
+    found: dict[str, list[float]] = defaultdict(list)
+    where = MemoryFilter(project_path=str(app.project_path))
+    for question in SPEED_QUESTIONS * 3:
+        searches = {
+            "memory": lambda q=question: search_conversation_history(app.recall, q, where),
+            "code": lambda q=question: app.brain.search_code_semantic(q, app.cwd),
+            "files": lambda q=question: app.context.initial.search(q),
+        }
+        for name, search in searches.items():
+            begun = time.perf_counter()
+            await search()
+            found[name].append(1_000 * (time.perf_counter() - begun))
+    return {name: round(statistics.median(some), 1) for name, some in found.items()}
+
+
+async def run(chosen: argparse.Namespace, repos: list[Repository], stores: Path) -> None:
+    results: dict[str, Any] = {"coverage": await coverage(repos, chosen.repos, stores)}
+    print(f"in the context: {results['coverage']['in_context']:.3f}")
+    if not chosen.no_speed and (chosen.repos / DJANGO).is_dir():
+        results["speed"] = await speed(chosen.repos / DJANGO, stores / f"{DJANGO}.db")
+        print(results["speed"])
+    name = "context" if not chosen.only else "context-some"
+    print(f"saved to {save(name, results)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", default="", help="names of repositories, with commas")
+    parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
+    parser.add_argument("--no-speed", action="store_true")
+    add_places(parser)
+    chosen = parser.parse_args()
+    names = set(filter(None, chosen.only.split(",")))
+    repos = [repo for repo in repositories(chosen.data) if not names or repo.name in names]
+    check_out(chosen.repos, repos)
+    with tempfile.TemporaryDirectory() as work:
+        stores = chosen.stores or Path(work)
+        stores.mkdir(parents=True, exist_ok=True)
+        asyncio.run(run(chosen, repos, stores))
+
+
+if __name__ == "__main__":
+    main()
