@@ -23,7 +23,7 @@ from ragforge.tools.excerpt import around
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200
 """So many are not worth a second process."""
-ARGUMENT_BYTES = 24_000 if os.name == "nt" else 100_000
+ARGUMENT_BYTES = 24_000 if os.name == "nt" else min(400_000, os.sysconf("SC_ARG_MAX") // 4)
 BLOCK = 1 << 16
 EVENT_BYTES = 32_000_000
 """A longer line of output than a file of the allowed size can make: it grew since."""
@@ -138,8 +138,8 @@ async def matching_words(
 
 
 def chunks(files: Sequence[str]) -> list[Sequence[str]]:
-    """Cut a list into pieces that fit a command line, enough of them for all processes."""
-    wanted = max(FEW_FILES, -(-len(files) // (2 * PROCESSES)))
+    """Cut a list into pieces that fit a command line, one for each process if they do."""
+    wanted = max(FEW_FILES, -(-len(files) // PROCESSES))
     done: list[Sequence[str]] = []
     first = size = 0
     for number, path in enumerate(files):
