@@ -20,7 +20,7 @@ test: $(VENV)/.dev ## Run every check and every test, with a real Neo4j where on
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term
 
 test-fast: $(VENV)/.dev ## Run the tests that need no server and no kill -9
-	$(BIN)/python -m pytest -n 2 -m "not neo4j" --ignore tests/faults
+	$(BIN)/python -m pytest -n 2 -m "not neo4j and not slow" --ignore tests/faults
 
 check: $(VENV)/.dev ## Format, lint, types, layers
 	$(BIN)/ruff format --check .
@@ -40,6 +40,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.code_search
 	$(BIN)/python -m benchmarks.memory_recall
 	$(BIN)/python -m benchmarks.memory_scale
+	$(BIN)/python -m benchmarks.tools
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 	$(PYTHON) scripts/neo4j_server.py

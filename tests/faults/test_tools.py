@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import shutil
 import stat
 import time
 from collections.abc import Callable
@@ -67,7 +68,7 @@ async def test_a_regex_that_is_catastrophic_in_python_alone_is_given_up_in_a_fil
     found = await grep(Workspace.at(tmp_path, InPython()), "^(a+)+b?$|^ab", seconds=60)
 
     assert [match.file for match in found.matches] == ["b.txt"]
-    assert found.notes == ("The regex takes too long in 1 files: they were left out.",)
+    assert found.notes == ("Files left out: 1 (the regex takes too long in them).",)
 
 
 async def test_time_that_is_up_gives_what_was_found_and_ends_the_search(
@@ -218,7 +219,7 @@ async def test_files_that_are_gone_when_the_search_gets_to_them_are_passed_by(
 
 
 async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
-    tmp_path: Path, engine: Engine
+    tmp_path: Path,
 ) -> None:
     tmp_path.chmod(0o755)
     for parent in tmp_path.parents[:3]:
@@ -229,9 +230,14 @@ async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
     (tmp_path / "closed").mkdir()
     (tmp_path / "closed/c.txt").write_text("hit\n")
     (tmp_path / "closed").chmod(0)
+    everybodys = tmp_path.parent / f"{tmp_path.name}-rg"  # the own one may be root's alone
+    engine = best_engine()
+    assert isinstance(engine, Ripgrep)
+    shutil.copy(engine.program, everybodys)
     try:
         with unprivileged():
-            workspace = Workspace.at(tmp_path, engine)
+            workspace = Workspace.at(tmp_path, Ripgrep(str(everybodys)))
+            found = await grep(workspace, "hit")
             listed = await list_files(workspace, ListArguments(depth=3))
             with pytest.raises(InputError, match="Permission denied"):
                 await read_file(workspace, ReadArguments(path="b.txt"))
@@ -240,6 +246,8 @@ async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
     finally:
         (tmp_path / "closed").chmod(0o755)
 
+    assert [match.file for match in found.matches] == ["a.txt"]
+    assert found.notes == ("Files left out: 1 (they cannot be read).",)
     assert listed.entries == ("a.txt", "b.txt", "closed/")
 
 

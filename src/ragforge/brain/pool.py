@@ -123,6 +123,7 @@ class Reader:
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",  # it may run in the project, whose modules are not to be imported
                 "-m",
                 "ragforge.brain.pool_worker",
                 self._root,

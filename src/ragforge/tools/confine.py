@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.errors import InputError, OutsideProject
+
+BUFFER = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +55,18 @@ class Root:
         """Tell whether a relative path still leads through no link."""
         full = self.full(path)
         return os.path.realpath(full) == full
+
+    def open(self, path: str) -> io.BufferedReader:
+        """Open a regular file, and nothing that a link or a pipe has become since it was listed.
+
+        Raises OSError.
+        """
+        if not self.is_own(path):
+            raise OSError(0, "a link leads there")
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(self.full(path), flags | getattr(os, "O_NOFOLLOW", 0))
+        file: io.BufferedReader = io.BufferedReader(io.FileIO(descriptor), BUFFER)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            file.close()
+            raise OSError(0, "it is no regular file")
+        return file

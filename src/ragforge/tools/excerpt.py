@@ -62,12 +62,9 @@ def in_context(lines: Sequence[str], number: int, context: int) -> Excerpt | Non
 def lines_of(root: Root, path: str) -> list[str]:
     """Return the lines of a file; none if it is gone, too large or no longer what it was."""
     try:
-        full = root.full(path)
-        if not root.is_own(path) or not os.path.isfile(full):
-            return []
-        if os.path.getsize(full) > LIMITS.max_bytes:
-            return []
-        with open(full, "rb") as file:
+        with root.open(path) as file:
+            if os.fstat(file.fileno()).st_size > LIMITS.max_bytes:
+                return []
             return split_lines(decode(file.read(LIMITS.max_bytes)))
     except OSError:
         return []

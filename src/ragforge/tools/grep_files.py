@@ -73,6 +73,8 @@ async def grep_files(
 
 
 def _notes(scanned: Scanned) -> tuple[str, ...]:
-    if scanned.costly_files:
-        return (f"The regex takes too long in {scanned.costly_files} files: they were left out.",)
-    return ()
+    left_out = {
+        "the regex takes too long in them": scanned.costly_files,
+        "they cannot be read": scanned.unreadable_files,
+    }
+    return tuple(f"Files left out: {count} ({why})." for why, count in left_out.items() if count)

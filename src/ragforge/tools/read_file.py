@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -83,7 +82,7 @@ def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> Fil
     if why := _reason(workspace, path):
         raise InputError(f"{given.path!r} cannot be read: {why}.")
     try:
-        with _opened(workspace.root.full(path)) as file:
+        with workspace.root.open(path) as file:
             head = file.peek(HEAD)
             if is_binary(head):
                 raise InputError(f"{given.path!r} cannot be read: it is binary.")
@@ -107,17 +106,6 @@ def _reason(workspace: Workspace, path: str) -> str | None:
         return "it is a directory"
     reason = node.left_out.get(name) or node.left_out.get(f"{name}/")
     return f"it is left out: {reason}" if reason and reason not in OWN else "there is no such file"
-
-
-def _opened(full: str) -> io.BufferedReader:
-    """Open a regular file, and nothing that a link or a pipe has become since it was listed."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(full, flags | getattr(os, "O_BINARY", 0))
-    file: io.BufferedReader = io.BufferedReader(io.FileIO(descriptor), 1 << 16)
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise OSError(0, "it is no regular file")
-    return file
 
 
 def _far(file: io.BufferedReader, head: bytes, start: int, deadline: Deadline) -> Iterator[str]:

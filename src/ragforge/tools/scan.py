@@ -23,7 +23,7 @@ from ragforge.tools.excerpt import around
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200
 """So many are not worth a second process."""
-ARGUMENT_BYTES = 24_000 if os.name == "nt" else 100_000
+ARGUMENT_BYTES = 24_000 if os.name == "nt" else min(400_000, os.sysconf("SC_ARG_MAX") // 4)
 BLOCK = 1 << 16
 EVENT_BYTES = 32_000_000
 """A longer line of output than a file of the allowed size can make: it grew since."""
@@ -32,6 +32,7 @@ LINE_CHARS = 10_000
 SAID_BYTES = 20_000
 TOO_LONG: list[bytes] = []
 _COSTLY = re.compile(rb"PCRE2: error matching|takes too long")
+_UNREADABLE = re.compile(rb"\(os error (?!2\))|Errno (?!2\])")  # 2: it is gone
 
 T = TypeVar("T")
 
@@ -59,6 +60,7 @@ class Scanned:
     complete: bool = True
     timed_out: bool = False
     costly_files: int = 0  # in which the pattern was given up
+    unreadable_files: int = 0
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class _Part:
     files: Sequence[str]
     lines: list[Line] = field(default_factory=list)
     costly: int = 0
+    unreadable: int = 0
     broken: bool = False
 
 
@@ -105,6 +108,7 @@ async def matching_lines(
     scanned.complete = not broken and len(scanned.lines) <= most
     scanned.lines = scanned.lines[:most]
     scanned.costly_files = sum(part.costly for part in parts)
+    scanned.unreadable_files = sum(part.unreadable for part in parts)
     return scanned
 
 
@@ -138,8 +142,8 @@ async def matching_words(
 
 
 def chunks(files: Sequence[str]) -> list[Sequence[str]]:
-    """Cut a list into pieces that fit a command line, enough of them for all processes."""
-    wanted = max(FEW_FILES, -(-len(files) // (2 * PROCESSES)))
+    """Cut a list into pieces that fit a command line, one for each process if they do."""
+    wanted = max(FEW_FILES, -(-len(files) // PROCESSES))
     done: list[Sequence[str]] = []
     first = size = 0
     for number, path in enumerate(files):
@@ -186,6 +190,7 @@ class _Search:
             said = await complaints
         code = await process.wait()
         part.costly += len(_COSTLY.findall(said))
+        part.unreadable += len(_UNREADABLE.findall(said))
         part.broken = not reader.summed_up
         if part.broken and code > 0:
             raise self.engine.complaint(self.regex, said.decode("utf-8", "replace"))
@@ -237,13 +242,13 @@ def _line(file: str, data: dict[str, Any]) -> Line:
 
 def _is_text(root: Root, path: str) -> bool:
     """Tell whether a file is what it was listed as, and text."""
-    if not root.is_own(path):
-        return False
     try:
-        with open(root.full(path), "rb") as file:
+        with root.open(path) as file:
             return not is_binary(file.read(HEAD))
-    except OSError:
+    except FileNotFoundError:
         return True  # gone since; what was found in it was there
+    except OSError:
+        return False
 
 
 def _arguments(files: Sequence[str]) -> list[str]:

@@ -199,3 +199,16 @@ def test_a_worker_whom_nobody_listens_to_ends_without_a_word(tmp_path: Path, lin
         worker.stdin.close()
 
         assert worker.stderr.read() == b""
+
+
+async def test_modules_of_the_project_are_not_imported_by_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: None
+) -> None:
+    files = make(tmp_path / "root", "pickle.py", "typing.py", "b.py", "c.py")
+    (tmp_path / "root/pickle.py").write_text("open('owned', 'w')\n")
+    monkeypatch.chdir(tmp_path / "root")
+
+    found = await read(tmp_path / "root", files)
+
+    assert all(file.outline for file in found.values())
+    assert not (tmp_path / "root/owned").exists()

@@ -1,0 +1,153 @@
+"""What do the search tools cost beside ripgrep itself? On Django, in the same run.
+
+    python -m benchmarks.tools [--repos FOLDER] [--runs 15]
+
+`grep_files` is called in a process that stays, its first call apart; ripgrep is started by
+itself for the same search, with JSON as output. The two take turns, and the best of many runs
+counts: the machine is shared. CPU is of this process and its children.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import save
+from benchmarks.peers import add_places
+from ragforge.tools.engine import InPython, Ripgrep, best_engine
+from ragforge.tools.grep_files import GrepArguments, grep_files
+from ragforge.tools.search_files import SearchArguments, search_files
+from ragforge.tools.workspace import Workspace
+
+PROJECT = "django-a"
+GREP_BAR = 1.5
+"""Times the wall clock of ripgrep."""
+FALLBACK_RUNS = 3
+PATTERNS = (
+    ("**/*", "def get_queryset"),
+    ("**/*", r"class \w+Field\b"),
+    ("**/*", "ImproperlyConfigured"),
+    ("**/*", "self"),
+    ("**/*.py", r"raise \w+Error\("),
+    ("**/*.py", "no_such_name_anywhere"),
+    ("django/db/**/*.py", "select_related"),
+)
+QUERIES = (
+    "authentification",
+    "recieve",
+    "querset",
+    "auth",
+    "self",
+    "midleware class",
+    "conection refused",
+    "improperly configurd",
+    "no_such_name_anywhere",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of one run."""
+
+    wall: float
+    cpu: float
+
+
+async def measured(work: Awaitable[object]) -> Cost:
+    wall, cpu = time.perf_counter(), _cpu()
+    await work
+    return Cost(time.perf_counter() - wall, _cpu() - cpu)
+
+
+def best(costs: list[Cost]) -> dict[str, float]:
+    """Return the least of each, in milliseconds."""
+    return {
+        "wall_ms": round(min(cost.wall for cost in costs) * 1000, 1),
+        "cpu_ms": round(min(cost.cpu for cost in costs) * 1000, 1),
+    }
+
+
+async def grep(workspace: Workspace, pattern: str, regex: str) -> None:
+    await grep_files(workspace, GrepArguments(pattern=pattern, regex=regex))
+
+
+async def ripgrep(program: str, root: Path, pattern: str, regex: str) -> None:
+    command = [program, "--no-config", "--json", "-g", pattern, "-e", regex]
+    subprocess.run(  # noqa: ASYNC221
+        command, cwd=root, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+
+
+async def search(workspace: Workspace, query: str) -> None:
+    await search_files(workspace, SearchArguments(pattern="**/*", query=query))
+
+
+async def measure_grep(root: Path, program: str, runs: int) -> dict[str, Any]:
+    results: dict[str, Any] = {}
+    warm, plain = Workspace.at(root), Workspace.at(root, InPython())
+    for pattern, regex in PATTERNS:
+        ours, theirs, cold, fallback = [], [], [], []
+        await grep(warm, pattern, regex)
+        for number in range(runs):
+            ours.append(await measured(grep(warm, pattern, regex)))
+            theirs.append(await measured(ripgrep(program, root, pattern, regex)))
+            cold.append(await measured(grep(Workspace.at(root), pattern, regex)))
+            if number < FALLBACK_RUNS:
+                fallback.append(await measured(grep(plain, pattern, regex)))
+        ratio = min(cost.wall for cost in ours) / min(cost.wall for cost in theirs)
+        by_cpu = sum(cost.cpu for cost in ours) / sum(cost.cpu for cost in theirs)
+        results[f"{regex}  in {pattern}"] = {
+            "grep_files": best(ours),
+            "ripgrep": best(theirs),
+            "the first call": best(cold),
+            "without ripgrep": best(fallback),
+            "ratio": round(ratio, 2),
+            "ratio of CPU": round(by_cpu, 2),
+        }
+        told = f"{best(ours)['wall_ms']:7.1f} ms, ripgrep {best(theirs)['wall_ms']:7.1f} ms"
+        print(f"{regex:<22} {pattern:<18} {told}, ratio {ratio:.2f}, of CPU {by_cpu:.2f}")
+    return results
+
+
+async def measure_search(root: Path, runs: int) -> dict[str, Any]:
+    results: dict[str, Any] = {}
+    warm = Workspace.at(root)
+    for query in QUERIES:
+        await search(warm, query)
+        cost = best([await measured(search(warm, query)) for _ in range(runs)])
+        results[query] = cost
+        print(f"{query:<26} {cost['wall_ms']:7.1f} ms, {cost['cpu_ms']:7.1f} CPU ms")
+    return results
+
+
+def _cpu() -> float:
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    add_places(parser)
+    parser.add_argument("--runs", type=int, default=15)
+    given = parser.parse_args()
+    root = Path(given.repos) / PROJECT
+    engine = best_engine()
+    if not root.is_dir() or not isinstance(engine, Ripgrep):
+        raise SystemExit(f"This needs ripgrep, and Django at {root}.")
+    greps = asyncio.run(measure_grep(root, engine.program, given.runs))
+    searches = asyncio.run(measure_search(root, max(3, given.runs // 3)))
+    ratios = [result["ratio"] for result in greps.values()]
+    within = max(ratios) <= GREP_BAR
+    print(f"largest ratio {max(ratios)} (bar {GREP_BAR}): {'within' if within else 'MISSED'}")
+    print(f"saved to {save('tools', {'grep_files': greps, 'search_files': searches})}")
+
+
+if __name__ == "__main__":
+    main()
