@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 MAX_DOCUMENT_CHARS = 500_000
 """Words beyond this are not indexed: no person wrote them."""
 MAX_WORD_CHARS = 64
 MAX_QUERY_WORDS = 200
+_REMEMBERED = 1 << 18
 
 # Vowel signs and other marks are parts of words, although `\w` does not hold them.
 _MARKS = (
@@ -23,7 +24,11 @@ _MARKS = (
     "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
     "\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
 )
-_ASCII_RUN = re.compile(r"[A-Za-z0-9_]+")
+_ASCII_APART = bytes(
+    sign if chr(sign).isascii() and (chr(sign).isalnum() or sign == ord("_")) else ord(" ")
+    for sign in range(256)
+)
+"""Leaves letters, digits and `_` of an ASCII text; parting at spaces then beats a pattern."""
 _RUN = re.compile(rf"[\w{_MARKS}]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -53,14 +58,14 @@ class Words:
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""
         runs = _runs(text[:MAX_DOCUMENT_CHARS])
-        return " ".join([words for run in runs if (words := self._indexed(run))])
+        return " ".join(filter(None, map(self._indexed.__getitem__, runs)))
 
     def query(self, text: str) -> list[str]:
         """Return the distinct words to look for, whole identifiers first.
 
         Filler words count only where there is nothing else.
         """
-        runs = list(dict.fromkeys(_runs(text[:MAX_DOCUMENT_CHARS])))
+        runs = list(dict.fromkeys(map(_text, _runs(text[:MAX_DOCUMENT_CHARS]))))
         telling = [run for run in runs if run.lower() not in _FILLERS] or runs
         found = [list(self._words(run, searching=True)) for run in telling]
         wholes = [words[0] for words in found if words]
@@ -71,12 +76,12 @@ class Words:
     def _stem(self) -> Callable[[str], str]:
         from Stemmer import Stemmer  # only where text is really tokenised
 
-        stem: Callable[[str], str] = Stemmer("english").stemWord
+        stem: Callable[[str], str] = Stemmer("english", 0).stemWord  # we remember, not it
         return stem
 
     @cached_property
-    def _indexed(self) -> Callable[[str], str]:
-        return lru_cache(1 << 17)(lambda run: " ".join(self._words(run, searching=False)))
+    def _indexed(self) -> _Remembered:
+        return _Remembered(lambda run: " ".join(self._words(run, searching=False)))
 
     def _words(self, run: str, searching: bool) -> Iterator[str]:
         """Yield the words of a run of letters: the whole first, then its parts."""
@@ -108,10 +113,28 @@ class Words:
         yield from self._words(run[position:], searching)
 
 
-def _runs(text: str) -> list[str]:
+class _Remembered(dict[str | bytes, str]):
+    """The words of runs, made when first asked for: a look-up then costs no call."""
+
+    def __init__(self, make: Callable[[str], str]) -> None:
+        self._make = make
+
+    def __missing__(self, run: str | bytes) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        words = self[run] = self._make(_text(run))
+        return words
+
+
+def _runs(text: str) -> list[bytes] | list[str]:
+    """Return the stretches of letters: as bytes where they are ASCII, which is sooner done."""
     if text.isascii():
-        return _ASCII_RUN.findall(text)
+        return text.encode("ascii").translate(_ASCII_APART).split()
     return _RUN.findall(unicodedata.normalize("NFKC", text))
+
+
+def _text(run: str | bytes) -> str:
+    return run if isinstance(run, str) else run.decode("ascii")
 
 
 def _without_accents(run: str) -> str:

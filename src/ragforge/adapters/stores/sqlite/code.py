@@ -10,23 +10,20 @@ import apsw
 from ragforge.adapters.stores.rows import (
     Row,
     file_of,
-    file_row,
     file_time,
     project_of,
     project_row,
     scope_of,
-    scope_row,
 )
+from ragforge.adapters.stores.sqlite import file_rows, scope_rows, words
 from ragforge.adapters.stores.sqlite import relations as relation_rows
-from ragforge.adapters.stores.sqlite import scope_rows, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.directories import add_directories, prune_directories
+from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
     as_json,
     column,
-    insert,
     one,
     select,
     upsert,
@@ -108,9 +105,7 @@ class SqliteCode:
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
-            for parsed in files:
-                _replace(connection, project_id, parsed, self._tokeniser)
-            add_directories(connection, project_id, [parsed.file.path for parsed in files])
+            file_rows.replace(connection, project_id, files, self._tokeniser)
 
         await self._database.write(work)
 
@@ -320,31 +315,6 @@ class SqliteCode:
         return await self._database.read(
             lambda c: [scope_of(row) for row in select(c, statement, bindings)]
         )
-
-
-def _replace(
-    connection: apsw.Connection, project_id: str, parsed: ParsedFile, tokeniser: Tokeniser
-) -> None:
-    row = file_row(project_id, parsed.file)
-    known = _file(connection, project_id, parsed.file.path)
-    if known is not None and known["uuid"] != row["uuid"]:
-        relation_rows.rename_file(connection, known["uuid"], row["uuid"])
-    if known is None:
-        insert(connection, "file", row)
-    else:
-        upsert(connection, "file", row, ["uuid"])
-        connection.execute("DELETE FROM relation WHERE file_id = ?", (row["uuid"],))
-    kept = as_json(scope.uuid for scope in parsed.scopes)
-    connection.execute(
-        """DELETE FROM scope WHERE file_id = ?
-           AND uuid NOT IN (SELECT value FROM json_each(?))""",
-        (row["uuid"], kept),
-    )
-    ids = "SELECT uuid, id FROM scope WHERE file_id = ?"
-    known_ids: dict[str, int] = dict(connection.execute(ids, (row["uuid"],)))
-    for scope in parsed.scopes:
-        new = scope_row(row["uuid"], scope)
-        scope_rows.put(connection, project_id, new, known_ids.get(scope.uuid), tokeniser)
 
 
 def _check_project(connection: apsw.Connection, project_id: str) -> None:
