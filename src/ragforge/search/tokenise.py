@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from ragforge.domain.text import ascii_runs
+
 MAX_DOCUMENT_CHARS = 500_000
 """Words beyond this are not indexed: no person wrote them."""
 MAX_WORD_CHARS = 64
@@ -24,11 +26,6 @@ _MARKS = (
     "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
     "\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
 )
-_ASCII_APART = bytes(
-    sign if chr(sign).isascii() and (chr(sign).isalnum() or sign == ord("_")) else ord(" ")
-    for sign in range(256)
-)
-"""Leaves letters, digits and `_` of an ASCII text; parting at spaces then beats a pattern."""
 _RUN = re.compile(rf"[\w{_MARKS}]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -129,7 +126,7 @@ class _Remembered(dict[str | bytes, str]):
 def _runs(text: str) -> list[bytes] | list[str]:
     """Return the stretches of letters: as bytes where they are ASCII, which is sooner done."""
     if text.isascii():
-        return text.encode("ascii").translate(_ASCII_APART).split()
+        return ascii_runs(text)
     return _RUN.findall(unicodedata.normalize("NFKC", text))
 
 

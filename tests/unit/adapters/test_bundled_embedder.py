@@ -77,12 +77,23 @@ async def test_more_words_than_are_kept_give_the_same_vectors(
 ) -> None:
     texts = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)} common" for n in range(600)]
     before = await BundledEmbedder().embed(texts)
-    monkeypatch.setattr(bundled, "_KNOWN_RUNS", 50)
+    monkeypatch.setattr(bundled, "_KNOWN", 50)
 
     after = await BundledEmbedder().embed(texts)
 
     for one, other in zip(before, after, strict=True):
         assert math.isclose(cosine(one, other), 1, abs_tol=1e-5)
+
+
+async def test_a_text_has_the_same_vector_alone_and_among_many() -> None:
+    texts = ["parseHTTPHeader", "größer als", "long_text of words " * 600, "", "___"]
+
+    alone = [(await BundledEmbedder().embed([text]))[0] for text in texts]
+    among = (await BundledEmbedder().embed(texts * 20))[: len(texts)]
+
+    for one, other in zip(alone, among, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or math.isclose(cosine(one, other), 1, abs_tol=1e-5)
 
 
 async def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

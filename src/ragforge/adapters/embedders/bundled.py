@@ -2,23 +2,24 @@
 
 Each word is the sum of its tokens' vectors from WordLlama's table, a text the sum of its
 words, in lower case and with identifiers split: on long conversations that finds more
-than the table's own tokenising does. The sum of an identifier is kept once it is known, so
-that a text costs one look-up for each of them.
+than the table's own tokenising does. The tokens of an identifier are kept once they are
+known, so that a text costs one look-up for each of them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import math
 import re
 import threading
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from ragforge.domain.text import ascii_runs
 from ragforge.domain.vectors import Vector
 from ragforge.errors import EmbedderUnavailable
 
@@ -27,19 +28,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-    Floats: TypeAlias = NDArray[np.float32]
+    Table: TypeAlias = NDArray[np.float16] | NDArray[np.float32]
+
+Run: TypeAlias = str | bytes
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENISER = "tokenizers/l2_supercat_tokenizer_config.json"
 _RUN = re.compile(r"\w+")
-_ASCII_RUN = re.compile(r"\w+", re.ASCII)  # finds the same in such a text, and sooner
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
-_KNOWN_RUNS = 1 << 17
-"""How many runs of letters are kept: 128 MB of them. Then the table starts anew."""
-_KNOWN_WORDS = 1 << 18
-_TOGETHER = 128
+_KNOWN = 1 << 18
+"""How many runs of letters, and how many words, are kept. Then the tables start anew."""
+_TOGETHER = 512
 """Texts whose new words are tokenised in one call: many calls cost more than the work."""
+_FEW = 32
+"""Up to so many texts are summed from the file: the table in memory takes longer to make."""
+_LONG = 512
+"""A text of more tokens says many of them often: each is then looked up once."""
 
 
 class BundledEmbedder:
@@ -52,8 +57,8 @@ class BundledEmbedder:
     code_threshold = 0.55
 
     def __init__(self) -> None:
-        self._rows: dict[str, int] = {}  # of each run that is known
-        self._words: dict[str, list[int]] = {}  # tokens of each word: there are fewer of these
+        self._runs: dict[Run, bytes] = {}  # the tokens of each run, two bytes a token
+        self._words: dict[str, bytes] = {}  # and of each word: there are fewer
         self._lock = threading.Lock()
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
@@ -68,73 +73,49 @@ class BundledEmbedder:
     def _embed(self, texts: Sequence[str]) -> list[Vector | None]:
         vectors: list[Vector | None] = []
         with self._lock:
+            table = self._weights if len(texts) <= _FEW else self._table
             for start in range(0, len(texts), _TOGETHER):
                 some = [text[: self.max_chars] for text in texts[start : start + _TOGETHER]]
-                found = [(_ASCII_RUN if text.isascii() else _RUN).findall(text) for text in some]
+                found = [
+                    ascii_runs(text) if text.isascii() else _RUN.findall(text) for text in some
+                ]
                 self._learn(found)
-                vectors += map(self._sum, found)
+                vectors += self._vectors(found, table)
         return vectors
 
-    def _sum(self, runs: Sequence[str]) -> Vector | None:
+    def _vectors(self, found: Sequence[Sequence[Run]], table: Table) -> Iterator[Vector | None]:
         import numpy as np
 
-        rows = np.fromiter(map(self._rows.__getitem__, runs), np.int64, len(runs))
-        total = np.take(self._table, rows, axis=0, mode="clip").sum(axis=0)
-        length = math.sqrt(total @ total)
-        if not length:
-            return None
-        return Vector(self.name, (total / length).astype("<f4").tobytes())
+        totals = np.zeros((len(found), self.dimension), np.float32)
+        for total, runs in zip(totals, found, strict=True):
+            tokens = np.frombuffer(b"".join(map(self._runs.__getitem__, runs)), np.uint16)
+            if len(tokens) > _LONG:
+                tokens, counts = np.unique(tokens, return_counts=True)
+                np.matmul(counts.astype("f4"), table[tokens].astype("f4", copy=False), out=total)
+            elif len(tokens):
+                rows = np.take(table, tokens, axis=0, mode="clip")
+                np.add.reduce(rows, axis=0, dtype=np.float32, out=total)
+        lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
+        units = (totals / np.where(lengths, lengths, 1.0)[:, None]).astype("<f4", copy=False)
+        for unit, length in zip(units, lengths.tolist(), strict=True):
+            yield Vector(self.name, unit.tobytes()) if length else None
 
-    def _learn(self, found: Sequence[Sequence[str]]) -> None:
-        """Give every new run a row of the table: the sum of its words' tokens."""
-        import numpy as np
-
-        if len(self._rows) > _KNOWN_RUNS:
-            self._rows.clear()
-        new = list(set[str]().union(*found).difference(self._rows))
+    def _learn(self, found: Sequence[Sequence[Run]]) -> None:
+        """Find the tokens of every run that is new."""
+        if len(self._runs) > _KNOWN:
+            self._runs.clear()
+        new = list(set[Run]().union(*found).difference(self._runs))
         if not new:
             return
-        tokens, starts = self._tokens_of(new)
-        first, last = len(self._rows), len(self._rows) + len(new)
-        self._make_room(last)
-        self._table[first:last] = 0.0
-        filled = np.flatnonzero(np.diff(starts, append=len(tokens)))
-        if len(filled):
-            looked_up = self._weights[tokens].astype("f4")
-            self._table[first + filled] = np.add.reduceat(looked_up, starts[filled], axis=0)
-        self._rows.update(zip(new, range(first, last), strict=True))
-
-    def _tokens_of(self, runs: Sequence[str]) -> tuple[list[int], NDArray[np.int64]]:
-        """Return the tokens of all runs, one after the other, and where each run's begin."""
-        import numpy as np
-
-        split = [[word[:_WORD_CHARS].lower() for word in _WORD.findall(run)] for run in runs]
-        if len(self._words) > _KNOWN_WORDS:
+        split = [_words(run) for run in new]
+        if len(self._words) > _KNOWN:
             self._words.clear()
         unknown = list(set[str]().union(*split).difference(self._words))
         encoded = self._tokeniser.encode_batch(unknown, add_special_tokens=False)
-        self._words.update((word, one.ids) for word, one in zip(unknown, encoded, strict=True))
-        tokens: list[int] = []
-        starts = []
-        for words in split:
-            starts.append(len(tokens))
-            for word in words:
-                tokens += self._words[word]
-        return tokens, np.array(starts, np.int64)
-
-    def _make_room(self, rows: int) -> None:
-        import numpy as np
-
-        if rows > len(self._table):
-            grown = np.empty((max(rows, len(self._table) * 2), self.dimension), np.float32)
-            grown[: len(self._table)] = self._table
-            self._table = grown
-
-    @cached_property
-    def _table(self) -> Floats:
-        import numpy as np
-
-        return np.empty((4_096, self.dimension), np.float32)
+        for word, one in zip(unknown, encoded, strict=True):
+            self._words[word] = array("H", one.ids).tobytes()
+        for run, words in zip(new, split, strict=True):
+            self._runs[run] = b"".join(map(self._words.__getitem__, words))
 
     @cached_property
     def _weights(self) -> NDArray[np.float16]:
@@ -150,10 +131,27 @@ class BundledEmbedder:
         return np.memmap(path, "<f2", "r", start, tuple(tensor["shape"]))
 
     @cached_property
+    def _table(self) -> NDArray[np.float32]:
+        """The same in memory, as numbers that add up without being converted."""
+        import numpy as np
+
+        return np.asarray(self._weights, np.float32)
+
+    @cached_property
     def _tokeniser(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
         return Tokenizer.from_file(str(_package() / _TOKENISER))
+
+
+def _runs(text: str) -> Sequence[Run]:
+    return ascii_runs(text) if text.isascii() else _RUN.findall(text)
+
+
+def _words(run: Run) -> list[str]:
+    """Return the words of an identifier, in lower case."""
+    text = run if isinstance(run, str) else run.decode("ascii")
+    return [word[:_WORD_CHARS].lower() for word in _WORD.findall(text)]
 
 
 def _package() -> Path:
