@@ -27,7 +27,7 @@ from ragforge.domain.code import File, Scope
 from ragforge.errors import NotFound
 from ragforge.ports.code import CodeStore
 
-RELATED_TOGETHER = 200
+RELATED_TOGETHER = 1_000
 """How many files' relations go into one transaction."""
 
 
