@@ -43,6 +43,9 @@ class Report:
     scopes: int  # in the files that were read
     related: int  # files whose relations were made anew
     skipped: tuple[Skipped, ...] = ()
+    changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read
+    before: Project | None = field(default=None, compare=False)  # as the run found it
+    after: Project | None = field(default=None, compare=False)  # as the run left it
 
     @property
     def reasons(self) -> Mapping[str, int]:
@@ -86,9 +89,9 @@ class Ingester:
 
         async with locks.held(self.locks, locks.ingestion(uuid), self.holder, waiting):
             walked = await asyncio.to_thread(walk, root, self.limits)
-            await self._ensure(root, uuid)
+            project = await self._ensure(root, uuid)
             known = {file.path: file for file in await self.code.files(uuid)}
-            return await Run(self.code, root, uuid, walked, known, on_step).finish()
+            return await Run(self.code, root, project, walked, known, on_step).finish()
 
     async def forget(self, root: Path, under: str | None = None) -> int:
         """Forget the project at a path, or a directory or file in it; return how many files.
@@ -104,8 +107,10 @@ class Ingester:
                 await self.code.remove_files(project.uuid, files)
         return len(files)
 
-    async def _ensure(self, root: Path, uuid: str) -> None:
+    async def _ensure(self, root: Path, uuid: str) -> Project:
         try:
-            await self.code.project(str(root))
+            return await self.code.project(str(root))
         except ProjectNotFound:
-            await self.code.save_project(Project(str(root), root.name or str(root), uuid))
+            project = Project(str(root), root.name or str(root), uuid)
+            await self.code.save_project(project)
+            return project

@@ -22,8 +22,9 @@ from ragforge.brain.narrow import mention_in, narrowed
 from ragforge.brain.pool import Reader
 from ragforge.brain.reading import PARSED, RELATED, SKIPPED, ReadFile
 from ragforge.brain.relating import Graph, manifests_in
+from ragforge.brain.settled import unsettle
 from ragforge.brain.walk import Found, Skipped, Walked
-from ragforge.domain.code import File, Scope
+from ragforge.domain.code import File, Project, Scope
 from ragforge.errors import NotFound
 from ragforge.ports.code import CodeStore
 
@@ -41,7 +42,7 @@ class Run:
 
     code: CodeStore
     root: Path
-    project_id: str
+    project: Project
     walked: Walked
     old: dict[str, File]
     on_step: OnStep
@@ -52,9 +53,15 @@ class Run:
     skipped: list[Skipped] = field(default_factory=list)
     scopes: int = 0
 
+    @property
+    def project_id(self) -> str:
+        return self.project.uuid
+
     async def finish(self) -> Report:
-        found = self.walked.files
+        as_found, found = self.project, self.walked.files
         difference = compare(found, self.old)
+        if difference.suspects or difference.gone:
+            self.project = await unsettle(self.code, self.project)
         self.skipped += self.walked.skipped
         self.new = dict(self.old)
         half_done = [path for path, file in self.old.items() if file.state == PARSED]
@@ -76,6 +83,9 @@ class Run:
             scopes=self.scopes,
             related=related,
             skipped=tuple(self.skipped),
+            changed=tuple(self.read),
+            before=as_found,
+            after=self.project,
         )
 
     async def _mark(self, paths: Iterable[str]) -> None:

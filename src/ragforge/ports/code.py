@@ -134,11 +134,17 @@ class CodeStore(Protocol):
         """Set the vectors of scopes. Raises ScopeNotFound, DimensionMismatch."""
 
     async def scopes_to_embed(
-        self, project_id: str, model: str, limit: int, after: str = ""
+        self,
+        project_id: str,
+        model: str,
+        limit: int,
+        after: str = "",
+        files: Sequence[str] | None = None,
     ) -> list[Scope]:
         """Return scopes without a vector of this model for their present hash, in a fixed order.
 
-        With `after`, the id of one of them, those that come after it alone.
+        With `after`, the id of one of them, those that come after it alone; with `files`,
+        those in files with these paths alone.
         """
 
     async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:

@@ -272,13 +272,23 @@ class SqliteCode:
         await self._database.write(work)
 
     async def scopes_to_embed(
-        self, project_id: str, model: str, limit: int, after: str = ""
+        self,
+        project_id: str,
+        model: str,
+        limit: int,
+        after: str = "",
+        files: Sequence[str] | None = None,
     ) -> list[Scope]:
-        statement = f"""
-            {scope_rows.SCOPES} WHERE +s.project_id = ? AND {_TO_EMBED}
-              AND s.id > coalesce((SELECT id FROM scope WHERE uuid = ?), 0)
-            ORDER BY s.id LIMIT ?"""
-        return await self._scopes(statement, (project_id, model, after, limit))
+        # Without files all scopes are looked at in the order of their ids: hence the +.
+        where = Where().add(
+            "+s.project_id = ?" if files is None else "s.project_id = ?", project_id
+        )
+        if files is not None:
+            where.add("s.file IN (SELECT value FROM json_each(?))", as_json(files))
+        where.add(_TO_EMBED, model)
+        where.add("s.id > coalesce((SELECT id FROM scope WHERE uuid = ?), 0)", after)
+        statement = f"{scope_rows.SCOPES} WHERE {where} ORDER BY s.id LIMIT ?"
+        return await self._scopes(statement, (*where.bindings, limit))
 
     async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
         every = "SELECT count(*) FROM scope s WHERE s.project_id = ?"
