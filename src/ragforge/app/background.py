@@ -8,9 +8,6 @@ from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.agent.turn import EMBED_JOB, TITLE_JOB
-from ragforge.brain.find import Finder
-from ragforge.brain.ingest import Ingester
-from ragforge.brain.limits import Limits
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
@@ -22,18 +19,9 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
 from ragforge.memory.embed import MISSING_JOB, embed_missing, embed_turns
 from ragforge.memory.recall import Recall
-from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
 
 INGEST_JOB = "ingest"
-
-
-def open_brain(settings: Settings, store: Store, embedder: Embedder | None, project: Path) -> Brain:
-    """Return the brain of the project at a path."""
-    limits = Limits(settings.brain.max_file_bytes, settings.brain.max_files)
-    ingester = Ingester(store.code, store.locks, this_process(), limits)
-    return Brain(project, ingester, Finder(store.code, embedder, WORDS))
 
 
 def is_project(path: Path) -> bool:

@@ -77,8 +77,7 @@ class Ingester:
         another process ingests the same project, this waits and then looks again.
         Raises OSError if the root cannot be listed.
         """
-        # Parsing and relating are much to load, for whoever only searches.
-        from ragforge.brain.run import Run
+        from ragforge.brain.compare import compare
         from ragforge.brain.walk import walk
 
         root = root.resolve()
@@ -91,7 +90,23 @@ class Ingester:
             walked = await asyncio.to_thread(walk, root, self.limits)
             project = await self._ensure(root, uuid)
             known = {file.path: file for file in await self.code.files(uuid)}
-            return await Run(self.code, root, project, walked, known, on_step).finish()
+            difference = compare(walked.files, known)
+            if not difference:
+                return Report(
+                    uuid,
+                    files=len(known),
+                    read=0,
+                    removed=0,
+                    scopes=0,
+                    related=0,
+                    skipped=walked.skipped,
+                    before=project,
+                    after=project,
+                )
+            # Parsing and relating are much to load, where there is nothing to parse.
+            from ragforge.brain.run import Run
+
+            return await Run(self.code, root, project, walked, known, difference, on_step).finish()
 
     async def forget(self, root: Path, under: str | None = None) -> int:
         """Forget the project at a path, or a directory or file in it; return how many files.

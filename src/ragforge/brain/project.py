@@ -141,8 +141,7 @@ class Brain:
 
     async def status(self) -> Status:
         """Compare what is known with what is there; of a few suspects, the content as well."""
-        from ragforge.brain.changes import compare, count_changed
-        from ragforge.brain.reading import PARSED
+        from ragforge.brain.compare import compare, count_changed
         from ragforge.brain.walk import walk
 
         code, uuid = self.finder.code, self.project_id
@@ -162,7 +161,7 @@ class Brain:
             files=len(files),
             scopes=scopes,
             changed_files=suspects + len(difference.gone),
-            unrelated_files=sum(file.state == PARSED for file in files.values()),
+            unrelated_files=len(difference.half_done),
             unembedded_scopes=missing if embedder else 0,
             model=embedder.name if embedder else None,
             ingesting=await self._holder(locks.ingestion(uuid)),

@@ -11,16 +11,16 @@ from pathlib import Path
 from ragforge.brain.changes import (
     Names,
     changed_names,
-    compare,
     concerned,
     is_manifest,
     unsettled,
 )
+from ragforge.brain.compare import PARSED, RELATED, SKIPPED, Difference
 from ragforge.brain.ingest import OnStep, Report, Step
 from ragforge.brain.modules import Modules
 from ragforge.brain.narrow import mention_in, narrowed
 from ragforge.brain.pool import Reader
-from ragforge.brain.reading import PARSED, RELATED, SKIPPED, ReadFile
+from ragforge.brain.reading import ReadFile
 from ragforge.brain.relating import Graph, manifests_in
 from ragforge.brain.settled import unsettle
 from ragforge.brain.walk import Found, Skipped, Walked
@@ -45,6 +45,7 @@ class Run:
     project: Project
     walked: Walked
     old: dict[str, File]
+    difference: Difference
     on_step: OnStep
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
@@ -59,13 +60,12 @@ class Run:
 
     async def finish(self) -> Report:
         as_found, found = self.project, self.walked.files
-        difference = compare(found, self.old)
+        difference = self.difference
         if difference.suspects or difference.gone:
             self.project = await unsettle(self.code, self.project)
         self.skipped += self.walked.skipped
         self.new = dict(self.old)
-        half_done = [path for path, file in self.old.items() if file.state == PARSED]
-        self.changed = dict.fromkeys(half_done)
+        self.changed = dict.fromkeys(difference.half_done)
         paths = [file.path for file in found]
         manifests = manifests_in(self.root, paths)
         self.modules = Modules(paths, manifests)

@@ -9,26 +9,22 @@ known, so that a text costs one look-up for each of them.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from ragforge.adapters.embedders.static_table import StaticTable
 from ragforge.domain.text import ascii_runs
 from ragforge.domain.vectors import Vector
 from ragforge.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
-
-    Table: TypeAlias = NDArray[np.float16] | NDArray[np.float32]
 
 Run: TypeAlias = str | bytes
 
@@ -41,10 +37,6 @@ _KNOWN = 1 << 18
 """How many runs of letters, and how many words, are kept. Then the tables start anew."""
 _TOGETHER = 512
 """Texts whose new words are tokenised in one call: many calls cost more than the work."""
-_FEW = 32
-"""Up to so many texts are summed from the file: the table in memory takes longer to make."""
-_LONG = 512
-"""A text of more tokens says many of them often: each is then looked up once."""
 
 
 class BundledEmbedder:
@@ -73,32 +65,14 @@ class BundledEmbedder:
     def _embed(self, texts: Sequence[str]) -> list[Vector | None]:
         vectors: list[Vector | None] = []
         with self._lock:
-            table = self._weights if len(texts) <= _FEW else self._table
             for start in range(0, len(texts), _TOGETHER):
-                some = [text[: self.max_chars] for text in texts[start : start + _TOGETHER]]
-                found = [
-                    ascii_runs(text) if text.isascii() else _RUN.findall(text) for text in some
-                ]
+                some = texts[start : start + _TOGETHER]
+                found = [_runs(text[: self.max_chars]) for text in some]
                 self._learn(found)
-                vectors += self._vectors(found, table)
+                tokens = [b"".join(map(self._runs.__getitem__, runs)) for runs in found]
+                units = self._table.units(tokens)
+                vectors += [None if unit is None else Vector(self.name, unit) for unit in units]
         return vectors
-
-    def _vectors(self, found: Sequence[Sequence[Run]], table: Table) -> Iterator[Vector | None]:
-        import numpy as np
-
-        totals = np.zeros((len(found), self.dimension), np.float32)
-        for total, runs in zip(totals, found, strict=True):
-            tokens = np.frombuffer(b"".join(map(self._runs.__getitem__, runs)), np.uint16)
-            if len(tokens) > _LONG:
-                tokens, counts = np.unique(tokens, return_counts=True)
-                np.matmul(counts.astype("f4"), table[tokens].astype("f4", copy=False), out=total)
-            elif len(tokens):
-                rows = np.take(table, tokens, axis=0, mode="clip")
-                np.add.reduce(rows, axis=0, dtype=np.float32, out=total)
-        lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
-        units = (totals / np.where(lengths, lengths, 1.0)[:, None]).astype("<f4", copy=False)
-        for unit, length in zip(units, lengths.tolist(), strict=True):
-            yield Vector(self.name, unit.tobytes()) if length else None
 
     def _learn(self, found: Sequence[Sequence[Run]]) -> None:
         """Find the tokens of every run that is new."""
@@ -118,24 +92,8 @@ class BundledEmbedder:
             self._runs[run] = b"".join(map(self._words.__getitem__, words))
 
     @cached_property
-    def _weights(self) -> NDArray[np.float16]:
-        """The vector of every token, left on disk until it is used."""
-        import numpy as np
-
-        path = _package() / _WEIGHTS
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(length))
-        [tensor] = [value for name, value in header.items() if name != "__metadata__"]
-        start = 8 + length + tensor["data_offsets"][0]
-        return np.memmap(path, "<f2", "r", start, tuple(tensor["shape"]))
-
-    @cached_property
-    def _table(self) -> NDArray[np.float32]:
-        """The same in memory, as numbers that add up without being converted."""
-        import numpy as np
-
-        return np.asarray(self._weights, np.float32)
+    def _table(self) -> StaticTable:
+        return StaticTable(_package() / _WEIGHTS)
 
     @cached_property
     def _tokeniser(self) -> Tokenizer:
