@@ -98,8 +98,8 @@ class CodeStore(Protocol):
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         """Return the scopes of a file, in order of lines, outer before inner."""
 
-    async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
-        """Return the scopes with this name or qualified name, by file and line."""
+    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
+        """Return those of the scopes with this name or qualified name, by file and line."""
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         """Return for each place the smallest scope that contains it, or None."""

@@ -193,11 +193,13 @@ class SqliteCode:
                         ORDER BY startLine, endLine DESC, uuid"""
         return await self._scopes(statement, (project_id, path))
 
-    async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
-        statement = f"""{scope_rows.SCOPES}
+    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
+        statement = f"""{_NAMES}
                         WHERE project_id = ?1 AND (name = ?2 OR qualified_name = ?2)
                         ORDER BY file, startLine, uuid"""
-        return await self._scopes(statement, (project_id, name))
+        return await self._database.read(
+            lambda c: [ScopeName(*row) for row in c.execute(statement, (project_id, name))]
+        )
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         statement = f"""
