@@ -9,13 +9,10 @@ import sys
 
 from ragforge.brain.pool import LENGTH_BYTES, read_all
 
-COLLECT_EVERY = 100_000
-"""Trees of a file are many objects that refer to each other one way: hardly any are left over."""
-
 
 def main() -> None:
     root, project_id = sys.argv[1:]
-    gc.set_threshold(COLLECT_EVERY)
+    gc.disable()  # what is made of a file are many objects, and none refers to itself
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while head := asked.read(LENGTH_BYTES):
         length = int.from_bytes(head, "little")

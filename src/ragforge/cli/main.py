@@ -20,7 +20,7 @@ from ragforge.errors import RagForgeError, SettingsError
 FAILED = 1
 MISUSED = 2
 INTERRUPTED = 130
-COLLECT_EVERY = 50_000
+COLLECT_EVERY = (50_000, 500)
 """What a command loads and reads stays: looking for garbage in it takes longer than it helps."""
 
 EXAMPLES = """\b
@@ -81,7 +81,7 @@ doctor.register(app)
 
 def main() -> None:
     """Run the program with the arguments of the process."""
-    gc.set_threshold(COLLECT_EVERY)
+    gc.set_threshold(*COLLECT_EVERY)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a narrow encoding costs letters, not the run

@@ -55,7 +55,7 @@ class Words:
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""
         runs = _runs(text[:MAX_DOCUMENT_CHARS])
-        return " ".join(filter(None, map(self._indexed.__getitem__, runs)))
+        return "".join(map(self._indexed.__getitem__, runs)).rstrip()
 
     def query(self, text: str) -> list[str]:
         """Return the distinct words to look for, whole identifiers first.
@@ -64,7 +64,7 @@ class Words:
         """
         runs = list(dict.fromkeys(map(_text, _runs(text[:MAX_DOCUMENT_CHARS]))))
         telling = [run for run in runs if run.lower() not in _FILLERS] or runs
-        found = [list(self._words(run, searching=True)) for run in telling]
+        found = [self._words(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
         parts = [word for words in found for word in words[1:]]
         return list(dict.fromkeys([*wholes, *parts]))[:MAX_QUERY_WORDS]
@@ -78,40 +78,37 @@ class Words:
 
     @cached_property
     def _indexed(self) -> _Remembered:
-        return _Remembered(lambda run: " ".join(self._words(run, searching=False)))
+        return _Remembered(lambda run: "".join(f"{w} " for w in self._words(run, searching=False)))
 
-    def _words(self, run: str, searching: bool) -> Iterator[str]:
-        """Yield the words of a run of letters: the whole first, then its parts."""
+    def _words(self, run: str, searching: bool) -> list[str]:
+        """Return the words of a run of letters: the whole first, then its parts."""
         if not run.isascii():
             run = _without_accents(run)
             if _UNSPACED.search(run):
-                yield from self._unspaced_words(run, searching)
-                return
+                return self._unspaced_words(run, searching)
             run = run if run.isascii() else run.casefold()
         if run.isascii():
-            yield from self._identifier_words(run)
-        else:
-            yield from (part[:MAX_WORD_CHARS] for part in run.split("_") if part)
+            return self._identifier_words(run)
+        return [part[:MAX_WORD_CHARS] for part in run.split("_") if part]
 
-    def _identifier_words(self, run: str) -> Iterator[str]:
+    def _identifier_words(self, run: str) -> list[str]:
         parts = _PART.findall(run)
-        if len(parts) > 1:
-            yield "".join(parts).lower()[:MAX_WORD_CHARS]
-        for part in parts:
-            word = part.lower()[:MAX_WORD_CHARS]
-            yield self._stem(word) if len(word) > 3 else word
+        words = [part.lower()[:MAX_WORD_CHARS] for part in parts]
+        stems = [self._stem(word) if len(word) > 3 else word for word in words]
+        return ["".join(parts).lower()[:MAX_WORD_CHARS], *stems] if len(parts) > 1 else stems
 
-    def _unspaced_words(self, run: str, searching: bool) -> Iterator[str]:
+    def _unspaced_words(self, run: str, searching: bool) -> list[str]:
+        words: list[str] = []
         position = 0
         for stretch in _UNSPACED.finditer(run):
-            yield from self._words(run[position : stretch.start()], searching)
-            yield from _pairs(stretch.group(), searching)
+            words += self._words(run[position : stretch.start()], searching)
+            words += _pairs(stretch.group(), searching)
             position = stretch.end()
-        yield from self._words(run[position:], searching)
+        return words + self._words(run[position:], searching)
 
 
 class _Remembered(dict[str | bytes, str]):
-    """The words of runs, made when first asked for: a look-up then costs no call."""
+    """The words of runs, each with a space after it; once made, a look-up costs no call."""
 
     def __init__(self, make: Callable[[str], str]) -> None:
         self._make = make

@@ -7,6 +7,7 @@ as one bit a dimension: the nearest by bits are read from the file and scored ex
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import islice
 from typing import TypeAlias
 
@@ -44,6 +45,15 @@ GATHERED_ROWS = 256
 def numbers(joined: str | None) -> Ints:
     """Parse what `group_concat` gave: many times faster than a row for each number."""
     return np.fromstring(joined, dtype=np.int64, sep=",") if joined else np.empty(0, np.int64)
+
+
+def have_directions(data: Sequence[bytes]) -> bool:
+    """Tell whether vectors of one length are all float32 numbers with a direction."""
+    if not data[0] or len(data[0]) % 4:
+        return False
+    rows = np.frombuffer(b"".join(data), "<f4").reshape(len(data), -1)
+    squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return bool((np.isfinite(squares) & (squares > 0)).all())
 
 
 class Matrix:
