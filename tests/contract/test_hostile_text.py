@@ -184,8 +184,9 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
     assert await store.code.project(name) == given
     assert await store.code.file(name, name) == file
     assert await store.code.files(name, name) == [file]
-    [stored] = await store.code.scopes_named(name, text)
-    assert stored.embedding_hash == text
+    [told] = await store.code.scopes_named(name, text)
+    stored = await store.code.scope(name)
+    assert (told.uuid, stored.embedding_hash) == (name, text)
     assert await store.code.scopes([name]) == {name: stored}
     assert stored == Scope(**{**_fields(scope), "embedding_hash": text})
     assert await store.code.scopes_to_embed(name, name, 9) == []

@@ -131,6 +131,9 @@ async def test_what_is_left_to_embed_is_counted_and_told_in_steps(store: Store, 
     first = await code.scopes_to_embed(shop, model, 1)
     rest = await code.scopes_to_embed(shop, model, 9, after=first[0].uuid)
     assert [s.uuid for s in (*first, *rest)] == ["a1", "a2", "b1"]
+    of_one = await code.scopes_to_embed(shop, model, 9, files=["b.py", "none.py"])
+    assert [s.uuid for s in of_one] == ["b1"]
+    assert await code.scopes_to_embed(shop, model, 9, files=[]) == []
 
     whole = await code.scope("a1")
     await code.embed([ScopeVector("a1", direction(0), whole.hash)])

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.app.background import open_brain, open_worker
+from ragforge.app.background import open_worker
+from ragforge.app.code import open_brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.summaries import Summary

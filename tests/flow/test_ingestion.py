@@ -18,6 +18,7 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain import locks, walk
 from ragforge.brain.ingest import Report, Step
 from ragforge.brain.project import Brain, Status
+from ragforge.brain.settled import embedded_by
 from ragforge.domain.work import Holder
 from ragforge.errors import ModelError, ProjectNotFound
 from ragforge.ports.store import Store
@@ -585,3 +586,25 @@ async def test_two_processes_at_once_share_the_work(
     alone = await engines.empty(engine)
     await brain_of(alone, root, BundledEmbedder()).ingest()
     assert differences(together, await snapshot(alone, root, model)) == []
+
+
+async def test_all_is_looked_through_until_a_run_has_embedded_it(
+    brain: Brain, store: Store, root: Path, toy: ToyEmbedder
+) -> None:
+    await brain_of(store, root, None).ingest()
+    (root / CART).write_text((root / CART).read_text("utf-8") + "\n\ndef empty(): ...\n", "utf-8")
+
+    _, embedded = await brain.ingest()
+
+    assert embedded == len((await snapshot(store, root)).scopes)
+    project = await store.code.project(str(root.resolve()))
+    assert project.state == embedded_by(toy.name)
+    assert await brain.ingest() == (Report(brain.project_id, 6, 0, 0, 0, 0), 0)
+
+
+async def test_another_model_embeds_all_of_a_settled_project(
+    brain: Brain, store: Store, root: Path
+) -> None:
+    _, embedded = await brain.ingest()
+
+    assert (await brain_of(store, root, ToyEmbedder("another")).ingest())[1] == embedded

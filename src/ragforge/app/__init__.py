@@ -1,7 +1,43 @@
-"""The application: everything wired together from settings."""
+"""The application: everything wired together from settings.
 
-from ragforge.app.application import App, open_app
-from ragforge.app.models import open_chat, open_embedder
-from ragforge.app.stores import copy_store, open_store
+Names are loaded when they are first used: a command that asks no model loads none of that.
+"""
 
-__all__ = ["App", "copy_store", "open_app", "open_chat", "open_embedder", "open_store"]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragforge.app.application import App, open_app
+    from ragforge.app.code import Code, open_code
+    from ragforge.app.models import open_chat, open_embedder
+    from ragforge.app.stores import copy_store, open_store
+
+__all__ = [
+    "App",
+    "Code",
+    "copy_store",
+    "open_app",
+    "open_chat",
+    "open_code",
+    "open_embedder",
+    "open_store",
+]
+
+_HOMES = {
+    "App": "application",
+    "Code": "code",
+    "copy_store": "stores",
+    "open_app": "application",
+    "open_chat": "models",
+    "open_code": "code",
+    "open_embedder": "models",
+    "open_store": "stores",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ragforge.app' has no attribute {name!r}")
+    return getattr(import_module(f"ragforge.app.{_HOMES[name]}"), name)

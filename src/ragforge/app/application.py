@@ -14,7 +14,8 @@ from pydantic import BaseModel
 
 from ragforge.agent.answer import Answer
 from ragforge.agent.turn import Agent
-from ragforge.app.background import ingest_job, is_project, open_brain, open_condenser, open_worker
+from ragforge.app.background import ingest_job, is_project, open_condenser, open_worker
+from ragforge.app.code import open_brain, search_code
 from ragforge.app.context import open_context
 from ragforge.app.elsewhere import work_elsewhere
 from ragforge.app.models import needed, open_chat, open_embedder
@@ -114,9 +115,7 @@ class App:
 
         A project that is not known yet is ingested first, which tells its steps.
         """
-        if not await self.brain.is_known():
-            await self.brain.ingest(on_step)
-        return await self.brain.search(question, limit, under)
+        return await search_code(self.brain, question, limit, under, on_step)
 
     async def search_memory(self, query: str, limit: int, everywhere: bool) -> list[TurnHit]:
         """Return past turns of this project, or of all, that bear on the query."""

@@ -8,9 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.find import Finder
-from ragforge.brain.ingest import Ingester
-from ragforge.brain.limits import Limits
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
@@ -30,16 +27,8 @@ from ragforge.memory.record import SETTLE_JOB
 from ragforge.memory.summarise import ByModel, Extractive, Summariser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
 
 INGEST_JOB = "ingest"
-
-
-def open_brain(settings: Settings, store: Store, embedder: Embedder | None, project: Path) -> Brain:
-    """Return the brain of the project at a path."""
-    limits = Limits(settings.brain.max_file_bytes, settings.brain.max_files)
-    ingester = Ingester(store.code, store.locks, this_process(), limits)
-    return Brain(project, ingester, Finder(store.code, embedder, WORDS))
 
 
 def is_project(path: Path) -> bool:

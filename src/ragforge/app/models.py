@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragforge.config.keys import api_key, where_to_put
 from ragforge.config.settings import LlmSettings, Settings
 from ragforge.errors import KeyRejected, ModelError, ModelMissing
-from ragforge.llm.ask import Asker
-from ragforge.llm.lazy import LazyModel, UnusableEmbedder
-from ragforge.llm.spend import Meter
-from ragforge.ports.chat import ChatModel
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.embedding_service import EmbeddingService
+
+if TYPE_CHECKING:
+    from ragforge.llm.ask import Asker
+    from ragforge.llm.spend import Meter
+    from ragforge.ports.chat import ChatModel
+    from ragforge.ports.embedding_service import EmbeddingService
 
 NO_CHAT_MODEL = (
     "No chat model is configured: set llm.model, for example to openai:gpt-5-mini, "
@@ -34,6 +35,9 @@ def open_chat(settings: Settings, meter: Meter) -> Asker | None:
 
     Nothing is loaded or sent until it is asked; a missing key or library is told then.
     """
+    from ragforge.llm.ask import Asker
+    from ragforge.llm.lazy import LazyModel
+
     llm = settings.llm
     if llm.model == "none":
         return None
@@ -78,6 +82,8 @@ def open_embedder(settings: Settings, meter: Meter | None = None) -> Embedder | 
 
         return BundledEmbedder()
     from ragforge.llm.embedding import RemoteEmbedder
+    from ragforge.llm.lazy import UnusableEmbedder
+    from ragforge.llm.spend import Meter
 
     try:
         service = _service(settings)

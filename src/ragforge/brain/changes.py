@@ -1,18 +1,16 @@
-"""Changes: what a walk found that the store does not know, and whom that concerns."""
+"""Changes: what is other than before in files that were read, and whom that concerns."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
+from ragforge.brain.compare import PARSED, SKIPPED
 from ragforge.brain.modules import Modules
-from ragforge.brain.reading import PARSED, SKIPPED, ReadFile, content_hash
+from ragforge.brain.reading import ReadFile
 from ragforge.brain.relate.rules import CONTAINERS, SPACES, family_of
-from ragforge.brain.walk import Found
 from ragforge.domain.code import File, Scope
-from ragforge.domain.instants import epoch_ms
 
 SAME_DIRECTORY = frozenset(("go", "java", "kotlin", "scala"))
 """Languages in which the files of a directory see each other without an import."""
@@ -26,40 +24,6 @@ TYPES = CONTAINERS | SPACES
 MANIFESTS = frozenset(
     ("go.mod", "package.json", "tsconfig.json", "jsconfig.json", "Cargo.toml", "composer.json")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Files to read, and files that are gone."""
-
-    suspects: tuple[Found, ...]  # new, or of another time or size
-    gone: tuple[str, ...]
-
-
-def compare(found: Sequence[Found], known: Mapping[str, File]) -> Difference:
-    """Tell what may have changed, without reading anything."""
-    suspects = tuple(file for file in found if not _is_same(file, known.get(file.path)))
-    present = {file.path for file in found}
-    return Difference(suspects, tuple(path for path in known if path not in present))
-
-
-def count_changed(root: Path, suspects: Sequence[Found], known: Mapping[str, File]) -> int:
-    """Return how many suspects really have another content; those just read may not."""
-    changed = 0
-    for file in suspects:
-        before = known.get(file.path)
-        if before is None or content_hash(root, file.path) != before.hash:
-            changed += 1
-    return changed
-
-
-def _is_same(found: Found, known: File | None) -> bool:
-    return (
-        known is not None
-        and known.mtime is not None
-        and known.size == found.size
-        and epoch_ms(known.mtime) == found.mtime_ns // 1_000_000
-    )
 
 
 @dataclass(frozen=True, slots=True)

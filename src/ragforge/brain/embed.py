@@ -25,15 +25,17 @@ async def embed_scopes(
     embedder: Embedder,
     project_id: str,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
+    files: Sequence[str] | None = None,
 ) -> int:
     """Embed what has no vector of this model for its present text; return how many.
 
-    It can be broken off at any point; what was embedded stays. Raises ModelError.
+    With `files`, what is in these alone. It can be broken off at any point; what was
+    embedded stays. Raises ModelError.
     """
     async with locks.held(lock_store, locks.embedding(project_id), holder):
-        total, _ = await code.count_scopes(project_id, embedder.name)
+        total = 0 if files is not None else (await code.count_scopes(project_id, embedder.name))[0]
         done, after = 0, ""
-        while scopes := await code.scopes_to_embed(project_id, embedder.name, BATCH, after):
+        while scopes := await code.scopes_to_embed(project_id, embedder.name, BATCH, after, files):
             after = scopes[-1].uuid
             done += await _embed(code, embedder, project_id, scopes)
             on_progress(done, max(total, done))

@@ -43,6 +43,9 @@ class Report:
     scopes: int  # in the files that were read
     related: int  # files whose relations were made anew
     skipped: tuple[Skipped, ...] = ()
+    changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read
+    before: Project | None = field(default=None, compare=False)  # as the run found it
+    after: Project | None = field(default=None, compare=False)  # as the run left it
 
     @property
     def reasons(self) -> Mapping[str, int]:
@@ -74,8 +77,7 @@ class Ingester:
         another process ingests the same project, this waits and then looks again.
         Raises OSError if the root cannot be listed.
         """
-        # Parsing and relating are much to load, for whoever only searches.
-        from ragforge.brain.run import Run
+        from ragforge.brain.compare import compare
         from ragforge.brain.walk import walk
 
         root = root.resolve()
@@ -86,9 +88,25 @@ class Ingester:
 
         async with locks.held(self.locks, locks.ingestion(uuid), self.holder, waiting):
             walked = await asyncio.to_thread(walk, root, self.limits)
-            await self._ensure(root, uuid)
+            project = await self._ensure(root, uuid)
             known = {file.path: file for file in await self.code.files(uuid)}
-            return await Run(self.code, root, uuid, walked, known, on_step).finish()
+            difference = compare(walked.files, known)
+            if not difference:
+                return Report(
+                    uuid,
+                    files=len(known),
+                    read=0,
+                    removed=0,
+                    scopes=0,
+                    related=0,
+                    skipped=walked.skipped,
+                    before=project,
+                    after=project,
+                )
+            # Parsing and relating are much to load, where there is nothing to parse.
+            from ragforge.brain.run import Run
+
+            return await Run(self.code, root, project, walked, known, difference, on_step).finish()
 
     async def forget(self, root: Path, under: str | None = None) -> int:
         """Forget the project at a path, or a directory or file in it; return how many files.
@@ -104,8 +122,10 @@ class Ingester:
                 await self.code.remove_files(project.uuid, files)
         return len(files)
 
-    async def _ensure(self, root: Path, uuid: str) -> None:
+    async def _ensure(self, root: Path, uuid: str) -> Project:
         try:
-            await self.code.project(str(root))
+            return await self.code.project(str(root))
         except ProjectNotFound:
-            await self.code.save_project(Project(str(root), root.name or str(root), uuid))
+            project = Project(str(root), root.name or str(root), uuid)
+            await self.code.save_project(project)
+            return project

@@ -7,13 +7,15 @@ everything that imports the changed one through others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.changes import Names, concerned
 from ragforge.brain.look import decode
 from ragforge.brain.modules import Modules
+from ragforge.brain.relate import family_of
 from ragforge.domain.code import File
 
 MANY_NAMES = 30
@@ -31,18 +33,23 @@ def narrowed(
 ) -> set[str]:
     """Return the files whose relations may be others because of these changes.
 
-    A change without names concerns whoever may see its file.
+    A change without names concerns whoever may see its file. Who may see the others is
+    found out last: mostly nobody speaks of what is new.
     """
     told = {path: names for path, names in changed.items() if names is not None}
     reached = concerned(changed.keys() - told.keys(), files, modules)
     if not told:
         return reached
-    around = concerned(list(told), files, modules)
-    words = _with_aliases({w for n in told.values() for w in n.words}, around, files)
+    words = _with_aliases({w for n in told.values() for w in n.words}, files)
     if len(words) > MANY_NAMES:
-        return reached | around
-    speaking = mention(around.difference(reached, told), words)
-    types = _with_aliases({w for n in told.values() for w in n.types}, around, files)
+        return reached | concerned(list(told), files, modules)
+    code = {path for path, file in files.items() if family_of(file.language)}
+    speaking = mention(code.difference(reached, told), words)
+    if not speaking:
+        return reached | (told.keys() & files.keys())
+    around = concerned(list(told), files, modules)
+    speaking &= around
+    types = _with_aliases({w for n in told.values() for w in n.types}, files)
     if types and mention(speaking, types):
         return reached | around
     return reached | speaking | (told.keys() & files.keys())
@@ -53,14 +60,15 @@ def mention_in(root: Path) -> Mention:
 
     def mention(paths: Collection[str], names: Collection[str]) -> set[str]:
         wanted = [name.encode("utf-8", "replace") for name in names]
-        return {path for path in paths if _speaks(root / path, wanted)}
+        return {path for path in paths if _speaks(os.path.join(root, path), wanted)}
 
     return mention
 
 
-def _speaks(path: Path, names: Collection[bytes]) -> bool:
+def _speaks(path: str, names: Collection[bytes]) -> bool:
     try:
-        data = path.read_bytes()
+        with open(path, "rb", buffering=0) as file:
+            data = file.read()
     except OSError:
         return True  # better related once too often
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or not all(name.isascii() for name in names):
@@ -68,12 +76,13 @@ def _speaks(path: Path, names: Collection[bytes]) -> bool:
     return any(name in data for name in names)
 
 
-def _with_aliases(words: set[str], paths: Iterable[str], files: Mapping[str, File]) -> set[str]:
+def _with_aliases(words: set[str], files: Mapping[str, File]) -> set[str]:
     """Return the words and every other name they were imported under."""
     renamed = [
         part.partition(" as ")[::2]
-        for path in paths
-        for line in files[path].imports
+        for file in files.values()
+        for line in file.imports
+        if " as " in line
         for part in line.split("\t")[1:]
         if " as " in part
     ]

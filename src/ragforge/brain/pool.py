@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
 
-from ragforge.brain.parse import Definition, Import, Outline, Use
+from ragforge.brain.parse import Definition, Import, Outline
 from ragforge.brain.reading import ReadFile, read_file
 from ragforge.brain.walk import Found
 from ragforge.domain.code import File, ParsedFile, Scope
@@ -36,7 +36,7 @@ def _as_call(value: object) -> tuple[type, tuple[object, ...]]:
     return kind, tuple([getattr(value, name) for name in kind.__match_args__])  # type: ignore[attr-defined]
 
 
-for _kind in (Definition, File, Import, Outline, ParsedFile, ReadFile, Scope, Use):
+for _kind in (Definition, File, Import, Outline, ParsedFile, ReadFile, Scope):
     copyreg.pickle(_kind, _as_call)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import sys
@@ -11,6 +12,7 @@ from ragforge.brain.pool import LENGTH_BYTES, read_all
 
 def main() -> None:
     root, project_id = sys.argv[1:]
+    gc.disable()  # what is made of a file are many objects, and none refers to itself
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while head := asked.read(LENGTH_BYTES):
         length = int.from_bytes(head, "little")

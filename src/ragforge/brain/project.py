@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.brain import locks
+from ragforge.brain import locks, settled
 from ragforge.brain.embed import embed_scopes
 from ragforge.brain.find import CodeHit, Finder
 from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
@@ -16,7 +16,8 @@ from ragforge.errors import ModelError, ProjectNotFound
 
 SEMANTIC_LIMIT = 100
 FEW = 100
-"""Up to so many suspects are read before they are called changed."""
+"""Up to so many suspects are read before they are called changed, and so many files' scopes
+are asked for by their paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +69,33 @@ class Brain:
         """
         report = await self.ingester.ingest(self.root, on_step)
 
+        return report, await self._embed(report, on_step)
+
+    async def _embed(self, report: Report, on_step: OnStep) -> int:
+        """Embed what an ingestion left without a vector; return how many scopes."""
+        embedder, ingester = self.finder.embedder, self.ingester
+        assert report.before is not None
+        assert report.after is not None
+        if embedder is None or report.after.state == settled.embedded_by(embedder.name):
+            return 0
+
         def embedded(done: int, total: int) -> None:
             on_step(Step("embedding", done, total))
 
-        if self.finder.embedder is None:
-            return report, 0
+        was_settled = report.before.state == settled.embedded_by(embedder.name)
+        few = was_settled and len(report.changed) <= FEW
+        code, lock_store, holder = self.finder.code, ingester.locks, ingester.holder
         count = await embed_scopes(
-            self.finder.code,
-            self.ingester.locks,
-            self.ingester.holder,
-            self.finder.embedder,
+            code,
+            lock_store,
+            holder,
+            embedder,
             self.project_id,
             embedded,
+            report.changed if few else None,
         )
-        return report, count
+        await settled.settle(code, lock_store, holder, report.after, embedder.name)
+        return count
 
     async def search(
         self, question: str, limit: int = 10, under: str | None = None
@@ -127,8 +141,7 @@ class Brain:
 
     async def status(self) -> Status:
         """Compare what is known with what is there; of a few suspects, the content as well."""
-        from ragforge.brain.changes import compare, count_changed
-        from ragforge.brain.reading import PARSED
+        from ragforge.brain.compare import compare, count_changed
         from ragforge.brain.walk import walk
 
         code, uuid = self.finder.code, self.project_id
@@ -148,7 +161,7 @@ class Brain:
             files=len(files),
             scopes=scopes,
             changed_files=suspects + len(difference.gone),
-            unrelated_files=sum(file.state == PARSED for file in files.values()),
+            unrelated_files=len(difference.half_done),
             unembedded_scopes=missing if embedder else 0,
             model=embedder.name if embedder else None,
             ingesting=await self._holder(locks.ingestion(uuid)),

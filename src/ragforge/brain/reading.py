@@ -6,8 +6,8 @@ import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
+from ragforge.brain.compare import PARSED, SKIPPED
 from ragforge.brain.ids import digest, stable_id
 from ragforge.brain.look import decode, look
 from ragforge.brain.names import SkipReason
@@ -15,11 +15,6 @@ from ragforge.brain.parse import Import, Outline, parse
 from ragforge.brain.scopes import scope_ids, scopes_of
 from ragforge.domain.code import File, ParsedFile
 
-PARSED = "parsed"
-"""Stored, but what goes out of it is not known to be right."""
-RELATED = "related"
-SKIPPED = "skipped"
-"""Looked at and found not worth parsing."""
 RECENT_SECONDS = 2.0
 """A file that changed so shortly before it was read may change again within one tick of its
 clock: its time is not noted, so that the next run reads it once more."""
@@ -73,14 +68,6 @@ def read_file(
         imports=tuple(written(found, outline) for found in outline.imports),
     )
     return ReadFile(path, ParsedFile(stored, scopes_of(path, outline, text, ids)), outline, ids)
-
-
-def content_hash(root: Path, path: str) -> str | None:
-    """Return the hash of a file's content, or None if it cannot be read."""
-    try:
-        return digest((root / path).read_bytes())
-    except OSError:
-        return None
 
 
 def written(found: Import, outline: Outline) -> str:

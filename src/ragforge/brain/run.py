@@ -11,23 +11,24 @@ from pathlib import Path
 from ragforge.brain.changes import (
     Names,
     changed_names,
-    compare,
     concerned,
     is_manifest,
     unsettled,
 )
+from ragforge.brain.compare import PARSED, RELATED, SKIPPED, Difference
 from ragforge.brain.ingest import OnStep, Report, Step
 from ragforge.brain.modules import Modules
 from ragforge.brain.narrow import mention_in, narrowed
 from ragforge.brain.pool import Reader
-from ragforge.brain.reading import PARSED, RELATED, SKIPPED, ReadFile
+from ragforge.brain.reading import ReadFile
 from ragforge.brain.relating import Graph, manifests_in
+from ragforge.brain.settled import unsettle
 from ragforge.brain.walk import Found, Skipped, Walked
-from ragforge.domain.code import File, Scope
+from ragforge.domain.code import File, Project, Scope
 from ragforge.errors import NotFound
 from ragforge.ports.code import CodeStore
 
-RELATED_TOGETHER = 200
+RELATED_TOGETHER = 1_000
 """How many files' relations go into one transaction."""
 
 
@@ -41,9 +42,10 @@ class Run:
 
     code: CodeStore
     root: Path
-    project_id: str
+    project: Project
     walked: Walked
     old: dict[str, File]
+    difference: Difference
     on_step: OnStep
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
@@ -52,13 +54,18 @@ class Run:
     skipped: list[Skipped] = field(default_factory=list)
     scopes: int = 0
 
+    @property
+    def project_id(self) -> str:
+        return self.project.uuid
+
     async def finish(self) -> Report:
-        found = self.walked.files
-        difference = compare(found, self.old)
+        as_found, found = self.project, self.walked.files
+        difference = self.difference
+        if difference.suspects or difference.gone:
+            self.project = await unsettle(self.code, self.project)
         self.skipped += self.walked.skipped
         self.new = dict(self.old)
-        half_done = [path for path, file in self.old.items() if file.state == PARSED]
-        self.changed = dict.fromkeys(half_done)
+        self.changed = dict.fromkeys(difference.half_done)
         paths = [file.path for file in found]
         manifests = manifests_in(self.root, paths)
         self.modules = Modules(paths, manifests)
@@ -76,6 +83,9 @@ class Run:
             scopes=self.scopes,
             related=related,
             skipped=tuple(self.skipped),
+            changed=tuple(self.read),
+            before=as_found,
+            after=self.project,
         )
 
     async def _mark(self, paths: Iterable[str]) -> None:

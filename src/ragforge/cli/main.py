@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,8 @@ from ragforge.errors import RagForgeError, SettingsError
 FAILED = 1
 MISUSED = 2
 INTERRUPTED = 130
+COLLECT_EVERY = (50_000, 500)
+"""What a command loads and reads stays: looking for garbage in it takes longer than it helps."""
 
 EXAMPLES = """\b
 Examples:
@@ -91,6 +94,7 @@ doctor.register(app)
 
 def main() -> None:
     """Run the program with the arguments of the process."""
+    gc.set_threshold(*COLLECT_EVERY)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a narrow encoding costs letters, not the run

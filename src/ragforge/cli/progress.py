@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -20,6 +21,9 @@ _NAMES = {
 @contextmanager
 def ingestion_bar() -> Iterator[OnStep]:
     """Show how far an ingestion is; give it what this yields."""
+    if not sys.stderr.isatty():  # nobody would see it, and it takes a while to load
+        yield lambda _: None
+        return
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

@@ -48,6 +48,9 @@ def parse_instant(text: str, field: str = "timestamp") -> datetime:
     Raises InvalidTime if the text is something else.
     """
     try:
-        return to_millisecond(field, datetime.fromisoformat(text))
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is UTC and not moment.microsecond % 1000:
+            return moment  # as it is stored, and there are thousands
+        return to_millisecond(field, moment)
     except ValueError as error:
         raise InvalidTime(field, text) from error

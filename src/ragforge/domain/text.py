@@ -14,6 +14,8 @@ Json: TypeAlias = Any
 
 MAX_ID_CHARS = 512
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_WORD_SIGNS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_APART = bytes(sign if sign in _WORD_SIGNS else ord(" ") for sign in range(256))
 
 
 def new_id() -> str:
@@ -55,3 +57,8 @@ def to_json(field: str, value: Json) -> str:
 def plain(value: Json) -> str:
     """Return a JSON value as a reader would want to see it: a string as itself."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def ascii_runs(text: str) -> list[bytes]:
+    """Return the runs of letters, digits and `_` of an ASCII text, sooner than a pattern does."""
+    return text.encode("ascii").translate(_APART).split()

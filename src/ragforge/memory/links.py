@@ -71,13 +71,14 @@ async def _scopes_of(
     for call in message.tool_calls:
         for scope in await _touched(code, project, conversation, call):
             scopes[scope.uuid] = scope
+    named = []
     for name in names_in(message.content):
         last = re.split(r"\.|::|#", name)[-1]
         fitting = await code.scopes_named(project.uuid, name.replace("::", ".").replace("#", "."))
         fitting = fitting or (await code.scopes_named(project.uuid, last) if last != name else [])
         if len(fitting) == 1:  # else it is not clear which is meant
-            scopes[fitting[0].uuid] = fitting[0]
-    return list(scopes.values())
+            named.append(fitting[0].uuid)
+    return list((scopes | await code.scopes(named)).values())
 
 
 async def _touched(

@@ -98,8 +98,8 @@ class CodeStore(Protocol):
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         """Return the scopes of a file, in order of lines, outer before inner."""
 
-    async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
-        """Return the scopes with this name or qualified name, by file and line."""
+    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
+        """Return those of the scopes with this name or qualified name, by file and line."""
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         """Return for each place the smallest scope that contains it, or None."""
@@ -134,11 +134,17 @@ class CodeStore(Protocol):
         """Set the vectors of scopes. Raises ScopeNotFound, DimensionMismatch."""
 
     async def scopes_to_embed(
-        self, project_id: str, model: str, limit: int, after: str = ""
+        self,
+        project_id: str,
+        model: str,
+        limit: int,
+        after: str = "",
+        files: Sequence[str] | None = None,
     ) -> list[Scope]:
         """Return scopes without a vector of this model for their present hash, in a fixed order.
 
-        With `after`, the id of one of them, those that come after it alone.
+        With `after`, the id of one of them, those that come after it alone; with `files`,
+        those in files with these paths alone.
         """
 
     async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
+
+from ragforge.domain.text import ascii_runs
 
 MAX_DOCUMENT_CHARS = 500_000
 """Words beyond this are not indexed: no person wrote them."""
 MAX_WORD_CHARS = 64
 MAX_QUERY_WORDS = 200
+_REMEMBERED = 1 << 18
 
 # Vowel signs and other marks are parts of words, although `\w` does not hold them.
 _MARKS = (
@@ -23,7 +26,6 @@ _MARKS = (
     "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
     "\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
 )
-_ASCII_RUN = re.compile(r"[A-Za-z0-9_]+")
 _RUN = re.compile(rf"[\w{_MARKS}]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -53,16 +55,16 @@ class Words:
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""
         runs = _runs(text[:MAX_DOCUMENT_CHARS])
-        return " ".join([words for run in runs if (words := self._indexed(run))])
+        return "".join(map(self._indexed.__getitem__, runs)).rstrip()
 
     def query(self, text: str) -> list[str]:
         """Return the distinct words to look for, whole identifiers first.
 
         Filler words count only where there is nothing else.
         """
-        runs = list(dict.fromkeys(_runs(text[:MAX_DOCUMENT_CHARS])))
+        runs = list(dict.fromkeys(map(_text, _runs(text[:MAX_DOCUMENT_CHARS]))))
         telling = [run for run in runs if run.lower() not in _FILLERS] or runs
-        found = [list(self._words(run, searching=True)) for run in telling]
+        found = [self._words(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
         parts = [word for words in found for word in words[1:]]
         return list(dict.fromkeys([*wholes, *parts]))[:MAX_QUERY_WORDS]
@@ -71,47 +73,62 @@ class Words:
     def _stem(self) -> Callable[[str], str]:
         from Stemmer import Stemmer  # only where text is really tokenised
 
-        stem: Callable[[str], str] = Stemmer("english").stemWord
+        stem: Callable[[str], str] = Stemmer("english", 0).stemWord  # we remember, not it
         return stem
 
     @cached_property
-    def _indexed(self) -> Callable[[str], str]:
-        return lru_cache(1 << 17)(lambda run: " ".join(self._words(run, searching=False)))
+    def _indexed(self) -> _Remembered:
+        return _Remembered(lambda run: "".join(f"{w} " for w in self._words(run, searching=False)))
 
-    def _words(self, run: str, searching: bool) -> Iterator[str]:
-        """Yield the words of a run of letters: the whole first, then its parts."""
+    def _words(self, run: str, searching: bool) -> list[str]:
+        """Return the words of a run of letters: the whole first, then its parts."""
         if not run.isascii():
             run = _without_accents(run)
             if _UNSPACED.search(run):
-                yield from self._unspaced_words(run, searching)
-                return
+                return self._unspaced_words(run, searching)
             run = run if run.isascii() else run.casefold()
         if run.isascii():
-            yield from self._identifier_words(run)
-        else:
-            yield from (part[:MAX_WORD_CHARS] for part in run.split("_") if part)
+            return self._identifier_words(run)
+        return [part[:MAX_WORD_CHARS] for part in run.split("_") if part]
 
-    def _identifier_words(self, run: str) -> Iterator[str]:
+    def _identifier_words(self, run: str) -> list[str]:
         parts = _PART.findall(run)
-        if len(parts) > 1:
-            yield "".join(parts).lower()[:MAX_WORD_CHARS]
-        for part in parts:
-            word = part.lower()[:MAX_WORD_CHARS]
-            yield self._stem(word) if len(word) > 3 else word
+        words = [part.lower()[:MAX_WORD_CHARS] for part in parts]
+        stems = [self._stem(word) if len(word) > 3 else word for word in words]
+        return ["".join(parts).lower()[:MAX_WORD_CHARS], *stems] if len(parts) > 1 else stems
 
-    def _unspaced_words(self, run: str, searching: bool) -> Iterator[str]:
+    def _unspaced_words(self, run: str, searching: bool) -> list[str]:
+        words: list[str] = []
         position = 0
         for stretch in _UNSPACED.finditer(run):
-            yield from self._words(run[position : stretch.start()], searching)
-            yield from _pairs(stretch.group(), searching)
+            words += self._words(run[position : stretch.start()], searching)
+            words += _pairs(stretch.group(), searching)
             position = stretch.end()
-        yield from self._words(run[position:], searching)
+        return words + self._words(run[position:], searching)
 
 
-def _runs(text: str) -> list[str]:
+class _Remembered(dict[str | bytes, str]):
+    """The words of runs, each with a space after it; once made, a look-up costs no call."""
+
+    def __init__(self, make: Callable[[str], str]) -> None:
+        self._make = make
+
+    def __missing__(self, run: str | bytes) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        words = self[run] = self._make(_text(run))
+        return words
+
+
+def _runs(text: str) -> list[bytes] | list[str]:
+    """Return the stretches of letters: as bytes where they are ASCII, which is sooner done."""
     if text.isascii():
-        return _ASCII_RUN.findall(text)
+        return ascii_runs(text)
     return _RUN.findall(unicodedata.normalize("NFKC", text))
+
+
+def _text(run: str | bytes) -> str:
+    return run if isinstance(run, str) else run.decode("ascii")
 
 
 def _without_accents(run: str) -> str:

@@ -24,6 +24,12 @@ def cosine(one: Vector | None, other: Vector | None) -> float:
     return sum(a * b for a, b in zip(one.values(), other.values(), strict=True))
 
 
+def run(code: str) -> str:
+    """Return what a program prints that has loaded nothing yet."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
 async def test_a_text_is_nearer_to_its_like_than_to_others() -> None:
     query = await EMBEDDER.embed_query("how do users log in?")
     login, parser = await EMBEDDER.embed(
@@ -77,12 +83,33 @@ async def test_more_words_than_are_kept_give_the_same_vectors(
 ) -> None:
     texts = [f"word{chr(97 + n % 26)}{chr(97 + n // 26)} common" for n in range(600)]
     before = await BundledEmbedder().embed(texts)
-    monkeypatch.setattr(bundled, "_KNOWN_RUNS", 50)
+    monkeypatch.setattr(bundled, "_KNOWN", 50)
 
     after = await BundledEmbedder().embed(texts)
 
     for one, other in zip(before, after, strict=True):
         assert math.isclose(cosine(one, other), 1, abs_tol=1e-5)
+
+
+async def test_a_text_has_the_same_vector_alone_and_among_many() -> None:
+    texts = ["parseHTTPHeader", "größer als", "long_text of words " * 600, "", "___"]
+
+    alone = [(await BundledEmbedder().embed([text]))[0] for text in texts]
+    among = (await BundledEmbedder().embed(texts * 20))[: len(texts)]
+    without_numpy = run(
+        "import asyncio, sys; from ragforge.adapters.embedders.bundled import BundledEmbedder;"
+        f"embedder = BundledEmbedder(); texts = {texts!r};"
+        "found = [asyncio.run(embedder.embed([text]))[0] for text in texts];"
+        "assert 'numpy' not in sys.modules;"
+        "print(*(v.data.hex() if v else '-' for v in found))"
+    ).split()
+
+    for one, other, plain in zip(alone, among, without_numpy, strict=True):
+        assert (one is None) == (other is None) == (plain == "-")
+        if one is not None:
+            assert math.isclose(cosine(one, other), 1, abs_tol=1e-5)
+            alike = Vector(one.model, bytes.fromhex(plain))
+            assert math.isclose(cosine(one, alike), 1, abs_tol=1e-5)
 
 
 async def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,6 +126,4 @@ def test_it_loads_no_network_library() -> None:
         "print([m for m in ('requests', 'huggingface_hub', 'wordllama') if m in sys.modules])"
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "[]"
+    assert run(code).strip() == "[]"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.changes import changed_names, compare, concerned, imported, unsettled
+from ragforge.brain.changes import changed_names, concerned, imported, unsettled
+from ragforge.brain.compare import PARSED, RELATED, SKIPPED, compare
 from ragforge.brain.modules import Modules
-from ragforge.brain.reading import PARSED, RELATED, SKIPPED, ReadFile, read_file
+from ragforge.brain.reading import ReadFile, read_file
 from ragforge.brain.walk import Found
 from ragforge.domain.code import File
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from ragforge.brain.changes import Names, changed_names
+from ragforge.brain.compare import RELATED
 from ragforge.brain.modules import Modules
 from ragforge.brain.narrow import mention_in, narrowed
-from ragforge.brain.reading import RELATED, ReadFile, read_file
+from ragforge.brain.reading import ReadFile, read_file
 from ragforge.domain.code import File, Scope
 
 BEFORE = "def keep(): ...\n\n\nclass Cart:\n    def add(self): ...\n"

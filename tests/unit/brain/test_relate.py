@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.brain.modules import Modules
-from ragforge.brain.parse import Use, parse
+from ragforge.brain.parse import parse
 from ragforge.brain.relate import Known, Relater, family_of
 from ragforge.domain.code import RELATION_KINDS, Relation
 from tests.fakes.type_names import TypeNames
@@ -195,7 +195,7 @@ class TestPython:
         project = Project({"a.py": "def save(): ...\ndef f(): ...\n"})
         known = project.known["a.py"]
         module, save, f = known.outline.definitions
-        computed = replace(f, uses=(Use(".save", 2, True),))
+        computed = replace(f, calls=(".save",))
         outline = replace(known.outline, definitions=(module, save, computed))
         project.known["a.py"] = replace(known, outline=outline)
         assert project.uses("a.py", "f") == set()

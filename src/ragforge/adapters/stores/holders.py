@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from functools import cache
 
 from ragforge.domain.work import Holder
@@ -30,7 +31,24 @@ def is_dead(host: str, pid: int, started: float) -> bool:
 
 
 def _start_of(pid: int) -> float | None:
-    import psutil  # slow to import and needed only where a lease is held
+    if sys.platform != "linux":
+        return _start_by_psutil(pid)
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, *facts = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if state == b"Z" else _boot_time() + int(facts[18]) / os.sysconf("SC_CLK_TCK")
+
+
+@cache
+def _boot_time() -> float:
+    with open("/proc/stat", "rb") as file:
+        return next(float(line.split()[1]) for line in file if line.startswith(b"btime"))
+
+
+def _start_by_psutil(pid: int) -> float | None:
+    import psutil  # takes a while to load
 
     try:
         process = psutil.Process(pid)

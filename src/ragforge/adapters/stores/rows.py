@@ -25,14 +25,14 @@ Stored: TypeAlias = Mapping[str, Any]
 def checked(kind: str, row: Row) -> Row:
     """Return the row if every text in it can be stored."""
     for name, value in row.items():
-        field = f"{kind}.{name}"
         if name == "uuid":
-            check_id(field, value)
+            check_id(f"{kind}.{name}", value)
         elif isinstance(value, str):
-            check_text(field, value)
+            if not value.isascii():
+                check_text(f"{kind}.{name}", value)
         elif isinstance(value, list):
             for item in value:
-                check_text(field, item)
+                check_text(f"{kind}.{name}", item)
     return row
 
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from ragforge.brain.parse.file import parse
 from ragforge.brain.parse.languages import language_of
-from ragforge.brain.parse.outline import Definition, Import, Outline, Use
+from ragforge.brain.parse.outline import Definition, Import, Outline
 
-__all__ = ["Definition", "Import", "Outline", "Use", "language_of", "parse"]
+__all__ = ["Definition", "Import", "Outline", "language_of", "parse"]

@@ -20,20 +20,13 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """A name as it is written in a body, its parts joined by dots in every language.
-
-    It begins with a dot if it is that of something computed: `f(x).save` gives `.save`.
-    """
-
-    name: str
-    line: int
-    is_call: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Definition:
-    """A named range of lines; they count from 1 and both ends are included."""
+    """A named range of lines; they count from 1 and both ends are included.
+
+    What is called and what is used otherwise are names as they are written in its own body,
+    not in the definitions in it; their parts are joined by dots in every language. One begins
+    with a dot if it is that of something computed: `f(x).save` gives `.save`.
+    """
 
     name: str
     qualified_name: str
@@ -44,7 +37,8 @@ class Definition:
     docstring: str
     parent: int | None  # index of the enclosing definition in the outline
     bases: tuple[str, ...] = ()
-    uses: tuple[Use, ...] = ()  # of its own body, without those of the definitions in it
+    calls: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
 
 

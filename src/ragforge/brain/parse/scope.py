@@ -36,7 +36,8 @@ class Scope:
     decorators: list[str] = field(default_factory=list)
     header_end: int = 0  # before it the names of bases and decorators are no uses
     locals: set[str] = field(default_factory=set)
-    uses: dict[tuple[str, bool], int] = field(default_factory=dict)  # with their first place
+    calls: dict[str, None] = field(default_factory=dict)  # in their order
+    uses: dict[str, None] = field(default_factory=dict)
 
 
 def segments(root: Scope, scopes: list[Scope]) -> list[tuple[int, Scope]]:

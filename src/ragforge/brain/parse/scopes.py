@@ -147,6 +147,8 @@ def nest(language: Language, root: Scope, scopes: list[Scope], leads: Leads) -> 
         scope.qualified_name = ".".join(filter(None, names))
         stack.append(scope)
     _adopt(kept)
+    for scope in (root, *kept):
+        scope.latest = None  # so that nothing is left that refers to itself
     return kept
 
 

@@ -13,7 +13,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor
 from ragforge.brain.parse.language import Language
 from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.marks import attach_marks
-from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Import, Outline, Use
+from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Import, Outline
 from ragforge.brain.parse.recover import recover
 from ragforge.brain.parse.scope import Scope
 from ragforge.brain.parse.scopes import find_scopes, nest
@@ -119,7 +119,8 @@ def _module(source: Source, root: Scope) -> Definition:
         signature="",
         docstring=root.docstring,
         parent=None,
-        uses=_uses(source, root),
+        calls=tuple(root.calls),
+        uses=tuple(root.uses),
     )
 
 
@@ -134,7 +135,8 @@ def _definition(source: Source, scope: Scope) -> Definition:
         docstring=scope.docstring,
         parent=scope.parent.index if scope.parent else None,
         bases=scope.bases,
-        uses=_uses(source, scope),
+        calls=tuple(scope.calls),
+        uses=tuple(scope.uses),
         decorators=tuple(scope.decorators),
     )
 
@@ -144,9 +146,3 @@ def _signature(source: Source, scope: Scope) -> str:
     text = source.text(start, min(scope.body_start, start + _SIGNATURE_BYTES))
     line = " ".join(text.split())
     return _BEFORE_BODY.sub("", line)[:MAX_SIGNATURE_CHARS]
-
-
-def _uses(source: Source, scope: Scope) -> tuple[Use, ...]:
-    return tuple(
-        Use(name, source.line(start), is_call) for (name, is_call), start in scope.uses.items()
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -44,18 +45,20 @@ def attach_uses(
 
     This loop runs for each identifier of a project: it is flat and local on purpose.
     """
-    calls = set(spans(captures.get("call", ())))
-    calls.update(invocation_spans(captures.get("invocation", ()), language.invocation_name))
-    bound = set(spans(captures.get("local", ())))
-    opaque = set(spans(captures.get("skip", ())))
-    opaque.update(skipped)
+    uses = spans(captures.get("use", ()))
+    called = spans(captures.get("call", ()))
+    called += invocation_spans(captures.get("invocation", ()), language.invocation_name)
+    local = spans(captures.get("local", ()))
+    hidden = [*spans(captures.get("skip", ())), *skipped]
+    calls, bound, opaque = set(called), set(local), set(hidden)
     data = source.data
-    names: dict[bytes, tuple[str, bool, int]] = {}
+    sigils = language.sigils
     stretches = iter((*segments(root, scopes), (len(data) + 1, root)))
     scope = root
     following_start, following = next(stretches)
     covered = 0  # up to here names are part of a longer one, or of something without uses
-    for span in sorted({*spans(captures.get("use", ())), *calls, *bound, *opaque}):
+    # Some are there twice, which does no harm. Each list is in order already, so this merges.
+    for span in sorted([*uses, *called, *local, *hidden]):
         start, end = span[0], -span[1]
         if start < covered:
             continue
@@ -66,10 +69,7 @@ def attach_uses(
             scope, (following_start, following) = following, next(stretches)
         fits = end - start <= _LONGEST_NAME
         text = data[start if fits else end - _LONGEST_NAME : end]
-        known = names.get(text)
-        if known is None:
-            known = names[text] = _read(text, language.sigils)
-        name, whole, plain_bytes = known
+        name, whole, plain_bytes = _read(text, sigils)
         if whole and fits:
             covered = start + plain_bytes
             if span in bound:
@@ -81,12 +81,11 @@ def attach_uses(
             opaque.add((end - len(name.rpartition(".")[2].encode()), -end))
         if start < scope.header_end and (name in scope.bases or name in scope.decorators):
             continue
-        key = (name, span in calls)
-        if key not in scope.uses:
-            scope.uses[key] = start
+        (scope.calls if span in calls else scope.uses)[name] = None
     _drop_locals(root, scopes)
 
 
+@lru_cache(1 << 16)
 def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
     """Return the name in a text, whether that is all of it, and where type arguments start."""
     name, whole = dotted(text.decode("utf-8", "replace"))
@@ -106,5 +105,6 @@ def _drop_locals(root: Scope, scopes: list[Scope]) -> None:
         if around is not None and around.type in FUNCTIONS and around.locals:
             scope.locals |= around.locals
         if scope.locals:
-            for key in [key for key in scope.uses if key[0] in scope.locals]:
-                del scope.uses[key]
+            for names in (scope.calls, scope.uses):
+                for name in scope.locals.intersection(names):
+                    del names[name]

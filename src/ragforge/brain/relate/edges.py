@@ -133,7 +133,8 @@ class Relater:
     def _used(self, view: View, number: int) -> Iterator[Target]:
         definition, names = view.definitions[number], self._names
         around = definition.parent if definition.parent is not None else FILE
-        found = [names.used(view, number, use.name, use.is_call) for use in definition.uses]
+        found = [names.used(view, number, name, True) for name in definition.calls]
+        found += [names.used(view, number, name, False) for name in definition.uses]
         found += [names.used(view, around, mark, True) for mark in definition.decorators]
         if definition.type == "impl":
             found.append(names.type_named(view, around, definition.name))

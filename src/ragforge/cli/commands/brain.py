@@ -71,12 +71,12 @@ def ingest(
 
 
 async def _ingest(settings: Settings, folder: Path) -> tuple[Report, int]:
-    from ragforge.app import open_app
+    from ragforge.app import open_code
     from ragforge.cli.progress import ingestion_bar
 
-    async with open_app(settings, folder) as app:
+    async with open_code(settings, folder) as code:
         with ingestion_bar() as on_step:
-            return await app.brain.ingest(on_step)
+            return await code.brain.ingest(on_step)
 
 
 def watch(context: typer.Context, path: PathArgument = None) -> None:
@@ -89,16 +89,16 @@ def watch(context: typer.Context, path: PathArgument = None) -> None:
 async def _watch(settings: Settings, folder: Path) -> None:
     import asyncio
 
-    from ragforge.app import open_app
+    from ragforge.app import open_code
     from ragforge.cli.console import print_note
 
     def told(report: Report) -> None:
         if report.read or report.removed:
             print_note(f"{report.read} files read, {report.removed} removed.")
 
-    async with open_app(settings, folder) as app:
-        print_note(f"Watching {app.project_path}. Ctrl-C stops.")
-        await app.brain.watch(asyncio.Event(), told)
+    async with open_code(settings, folder) as code:
+        print_note(f"Watching {code.project_path}. Ctrl-C stops.")
+        await code.brain.watch(asyncio.Event(), told)
 
 
 def status(
@@ -118,11 +118,11 @@ def status(
 
 
 async def _status(settings: Settings, folder: Path) -> tuple[Status, dict[str, int]]:
-    from ragforge.app import open_app
+    from ragforge.app import open_code
 
-    async with open_app(settings, folder) as app:
-        counts = await app.store.jobs.counts()
-        return await app.brain.status(), {str(key): count for key, count in counts.items()}
+    async with open_code(settings, folder) as code:
+        counts = await code.store.jobs.counts()
+        return await code.brain.status(), {str(key): count for key, count in counts.items()}
 
 
 def forget(
@@ -143,16 +143,16 @@ def forget(
 
 
 async def _forget(settings: Settings, path: Path) -> int:
-    from ragforge.app import open_app
+    from ragforge.app import open_code
     from ragforge.brain.project import below
 
     place = (current_directory() / path).resolve()
     folder = place if place.is_dir() else place.parent
-    async with open_app(settings, folder if folder.is_dir() else current_directory()) as app:
-        under = below(app.project_path, place)
+    async with open_code(settings, folder if folder.is_dir() else current_directory()) as code:
+        under = below(code.project_path, place)
         if under is None:
-            raise InputError(f"{place} is not in the project {app.project_path}.")
-        return await app.brain.ingester.forget(app.project_path, under or None)
+            raise InputError(f"{place} is not in the project {code.project_path}.")
+        return await code.brain.ingester.forget(code.project_path, under or None)
 
 
 def _directory(path: Path | None) -> Path:

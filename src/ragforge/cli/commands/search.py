@@ -122,17 +122,17 @@ async def _memory(settings: Settings, query: str, wanted: dict[str, Any]) -> lis
 
 async def _code(settings: Settings, query: str, limit: int, path: Path | None) -> list[CodeHit]:
     """Search the code; a project that is not known yet is read first, with a progress bar."""
-    from ragforge.app import open_app
+    from ragforge.app.code import open_code, search_code
     from ragforge.brain.project import below
     from ragforge.cli.progress import ingestion_bar
 
-    async with open_app(settings, current_directory()) as app:
+    async with open_code(settings, current_directory()) as code:
         under = ""
         if path is not None:
             place = (current_directory() / path).resolve()
-            inside = below(app.project_path, place)
+            inside = below(code.project_path, place)
             if inside is None:
-                raise InputError(f"{place} is not in the project {app.project_path}.")
+                raise InputError(f"{place} is not in the project {code.project_path}.")
             under = inside
         with ingestion_bar() as on_step:
-            return await app.search_code(query, limit, under or None, on_step)
+            return await search_code(code.brain, query, limit, under or None, on_step)

@@ -63,10 +63,10 @@ class Reading:
         return self.get(qualified_name).signature
 
     def calls(self, qualified_name: str, type_: str | None = None) -> str:
-        return " ".join(u.name for u in self.get(qualified_name, type_).uses if u.is_call)
+        return " ".join(self.get(qualified_name, type_).calls)
 
     def uses(self, qualified_name: str, type_: str | None = None) -> str:
-        return " ".join(u.name for u in self.get(qualified_name, type_).uses if not u.is_call)
+        return " ".join(self.get(qualified_name, type_).uses)
 
     def _depth(self, definition: Definition) -> int:
         depth = 0

@@ -37,10 +37,9 @@ def _check(outline: Outline, text: str) -> None:
         assert "\n" not in found.signature
         assert len(found.signature) <= 300
         assert len(found.docstring) <= 2_000
-        assert len({(use.name, use.is_call) for use in found.uses}) == len(found.uses)
-        for use in found.uses:
-            assert found.start_line <= use.line <= found.end_line
-            assert 1 <= len(use.name.split(".")) <= 4
+        for names in (found.calls, found.uses):
+            assert len(set(names)) == len(names)
+            assert all(1 <= len(name.split(".")) <= 4 for name in names)
         if found.parent is not None:
             assert found.parent != index
             if outline.language not in _OUTSIDE_OF_THEIR_TYPE:

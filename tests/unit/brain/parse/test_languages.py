@@ -61,7 +61,6 @@ def test_the_package_offers_exactly_this() -> None:
         "Definition",
         "Import",
         "Outline",
-        "Use",
         "language_of",
         "parse",
     ]

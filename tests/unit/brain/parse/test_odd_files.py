@@ -118,13 +118,13 @@ def test_functions_nested_very_deeply_are_read() -> None:
     text = "".join(f"{' ' * level}def f{level}(a{level}):\n" for level in range(depth))
     found = parse("a.py", text + " " * depth + "return a0 + outside()\n")
     assert len(found.definitions) == depth + 1
-    assert [use.name for use in found.definitions[-1].uses] == ["outside"]
+    assert found.definitions[-1].calls == ("outside",)
 
 
 def test_a_chain_of_thousands_of_calls_is_read() -> None:
     found = parse("a.js", "start()" + ".then(step)" * 5_000 + ";\n")
-    names = {(use.name, use.is_call) for use in found.definitions[0].uses}
-    assert names == {("start", True), (".then", True), ("step", False)}
+    assert set(found.definitions[0].calls) == {"start", ".then"}
+    assert found.definitions[0].uses == ("step",)
 
 
 def test_signatures_and_docstrings_are_bounded() -> None:
@@ -135,12 +135,10 @@ def test_signatures_and_docstrings_are_bounded() -> None:
     assert "\n" not in found.signature
 
 
-def test_a_use_is_told_once_with_its_first_line(read: Read) -> None:
-    found = read("a.py", "def f():\n    g()\n    g()\n    h = g\n    g()\n")
-    assert [(use.name, use.line, use.is_call) for use in found.get("f").uses] == [
-        ("g", 2, True),
-        ("g", 4, False),
-    ]
+def test_calls_and_other_uses_are_told_once_in_their_order(read: Read) -> None:
+    found = read("a.py", "def f():\n    g()\n    k()\n    g()\n    h = g\n    g()\n")
+    assert found.get("f").calls == ("g", "k")
+    assert found.get("f").uses == ("g",)
 
 
 def test_names_bound_in_a_function_are_no_uses_there(read: Read) -> None:

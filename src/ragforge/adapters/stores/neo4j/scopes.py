@@ -66,11 +66,12 @@ class Scopes:
                     RETURN {_ROW} AS row ORDER BY s.startLine, s.endLine DESC, s.uuid"""
         return await self._scopes(query, project=project_id, path=path)
 
-    async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
+    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
         query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
                       AND (s.name_key = $name OR s.qualified_name_key = $name)
-                    RETURN {_ROW} AS row ORDER BY s.file, s.startLine, s.uuid"""
-        return await self._scopes(query, project=project_id, name=index_key(name))
+                    RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
+        rows = await self._database.column(query, project=project_id, name=index_key(name))
+        return [scope_name_of(row) for row in rows]
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         query = f"""UNWIND $places AS place
@@ -99,12 +100,21 @@ class Scopes:
         await self._database.write(lambda tx: put_vectors(tx, new, hashes))
 
     async def scopes_to_embed(
-        self, project_id: str, model: str, limit: int, after: str = ""
+        self,
+        project_id: str,
+        model: str,
+        limit: int,
+        after: str = "",
+        files: Sequence[str] | None = None,
     ) -> list[Scope]:
+        inside = "" if files is None else "AND s.file IN $files"
         query = f"""MATCH (s:{SCOPE_LABELS})
-                    WHERE s.project_id = $project AND s.uuid > $after AND {_TO_EMBED}
+                    WHERE s.project_id = $project AND s.uuid > $after {inside} AND {_TO_EMBED}
                     RETURN {_ROW} AS row ORDER BY s.uuid LIMIT $limit"""
-        return await self._scopes(query, project=project_id, model=model, limit=limit, after=after)
+        wanted = None if files is None else list(files)
+        return await self._scopes(
+            query, project=project_id, model=model, limit=limit, after=after, files=wanted
+        )
 
     async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
         [row] = await self._database.rows(

@@ -10,23 +10,20 @@ import apsw
 from ragforge.adapters.stores.rows import (
     Row,
     file_of,
-    file_row,
     file_time,
     project_of,
     project_row,
     scope_of,
-    scope_row,
 )
+from ragforge.adapters.stores.sqlite import file_rows, scope_rows, words
 from ragforge.adapters.stores.sqlite import relations as relation_rows
-from ragforge.adapters.stores.sqlite import scope_rows, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.directories import add_directories, prune_directories
+from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
     as_json,
     column,
-    insert,
     one,
     select,
     upsert,
@@ -108,9 +105,7 @@ class SqliteCode:
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
-            for parsed in files:
-                _replace(connection, project_id, parsed, self._tokeniser)
-            add_directories(connection, project_id, [parsed.file.path for parsed in files])
+            file_rows.replace(connection, project_id, files, self._tokeniser)
 
         await self._database.write(work)
 
@@ -198,11 +193,13 @@ class SqliteCode:
                         ORDER BY startLine, endLine DESC, uuid"""
         return await self._scopes(statement, (project_id, path))
 
-    async def scopes_named(self, project_id: str, name: str) -> list[Scope]:
-        statement = f"""{scope_rows.SCOPES}
+    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
+        statement = f"""{_NAMES}
                         WHERE project_id = ?1 AND (name = ?2 OR qualified_name = ?2)
                         ORDER BY file, startLine, uuid"""
-        return await self._scopes(statement, (project_id, name))
+        return await self._database.read(
+            lambda c: [ScopeName(*row) for row in c.execute(statement, (project_id, name))]
+        )
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         statement = f"""
@@ -277,13 +274,23 @@ class SqliteCode:
         await self._database.write(work)
 
     async def scopes_to_embed(
-        self, project_id: str, model: str, limit: int, after: str = ""
+        self,
+        project_id: str,
+        model: str,
+        limit: int,
+        after: str = "",
+        files: Sequence[str] | None = None,
     ) -> list[Scope]:
-        statement = f"""
-            {scope_rows.SCOPES} WHERE +s.project_id = ? AND {_TO_EMBED}
-              AND s.id > coalesce((SELECT id FROM scope WHERE uuid = ?), 0)
-            ORDER BY s.id LIMIT ?"""
-        return await self._scopes(statement, (project_id, model, after, limit))
+        # Without files all scopes are looked at in the order of their ids: hence the +.
+        where = Where().add(
+            "+s.project_id = ?" if files is None else "s.project_id = ?", project_id
+        )
+        if files is not None:
+            where.add("s.file IN (SELECT value FROM json_each(?))", as_json(files))
+        where.add(_TO_EMBED, model)
+        where.add("s.id > coalesce((SELECT id FROM scope WHERE uuid = ?), 0)", after)
+        statement = f"{scope_rows.SCOPES} WHERE {where} ORDER BY s.id LIMIT ?"
+        return await self._scopes(statement, (*where.bindings, limit))
 
     async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
         every = "SELECT count(*) FROM scope s WHERE s.project_id = ?"
@@ -320,31 +327,6 @@ class SqliteCode:
         return await self._database.read(
             lambda c: [scope_of(row) for row in select(c, statement, bindings)]
         )
-
-
-def _replace(
-    connection: apsw.Connection, project_id: str, parsed: ParsedFile, tokeniser: Tokeniser
-) -> None:
-    row = file_row(project_id, parsed.file)
-    known = _file(connection, project_id, parsed.file.path)
-    if known is not None and known["uuid"] != row["uuid"]:
-        relation_rows.rename_file(connection, known["uuid"], row["uuid"])
-    if known is None:
-        insert(connection, "file", row)
-    else:
-        upsert(connection, "file", row, ["uuid"])
-        connection.execute("DELETE FROM relation WHERE file_id = ?", (row["uuid"],))
-    kept = as_json(scope.uuid for scope in parsed.scopes)
-    connection.execute(
-        """DELETE FROM scope WHERE file_id = ?
-           AND uuid NOT IN (SELECT value FROM json_each(?))""",
-        (row["uuid"], kept),
-    )
-    ids = "SELECT uuid, id FROM scope WHERE file_id = ?"
-    known_ids: dict[str, int] = dict(connection.execute(ids, (row["uuid"],)))
-    for scope in parsed.scopes:
-        new = scope_row(row["uuid"], scope)
-        scope_rows.put(connection, project_id, new, known_ids.get(scope.uuid), tokeniser)
 
 
 def _check_project(connection: apsw.Connection, project_id: str) -> None:

@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 BUSY_MS = 30_000
 READERS = 4
+WRITER_CACHE_KB = 32_000
+"""A batch of scopes or relations touches pages all over its indexes: they are read once."""
 
 
 class Database:
@@ -42,7 +44,7 @@ class Database:
 
     def _write(self, work: Callable[[apsw.Connection], T]) -> T:
         with translated(str(self.path)):
-            connection = self._connection()
+            connection = self._connection(WRITER_CACHE_KB)
             # IMMEDIATE: a deferred transaction that turns to writing fails at once when
             # another process has written meanwhile, however long one is ready to wait.
             connection.execute("BEGIN IMMEDIATE")
@@ -54,10 +56,12 @@ class Database:
             connection.execute("BEGIN")
             return _finish(connection, work)
 
-    def _connection(self) -> apsw.Connection:
+    def _connection(self, cache_kb: int | None = None) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = connect(self.path)
+            if cache_kb is not None:
+                connection.pragma("cache_size", -cache_kb)
             self._local.connection = connection
             self._opened.append(connection)
         return connection

@@ -6,6 +6,9 @@ as one bit a dimension: the nearest by bits are read from the file and scored ex
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
+
 import apsw
 
 from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, numbers
@@ -16,8 +19,20 @@ CANDIDATES = 100
 """How many times the limit are re-scored: static models lose neighbours below that."""
 GATHER_SHARE = 3
 """Below one row in so many, copying the chosen rows is cheaper than scoring all of them."""
+LOADED_TOGETHER = 1_024
+ROUNDING = 5e-7
+"""How far the length of a vector of float32 numbers may be from 1 that was made 1."""
 GATHERED_ROWS = 256
 """How many rows are copied at a time: what stays in the processor's cache is not written out."""
+
+
+def have_directions(data: Sequence[bytes]) -> bool:
+    """Tell whether vectors of one length are all float32 numbers with a direction."""
+    if not data[0] or len(data[0]) % 4:
+        return False
+    rows = np.frombuffer(b"".join(data), "<f4").reshape(len(data), -1)
+    squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return bool((np.isfinite(squares) & (squares > 0)).all())
 
 
 class Matrix:
@@ -58,13 +73,16 @@ class Matrix:
         self._deleted, self._newest = deleted, newest
 
     def _load_new(self, connection: apsw.Connection) -> None:
+        if not self._count:
+            every = "SELECT count(*) FROM vector WHERE kind = ? AND model = ?"
+            self._make_room(connection.execute(every, (self._kind, self._model)).get)
         rows = connection.execute(
             # The + keeps SQLite from reading the whole of an index to find a few new rows.
             """SELECT id, owner, data FROM vector
                WHERE id > ? AND +kind = ? AND +model = ? ORDER BY id""",
             (self._newest, self._kind, self._model),
         )
-        while batch := _take(rows, 8_192):
+        while batch := list(islice(rows, LOADED_TOGETHER)):
             self._add(batch)
             if self._whole is not None and self._is_long:
                 self._bits = _bits_of(self._whole[: self._count])
@@ -93,20 +111,25 @@ class Matrix:
         self._row_of = None
 
     def _add(self, batch: list[tuple[int, int, bytes]]) -> None:
-        data = b"".join([row[2] for row in batch])
-        vectors = _unit(np.frombuffer(data, "<f4").reshape(len(batch), self._dimension))
+        ids, owners, data = zip(*batch, strict=True)
+        vectors = _unit(np.frombuffer(b"".join(data), "<f4").reshape(len(batch), self._dimension))
         start, end = self._count, self._count + len(batch)
-        self._ids = _reserve(self._ids, end)
-        self._owners = _reserve(self._owners, end)
-        self._ids[start:end] = [row[0] for row in batch]
-        self._owners[start:end] = [row[1] for row in batch]
+        self._make_room(end)
+        self._ids[start:end] = ids
+        self._owners[start:end] = owners
         if self._whole is None:
-            self._bits = _reserve(self._bits, end)
             self._bits[start:end] = _bits_of(vectors)
         else:
-            self._whole = _reserve(self._whole, end)
             self._whole[start:end] = vectors
         self._count, self._row_of = end, None
+
+    def _make_room(self, rows: int) -> None:
+        self._ids = _reserve(self._ids, rows)
+        self._owners = _reserve(self._owners, rows)
+        if self._whole is None:
+            self._bits = _reserve(self._bits, rows)
+        else:
+            self._whole = _reserve(self._whole, rows)
 
     def nearest(
         self,
@@ -166,15 +189,6 @@ class Matrix:
         return held, _unit(vectors.reshape(len(found), self._dimension))
 
 
-def _take(rows: apsw.Cursor, count: int) -> list[tuple[int, int, bytes]]:
-    batch = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == count:
-            break
-    return batch
-
-
 def _gathered(vectors: Floats, rows: Ints, query: Floats) -> Floats:
     """Return the products of some rows with the query."""
     products = np.empty(len(rows), np.float32)
@@ -190,6 +204,8 @@ def _gathered(vectors: Floats, rows: Ints, query: Floats) -> Floats:
 def _unit(vectors: Floats) -> Floats:
     # In float64: the squares of float32 numbers may be too large or too small for float32.
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    if np.abs(norms - 1.0).max(initial=0.0) < ROUNDING:
+        return vectors  # as most models make them
     unit: Floats = (vectors / norms[:, None]).astype(np.float32)
     return unit
 

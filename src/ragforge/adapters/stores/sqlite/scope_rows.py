@@ -1,12 +1,15 @@
-"""Scope rows: a scope in its tables, its source and its words each in their own."""
+"""Scope rows: scopes in their tables, their sources and their words each in their own."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 import apsw
 
 from ragforge.adapters.stores.rows import Row
 from ragforge.adapters.stores.sqlite import vectors, words
-from ragforge.adapters.stores.sqlite.sql import insert, one, upsert
+from ragforge.adapters.stores.sqlite.sql import as_json, insert_many, one, select, value
 from ragforge.domain.code import SECTION
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
@@ -15,56 +18,106 @@ COLUMNS = f"s.*, t.source, {vectors.MADE_OF} AS embedding_hash"
 TABLES = "scope s JOIN scope_text t ON t.id = s.id"
 SCOPES = f"SELECT {COLUMNS} FROM {TABLES}"
 
+_STORED = f"SELECT s.*, t.source FROM {TABLES}"
+_OWN = (
+    *("uuid", "file_id", "project_id", "name", "qualified_name", "type", "file", "language"),
+    *("startLine", "endLine", "signature", "docstring", "hash"),
+)
+_SET = ", ".join(f"{name} = ?" for name in _OWN)
+_own = itemgetter(*_OWN)
+_texts = itemgetter("name", "qualified_name", "type", "file", "signature", "docstring", "source")
+_INDEXED_TOGETHER = 1_000
+
 
 def restore(connection: apsw.Connection, project_id: str, row: Row, tokeniser: Tokeniser) -> None:
     """Store a scope, whether it is known or not. Raises DuplicateId if it is another file's."""
-    known = one(connection, "SELECT id, file_id FROM scope WHERE uuid = ?", (row["uuid"],))
+    known = one(connection, f"{_STORED} WHERE s.uuid = ?", (row["uuid"],))
     if known is not None and known["file_id"] != row["file_id"]:
         raise DuplicateId("scope", row["uuid"])
-    put(connection, project_id, row, None if known is None else known["id"], tokeniser)
+    put(connection, project_id, [row], {} if known is None else {row["uuid"]: known}, tokeniser)
+
+
+def of_files(connection: apsw.Connection, file_ids: Iterable[str]) -> dict[str, Row]:
+    """Return what is stored of the scopes of files, by their ids."""
+    statement = f"{_STORED} WHERE s.file_id IN (SELECT value FROM json_each(?))"
+    return {row["uuid"]: row for row in select(connection, statement, (as_json(file_ids),))}
 
 
 def put(
     connection: apsw.Connection,
     project_id: str,
-    row: Row,
-    rowid: int | None,
+    rows: Sequence[Row],
+    known: Mapping[str, Row],
     tokeniser: Tokeniser,
 ) -> None:
-    """Store a new scope, or change the one with this rowid.
+    """Store scopes, of which some are known; what is the same already is left alone.
 
-    What it was embedded from is the store's to know.
+    What they were embedded from is the store's to know. Words come last: a statement on
+    another table between two of theirs has all of the new words written to the file.
     """
-    row = {**row, "project_id": project_id}
-    del row["embedding_hash"]
-    source = row.pop("source")
-    if rowid is None:
-        rowid = insert(connection, "scope", row)
-    else:
-        connection.execute("DELETE FROM scope_words WHERE rowid = ?", (rowid,))
-        connection.execute("DELETE FROM section_words WHERE rowid = ?", (rowid,))
-        upsert(connection, "scope", row, ["uuid"])
-    connection.execute("INSERT OR REPLACE INTO scope_text VALUES (?, ?)", (rowid, source))
-    index(connection, rowid, row | {"source": source}, tokeniser, replace=False)
-
-
-def index(
-    connection: apsw.Connection, rowid: int, row: Row, tokeniser: Tokeniser, replace: bool = True
-) -> None:
-    """Set the words of a scope."""
-    texts = (
-        f"{row['name']} {row['qualified_name']}",
-        row["file"],
-        row["signature"],
-        row["docstring"],
-        row["source"],
+    rows = [{**row, "project_id": project_id} for row in rows]
+    new = [row for row in rows if row["uuid"] not in known]
+    free = 1 + (value(connection, "SELECT max(id) FROM scope") or 0)
+    for rowid, row in enumerate(new, free):
+        row["id"] = rowid
+    moved, reworded = [], []
+    for row in rows:
+        if (old := known.get(row["uuid"])) is not None:
+            row["id"] = old["id"]
+            if _own(old) != _own(row):
+                moved.append(row)
+            if _texts(old) != _texts(row):
+                reworded.append(row)
+    insert_many(connection, "scope", ("id", *_OWN), new)
+    update = f"UPDATE scope SET {_SET} WHERE id = ?"
+    connection.executemany(update, [(*_own(row), row["id"]) for row in moved])
+    connection.executemany(
+        "INSERT OR REPLACE INTO scope_text VALUES (?, ?)",
+        map(itemgetter("id", "source"), [*new, *reworded]),
     )
-    keys = words.key("p", row["project_id"])
-    found = map(tokeniser.document, texts)
-    table = index_of(row["type"] == SECTION)
-    words.index(connection, table, rowid, *found, keys, replace=replace)
+    _forget_words(connection, [row["id"] for row in reworded])
+    _index(connection, [*new, *reworded], tokeniser)
+
+
+def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
+    """Set the words of all scopes."""
+    ids = [rowid for (rowid,) in connection.execute("SELECT id FROM scope")]
+    for start in range(0, len(ids), _INDEXED_TOGETHER):
+        some = ids[start : start + _INDEXED_TOGETHER]
+        statement = f"{_STORED} WHERE s.id IN (SELECT value FROM json_each(?))"
+        _forget_words(connection, some)
+        _index(connection, list(select(connection, statement, (as_json(some),))), tokeniser)
 
 
 def index_of(sections: bool) -> str:
     """Return the full-text index of documents or of code."""
     return "section_words" if sections else "scope_words"
+
+
+def _forget_words(connection: apsw.Connection, ids: Sequence[int]) -> None:
+    for table in (index_of(True), index_of(False)):
+        connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(one,) for one in ids])
+
+
+def _index(connection: apsw.Connection, rows: Sequence[Row], tokeniser: Tokeniser) -> None:
+    """Set the words of scopes that have none."""
+    document = tokeniser.document
+    path, path_words = "", ""
+    indexed: dict[str, list[tuple[int | str, ...]]] = {}
+    for row in rows:
+        if row["file"] != path:
+            path = row["file"]
+            path_words = document(path)
+        indexed.setdefault(index_of(row["type"] == SECTION), []).append(
+            (
+                row["id"],
+                document(f"{row['name']} {row['qualified_name']}"),
+                path_words,
+                document(row["signature"]),
+                document(row["docstring"]),
+                document(row["source"]),
+                words.key("p", row["project_id"]),
+            )
+        )
+    for table, found in indexed.items():
+        words.index_many(connection, table, found)

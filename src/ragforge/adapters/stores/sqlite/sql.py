@@ -41,6 +41,32 @@ def insert(connection: apsw.Connection, table: str, row: Row) -> int:
     return connection.last_insert_rowid()
 
 
+def insert_many(
+    connection: apsw.Connection, table: str, names: Sequence[str], rows: Iterable[Row]
+) -> None:
+    """Add rows of which these columns are stored.
+
+    Raises DuplicateId if the uuid of one is taken.
+    """
+    last: Row = {}
+
+    def values() -> Iterator[list[Any]]:
+        nonlocal last
+        for last in rows:
+            yield [
+                json.dumps(item) if isinstance(item := last[name], list) else item for name in names
+            ]
+
+    marks = ", ".join("?" * len(names))
+    statement = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
+    try:
+        connection.executemany(statement, values())
+    except apsw.ConstraintError as error:
+        if f"{table}.uuid" in str(error):
+            raise DuplicateId(table.replace("_", " "), last["uuid"]) from error
+        raise
+
+
 def upsert(connection: apsw.Connection, table: str, row: Row, key: Sequence[str]) -> None:
     """Add a row, or change the one with its key."""
     names = ", ".join(row)

@@ -69,7 +69,5 @@ def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     for row in list(select(connection, "SELECT * FROM summary")):
         document = tokeniser.document(summary_text(summary_of(row)))
         words.index(connection, "summary_words", row["id"], document)
-    for rowid in column(connection, "SELECT id FROM scope"):
-        for row in select(connection, f"{scope_rows.SCOPES} WHERE s.id = ?", (rowid,)):
-            scope_rows.index(connection, rowid, row, tokeniser)
+    scope_rows.index_anew(connection, tokeniser)
     words.note(connection, tokeniser)

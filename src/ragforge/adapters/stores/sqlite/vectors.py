@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 KEPT_FILTERS = 16
 """How many filters' owners are remembered: a project's and a conversation's are enough."""
 
+CHECKED_TOGETHER = 64
+
 Kind: TypeAlias = Literal["turn", "conversation", "summary", "scope"]
 
 
@@ -39,8 +41,8 @@ def put(
     """
     new = dict(vectors)
     models: dict[tuple[str, int], int] = {}
+    check(list(new.values()))
     for vector in new.values():
-        vector.check()
         key = vector.model, vector.dimension
         if key not in models:
             models[key] = _register(connection, vector)
@@ -55,6 +57,22 @@ def put(
             for owner, v in new.items()
         ],
     )
+
+
+def check(vectors: Sequence[Vector]) -> None:
+    """Raise InvalidVector if one of them cannot be compared with others.
+
+    Many are looked at together: one by one that takes as long as storing them.
+    """
+    if len(vectors) > CHECKED_TOGETHER:
+        from ragforge.adapters.stores.sqlite.matrix import have_directions
+
+        if len({(v.model, len(v.data)) for v in vectors}) == 1 and have_directions(
+            [vector.data for vector in vectors]
+        ):
+            vectors = vectors[:1]  # the name of their model is left to check
+    for vector in vectors:
+        vector.check()
 
 
 def remove(connection: apsw.Connection, kind: Kind, owner: int) -> None:

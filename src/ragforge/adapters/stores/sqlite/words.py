@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -12,20 +14,28 @@ from ragforge.domain.hits import Match
 from ragforge.ports.words import Tokeniser
 
 
-def index(
-    connection: apsw.Connection, table: str, rowid: int, *texts: str, replace: bool = True
+def index(connection: apsw.Connection, table: str, rowid: int, *texts: str) -> None:
+    """Set the indexed words of a row; one text for each column of the index."""
+    connection.execute(f"INSERT OR REPLACE {_into(table)}", (rowid, *texts))
+
+
+def index_many(
+    connection: apsw.Connection, table: str, rows: Iterable[tuple[int | str, ...]]
 ) -> None:
-    """Set the indexed words of a row; one text for each column of the index.
+    """Set the indexed words of rows that have none yet; each row starts with its id.
 
-    Replacing looks for what is there, which takes a while: a new row need not.
+    Replacing would look for what is there, which takes a while.
     """
-    marks = ", ".join("?" * (len(texts) + 1))
-    names = ", ".join(_COLUMNS[table])
-    verb = "INSERT OR REPLACE" if replace else "INSERT"
-    statement = f"{verb} INTO {table} (rowid, {names}) VALUES ({marks})"
-    connection.execute(statement, (rowid, *texts))
+    connection.executemany(f"INSERT {_into(table)}", rows)
 
 
+def _into(table: str) -> str:
+    names = _COLUMNS[table]
+    marks = ", ".join("?" * (len(names) + 1))
+    return f"INTO {table} (rowid, {', '.join(names)}) VALUES ({marks})"
+
+
+@lru_cache(64)
 def key(kind: str, name: str) -> str:
     """Return a word that stands for a conversation or a project, whatever its name."""
     return f"{kind}{blake2b(name.encode(errors='replace'), digest_size=8).hexdigest()}"

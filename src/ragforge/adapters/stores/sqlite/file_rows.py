@@ -1,0 +1,63 @@
+"""File rows: files replaced with exactly their scopes, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from ragforge.adapters.stores.rows import file_row, scope_row
+from ragforge.adapters.stores.sqlite import relations, scope_rows
+from ragforge.adapters.stores.sqlite.directories import add_directories
+from ragforge.adapters.stores.sqlite.sql import as_json, insert_many, upsert
+from ragforge.domain.code import ParsedFile
+from ragforge.ports.words import Tokeniser
+
+
+def replace(
+    connection: apsw.Connection,
+    project_id: str,
+    files: Sequence[ParsedFile],
+    tokeniser: Tokeniser,
+) -> None:
+    """Store files with exactly these scopes; of two with one path the last counts.
+
+    Raises DuplicateId if an id is taken elsewhere.
+    """
+    files = list({parsed.file.path: parsed for parsed in files}.values())
+    rows = [file_row(project_id, parsed.file) for parsed in files]
+    known = _known(connection, project_id, [row["path"] for row in rows])
+    new = [row for row in rows if row["path"] not in known]
+    changed = [row for row in rows if row["path"] in known]
+    if new:
+        insert_many(connection, "file", tuple(new[0]), new)
+    for row in changed:
+        if row["uuid"] != (uuid := known[row["path"]]):
+            relations.rename_file(connection, uuid, row["uuid"])
+        upsert(connection, "file", row, ["uuid"])
+    ids = [row["uuid"] for row in changed]
+    if changed:
+        _drop(connection, ids, [scope.uuid for parsed in files for scope in parsed.scopes])
+    scopes = [
+        scope_row(row["uuid"], scope)
+        for row, parsed in zip(rows, files, strict=True)
+        for scope in parsed.scopes
+    ]
+    scope_rows.put(connection, project_id, scopes, scope_rows.of_files(connection, ids), tokeniser)
+    add_directories(connection, project_id, [row["path"] for row in new])
+
+
+def _known(connection: apsw.Connection, project_id: str, paths: Sequence[str]) -> dict[str, str]:
+    statement = """SELECT path, uuid FROM file
+                   WHERE project_id = ? AND path IN (SELECT value FROM json_each(?))"""
+    return dict(connection.execute(statement, (project_id, as_json(paths))))
+
+
+def _drop(connection: apsw.Connection, file_ids: Sequence[str], kept: Sequence[str]) -> None:
+    """Drop what goes out of files, and their scopes but for those that are kept."""
+    files = "file_id IN (SELECT value FROM json_each(?))"
+    connection.execute(f"DELETE FROM relation WHERE {files}", (as_json(file_ids),))
+    connection.execute(
+        f"DELETE FROM scope WHERE {files} AND uuid NOT IN (SELECT value FROM json_each(?))",
+        (as_json(file_ids), as_json(kept)),
+    )

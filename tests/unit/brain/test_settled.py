@@ -1,0 +1,53 @@
+"""Settled: a project says who embedded all of it, and never too early."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from ragforge.adapters.stores.holders import this_process
+from ragforge.brain import locks
+from ragforge.brain.settled import embedded_by, settle, unsettle
+from ragforge.domain.code import Project
+from ragforge.domain.text import new_id
+from ragforge.ports.store import Store
+from tests.fakes.builders import project
+from tests.fakes.engines import Engines
+
+SHOP = project(uuid="shop")
+
+
+@pytest.fixture
+async def store(engines: Engines) -> Store:
+    store = await engines.empty("sqlite")
+    await store.code.save_project(SHOP)
+    return store
+
+
+async def settled(store: Store, found: Project) -> bool:
+    await settle(store.code, store.locks, this_process(), found, "toy")
+    return (await store.code.project(SHOP.path)).state == embedded_by("toy")
+
+
+async def test_what_was_embedded_is_settled(store: Store) -> None:
+    found = await unsettle(store.code, SHOP)
+
+    assert await settled(store, found)
+
+
+async def test_an_ingestion_that_came_between_keeps_it_unsettled(store: Store) -> None:
+    found = await unsettle(store.code, SHOP)
+    await unsettle(store.code, SHOP)
+
+    assert not await settled(store, found)
+
+
+async def test_an_ingestion_that_goes_on_keeps_it_unsettled(store: Store) -> None:
+    found = await unsettle(store.code, SHOP)
+    other = replace(this_process(), token=new_id())
+    await store.locks.acquire(locks.ingestion("shop"), other, timedelta(minutes=1))
+
+    assert not await settled(store, found)
+    assert await store.locks.holder(locks.ingestion("shop")) is not None
