@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import ConversationAgent, load_settings
+from ragforge.app.upkeep import work_until_done
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.errors import ConversationNotFound, DuplicateId, InputError, MessageNotFound
 
@@ -109,7 +110,7 @@ async def test_a_conversation_is_summarised_up_to_its_last_turn(agent: Conversat
     assert await talk.summarize() == ""
     for number in range(8):
         await talk.store_turn(f"Is invoice {number} paid? {'x' * 60}", f"Invoice {number} is paid.")
-    await agent.app.worker.drain()
+    await work_until_done(agent.app, 60)
     await talk.store_turn("And the zebra?", "The zebra is striped.")
 
     text = await talk.summarize()

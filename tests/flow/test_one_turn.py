@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
+from ragforge.app.upkeep import work_until_done
 from ragforge.domain.conversations import MemoryFilter
 
 STATEMENT = "We keep sessions apart by the exact path of their directory, see SessionKey"
@@ -80,7 +81,7 @@ async def test_many_turns_are_condensed_and_an_early_one_is_found_again(
         first = await app.ask(STATEMENT)
         for number in range(12):
             await app.ask(f"Number {number}: is the invoice of customer {number} paid? " + "x" * 80)
-        await app.worker.drain()
+        await work_until_done(app, 60)
         summaries = await app.history.get_summaries_by_date_range()
         again = await app.ask(QUESTION)
 

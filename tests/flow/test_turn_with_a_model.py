@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
+from ragforge.app.upkeep import work_until_done
 from ragforge.config.settings import Settings
 from ragforge.errors import ModelMissing
 from tests.fakes.chat_server import ChatServer, Fails, Step
@@ -55,7 +56,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
         settings = settings_of(with_model(environ, server), project, monkeypatch)
         async with open_app(settings, project) as app:
             first = await app.ask(FACT)
-            await app.worker.drain()
+            await work_until_done(app, 60)
             second = await app.ask(QUESTION)
         asked = server.asked[-1].text
 
@@ -158,7 +159,7 @@ async def test_another_embedding_model_takes_over_in_the_background(
     before = settings_of(environ, project, monkeypatch)
     async with open_app(before, project) as app:
         await app.ask("Authentication happens with a password and a token")
-        await app.worker.drain()
+        await work_until_done(app, 60)
     after = load_settings(
         project, environ={**environ, "RAGFORGE_EMBEDDINGS__MODEL": "local"}
     ).settings

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
+from ragforge.app.upkeep import work_until_done
 from ragforge.config.settings import Settings
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import OpenAiWire, Says
@@ -54,7 +55,7 @@ async def test_an_answer_does_not_wait_for_the_code_and_the_next_one_has_it(
 ) -> None:
     async with open_app(settings, project) as app:
         first = await app.ask(QUESTION)
-        await app.worker.drain()
+        await work_until_done(app, 60)
 
     async with open_app(settings, project) as app:
         second = await app.ask(QUESTION)
@@ -99,7 +100,7 @@ async def test_a_directory_that_is_no_project_is_not_read_unasked(
 
     async with open_app(settings, home) as app:
         await app.ask("what is secret?")
-        await app.worker.drain()
+        await work_until_done(app, 60)
         assert not await app.brain.is_known()
         await app.brain.ingest()
         assert (await app.brain.status()).files == 1
@@ -110,7 +111,7 @@ async def test_a_change_is_known_after_the_next_question(settings: Settings, pro
         await app.brain.ingest()
         (project / "src" / "leases.py").write_text("def renew_lease():\n    return 60\n")
         await app.ask("anything at all")
-        await app.worker.drain()
+        await work_until_done(app, 60)
         [hit, *_] = await app.search_code("renew_lease", limit=3)
 
     assert (hit.scope.file, hit.scope.name) == ("src/leases.py", "renew_lease")

@@ -57,7 +57,7 @@ async def work_until_done(app: App, seconds: float) -> Mapping[JobStatus, int]:
     ends = time.monotonic() + seconds
     counts = await app.store.jobs.counts()
     while counts["pending"] + counts["running"] and time.monotonic() < ends:
-        await asyncio.sleep(POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS / 4)
         counts = await app.store.jobs.counts()
     return counts
 
