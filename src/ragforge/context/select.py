@@ -14,18 +14,11 @@ from ragforge.domain.hits import MemoryHit, SummaryHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.memory.age import Aged
-from ragforge.memory.injected import fenced
+from ragforge.memory.injected import FENCES, fenced
 
 Thing = TypeVar("Thing")
 
-NAMES: dict[Section, str] = {
-    "last_user_queries": "last-user-queries",
-    "code": "code",
-    "recent_turns": "recent-conversation",
-    "past_turns": "past-turns",
-    "summaries": "past-summaries",
-    "level1_summaries": "earlier-in-this-conversation",
-}
+NAMES: dict[Section, str] = dict(zip(SECTIONS, FENCES, strict=True))
 FENCE_CHARS = max(len(fenced(name, "")) for name in NAMES.values()) + BETWEEN
 MOST_RECENT_TURNS = 50
 
