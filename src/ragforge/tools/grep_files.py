@@ -9,8 +9,9 @@ from pydantic import Field
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.tools.deadline import SECONDS, Deadline
+from ragforge.tools.listing import Selection
 from ragforge.tools.matches import Matches, Place, with_context
-from ragforge.tools.scan import Scanned, matching_lines
+from ragforge.tools.scan import Scanned, matching_lines, running
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import Workspace
 
@@ -51,16 +52,7 @@ async def grep_files(
     When the time is up, what was found by then. Raises BadPattern or OutsideProject.
     """
     deadline = Deadline(seconds)
-    selected = await workspace.select(given.pattern, deadline)
-    scanned = await matching_lines(
-        workspace.root,
-        workspace.engine,
-        selected.files,
-        given.regex,
-        given.ignore_case,
-        given.max_results,
-        deadline,
-    )
+    selected, scanned = await _scanned(workspace, given, deadline)
     places = [Place(line) for line in scanned.lines]
     return Matches(
         matches=await with_context(workspace.root, places, given.context_lines, deadline),
@@ -70,6 +62,33 @@ async def grep_files(
         timed_out=scanned.timed_out,
         notes=_notes(scanned),
     )
+
+
+async def _scanned(
+    workspace: Workspace, given: GrepArguments, deadline: Deadline
+) -> tuple[Selection, Scanned]:
+    """Search the files of the last time while we look whether they are still the same."""
+
+    async def scan(selected: Selection) -> Scanned:
+        return await matching_lines(
+            workspace.root,
+            workspace.engine,
+            selected.files,
+            given.regex,
+            given.ignore_case,
+            given.max_results,
+            deadline,
+        )
+
+    remembered = workspace.listing.remembered(given.pattern)
+    if remembered is not None:
+        async with running([scan(remembered)]) as [early]:
+            selected = await workspace.select(given.pattern, deadline)
+            if selected is remembered:
+                return selected, await early
+    else:
+        selected = await workspace.select(given.pattern, deadline)
+    return selected, await scan(selected)
 
 
 def _notes(scanned: Scanned) -> tuple[str, ...]:

@@ -98,6 +98,14 @@ class Listing:
                 self._selections[pattern, searched] = selection
             return selection
 
+    def remembered(self, pattern: str) -> Selection | None:
+        """Return what a glob selected the last time, without looking whether it still does.
+
+        If it does, `select` returns the same object.
+        """
+        pattern = self._relative(pattern)
+        return self._all if compile_glob(pattern) is None else self._selections.get((pattern, True))
+
     def directory(self, path: str) -> Directory | SkipReason | None:
         """Return what is in a directory, or why nobody looks into it, or None if there is none."""
         with self._lock:

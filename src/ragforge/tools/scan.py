@@ -94,7 +94,7 @@ async def matching_lines(
     try:
         async with (
             asyncio.timeout(deadline.left),
-            _running(search.scan(part, gate) for part in parts) as tasks,
+            running(search.scan(part, gate) for part in parts) as tasks,
         ):
             for part, task in zip(parts, tasks, strict=True):
                 await task
@@ -124,7 +124,7 @@ async def matching_words(
         async with (
             gate,
             child([*command, *_arguments(chunk)], root.path) as process,
-            _running([_drained(process.stderr)]),
+            running([_drained(process.stderr)]),
         ):
             async for lines in _lines(process.stdout):
                 found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
@@ -132,7 +132,7 @@ async def matching_words(
     try:
         async with (
             asyncio.timeout(deadline.left),
-            _running(count(chunk) for chunk in chunks(files)) as tasks,
+            running(count(chunk) for chunk in chunks(files)) as tasks,
         ):
             for task in tasks:
                 await task
@@ -179,7 +179,7 @@ class _Search:
     ) -> Sequence[str]:
         """Take what a process prints, and return which files are still to be looked into."""
         reader = _Reader(self.root, part, self.most)
-        async with _running([_drained(process.stderr)]) as [complaints]:
+        async with running([_drained(process.stderr)]) as [complaints]:
             async for lines in _lines(process.stdout):
                 if lines is TOO_LONG:
                     part.costly += 1
@@ -257,7 +257,7 @@ def _arguments(files: Sequence[str]) -> list[str]:
 
 
 @asynccontextmanager
-async def _running(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[list[asyncio.Task[T]]]:
+async def running(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[list[asyncio.Task[T]]]:
     """Run works until the end of the block, and none any longer."""
     tasks = [asyncio.create_task(work) for work in works]
     try:

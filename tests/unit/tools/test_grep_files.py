@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +248,17 @@ async def test_searches_may_run_together(workspace: Workspace) -> None:
     found = await asyncio.gather(*(grep(workspace, "authenticate") for _ in range(5)))
 
     assert {len(each.matches) for each in found} == {2}
+
+
+async def test_a_search_again_sees_what_changed_meanwhile(workspace: Workspace, root: Path) -> None:
+    for path in (root, *root.rglob("*")):
+        os.utime(path, (1_600_000_000, 1_600_000_000))  # so that the first look is remembered
+    assert (await grep(workspace, "hit", "*.txt")).files_searched == 0
+
+    write(root, {"src/new.txt": "hit\n"})
+    added = await grep(workspace, "hit", "*.txt")
+    write(root, {".gitignore": "*.txt\n"})
+    ignored = await grep(workspace, "hit", "*.txt")
+
+    assert [match.file for match in added.matches] == ["src/new.txt"]
+    assert not ignored.matches
