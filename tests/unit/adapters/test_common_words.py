@@ -41,14 +41,14 @@ async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
 ) -> None:
     monkeypatch.setattr(common_words, "ROWS", 2)
     store = await open_sqlite(tmp_path / "store.db", WORDS)
-    for project, text in (("/a", "common words"), ("/b", "common zebra")):
+    for project, text in (("/a", "common words"), ("/b", "common zebra lion")):
         await store.conversations.create(conversation(project, uuid=project))
         await store.conversations.append(project, [user(text) for _ in range(3)])
     holding = store.conversations.turns_holding
 
-    there = await holding("common zebra", MemoryFilter(project_path="/b"), 9, reach=0)
-    here = await holding("common zebra", MemoryFilter(project_path="/a"), 9, reach=0)
+    there = await holding("common zebra lion", MemoryFilter(project_path="/b"), 9, reach=0)
+    here = await holding("common zebra lion", MemoryFilter(project_path="/a"), 9, reach=0)
 
-    assert there.counts == {"zebra": 3}
+    assert there.counts == {"zebra": 3, "lion": 3}
     assert here.counts == {"common": 3}
     await store.close()

@@ -19,8 +19,10 @@ from ragforge.domain.hits import Holder, Match, WordsFound
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
-MOST_ROWS = 100_000
+MOST_ROWS = 50_000
 """Once the rarer words have given so many rows, commoner ones are not read any more."""
+RARER = 2
+"""Beside so many rarer words a common one tells nothing."""
 CANDIDATES = 4
 """How many times the limit are compared by their length as well."""
 _OFTEN, _LONG = 1.2, 0.4  # k1 and b of BM25
@@ -129,13 +131,17 @@ class _Search:
     def _telling(self, counts: dict[str, int]) -> list[_Word]:
         """Return the words that pass the filter somewhere, the rarest of the store first.
 
-        Common ones are left aside once a rarer one was found.
+        Common ones are left aside once rarer ones were found.
         """
+
+        def common(word: str) -> bool:
+            return is_common(counts[word], self._every)
+
         found: list[_Word] = []
         rows = 0
         for word in sorted(counts, key=lambda word: counts[word]):
             enough = rows > MOST_ROWS or len(found) == MOST_WORDS
-            if found and (enough or is_common(counts[word], self._every)):
+            if (enough and found) or (len(found) >= RARER and common(word)):
                 break
             rows += counts[word]
             held = self._rows("words", word, counts[word])
