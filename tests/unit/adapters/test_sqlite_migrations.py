@@ -90,3 +90,30 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
 
     assert len(await new.conversations.turns_by_words("parsing", MemoryFilter(), 5)) == 1
     await new.close()
+
+
+async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    old = apsw.Connection(str(path))
+    for step in migrate.migrations()[:2]:
+        old.execute(step)
+    old.pragma("user_version", 2)
+    old.pragma("application_id", migrate.APPLICATION_ID)
+    old.execute(
+        """INSERT INTO conversation (uuid, tags, status, cwd, project_path, message_count,
+             turn_count, total_chars, created_at, updated_at, updated_ms)
+           VALUES ('c', '[]', 'active', '/p', '/p', 1, 1, 15, :then, :then, 0);
+           INSERT INTO message (uuid, conversation_id, role, content, timestamp, timestamp_ms,
+             char_count, turn_index, position)
+           VALUES ('m', 'c', 'user', 'parsing headers', :then, 0, 15, 0, 0);
+           INSERT INTO turn (message_id, conversation_id, project_path, turn_index, started_ms)
+           VALUES ('m', 'c', '/p', 0, 0)""",
+        {"then": "2025-12-09T14:30:00.000+00:00"},
+    )
+    old.close()
+
+    store = await open_sqlite(path, WORDS)
+    found = await store.conversations.turns_holding("parse", MemoryFilter(), 5, reach=4)
+
+    assert [(holder.id, holder.length) for holder in found.holders] == [("m", 2)]
+    await store.close()

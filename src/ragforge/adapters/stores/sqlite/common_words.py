@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-SHARE, ROWS = 5, 1_000
-"""A word that one turn in five holds, and so many, tells nothing beside a rarer one."""
+SHARE, ROWS = 10, 1_000
+"""A word that one turn in ten holds, and so many, tells little beside rarer ones."""
 
 
 def is_common(count: int, turns: int) -> bool:

@@ -19,8 +19,10 @@ from ragforge.domain.hits import Holder, Match, WordsFound
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
-MOST_ROWS = 100_000
+MOST_ROWS = 50_000
 """Once the rarer words have given so many rows, commoner ones are not read any more."""
+RARER = 2
+"""Beside so many rarer words a common one tells nothing."""
 CANDIDATES = 4
 """How many times the limit are compared by their length as well."""
 _OFTEN, _LONG = 1.2, 0.4  # k1 and b of BM25
@@ -88,26 +90,30 @@ class _Search:
         self, connection: apsw.Connection, words: list[str], where: Where, common: CommonWords
     ) -> None:
         self._connection = connection
-        self._keys = "".join(f'keys : "{key}" AND ' for key in where.keys)
-        self._passing = None if where.keys_say_all else self._ids(where)
+        self._where = where
         # Conversations have counted their turns: to count the rows takes a while.
         every = "SELECT coalesce(sum(turn_count), 0) FROM conversation"
         self._every = int(value(connection, every))
-        self.turns = self._count(where)
-        counts = self._counts(words, common) if self.turns else {}
-        self.words = [self._word(word) for word in self._telling(counts)]
+        self._passes = self._passing() if where else None
+        self.turns = self._every if self._passes is None else int(self._passes.sum())
+        self.words = self._telling(self._counts(words, common)) if self.turns else []
 
-    def _ids(self, where: Where) -> Ints:
-        ids = f"SELECT group_concat(o.id) FROM turn o WHERE {where}"
-        return numbers(value(self._connection, ids, where.bindings))
+    def _passing(self) -> NDArray[np.bool_]:
+        """Return which turns pass the filter, by their row ids."""
+        where = self._where
+        if where.keys_say_all:
+            ids = self._matching(" AND ".join(f'keys : "{key}"' for key in where.keys))
+        else:
+            statement = f"SELECT group_concat(o.id) FROM turn o WHERE {where}"
+            ids = numbers(value(self._connection, statement, where.bindings))
+        passes = np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
+        passes[ids] = True
+        return passes
 
-    def _count(self, where: Where) -> int:
-        if self._passing is not None:
-            return len(self._passing)
-        if not where:
-            return self._every
-        counting = f"SELECT count(*) FROM turn o WHERE {where}"
-        return int(value(self._connection, counting, where.bindings))
+    def _matching(self, expression: str) -> Ints:
+        """Return the row ids of the turns that match, ascending."""
+        statement = "SELECT group_concat(rowid) FROM turn_words WHERE turn_words MATCH ?"
+        return numbers(value(self._connection, statement, (expression,)))
 
     def _counts(self, words: list[str], common: CommonWords) -> dict[str, int]:
         """Return how many turns of the whole store hold each word, as far as any do."""
@@ -122,30 +128,37 @@ class _Search:
         common.learn(new)
         return known | new
 
-    def _telling(self, counts: dict[str, int]) -> list[str]:
-        """Return the words to look for, the rarest first."""
-        chosen: list[str] = []
+    def _telling(self, counts: dict[str, int]) -> list[_Word]:
+        """Return the words that pass the filter somewhere, the rarest of the store first.
+
+        Common ones are left aside once rarer ones were found.
+        """
+
+        def common(word: str) -> bool:
+            return is_common(counts[word], self._every)
+
+        found: list[_Word] = []
         rows = 0
         for word in sorted(counts, key=lambda word: counts[word]):
-            rows += counts[word]
-            enough = rows > MOST_ROWS or len(chosen) == MOST_WORDS
-            if chosen and (enough or is_common(counts[word], self._every)):
+            enough = rows > MOST_ROWS or len(found) == MOST_WORDS
+            if (enough and found) or (len(found) >= RARER and common(word)):
                 break
-            chosen.append(word)
-        return chosen
+            rows += counts[word]
+            held = self._rows("words", word, counts[word])
+            if len(held):
+                found.append(_Word(word, held, self._rows("often", word, counts[word])))
+        return found
 
-    def _word(self, word: str) -> _Word:
-        return _Word(word, self._rows("words", word), self._rows("often", word))
-
-    def _rows(self, column: str, word: str) -> Ints:
-        statement = "SELECT group_concat(rowid) FROM turn_words WHERE turn_words MATCH ?"
-        expression = f'{self._keys}{column} : "{word}"'
-        rows = numbers(value(self._connection, statement, (expression,)))
-        if self._passing is None or not len(rows):
+    def _rows(self, column: str, word: str, count: int) -> Ints:
+        """Return the turns that hold a word and pass the filter."""
+        expression = f'{column} : "{word}"'
+        # Of a word that is held by many elsewhere, the index finds those in here sooner.
+        keys = self._where.keys if count > self.turns else []
+        rows = self._matching(" AND ".join([*(f'keys : "{key}"' for key in keys), expression]))
+        if self._passes is None:
             return rows
-        passes = np.zeros(max(int(rows[-1]), int(self._passing.max(initial=0))) + 1, np.bool_)
-        passes[self._passing] = True
-        return rows[passes[rows]]
+        rows = rows[: rows.searchsorted(len(self._passes))]
+        return rows[self._passes[rows]]
 
     def best(self, limit: int) -> tuple[Ints, Floats]:
         """Return the ids of the best turns and their scores; among equals, the newest."""
