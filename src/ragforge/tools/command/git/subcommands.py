@@ -63,6 +63,15 @@ def _grep(place: Place, parsed: Parsed) -> list[str]:
     return [*pattern, *rest, *after]
 
 
+def _diff(place: Place, parsed: Parsed) -> list[str]:
+    """Take revisions and paths; with --no-index two paths, which git would take from anywhere."""
+    if not parsed.has("--no-index"):
+        return revisions_and_paths(place, parsed)
+    if len(parsed.operands) != 2:
+        raise NotAllowed("--no-index needs two files")
+    return ["--", *(path(place, word) for word in parsed.operands)]
+
+
 def _patterns(place: Place, parsed: Parsed) -> list[str]:
     """Take patterns, but only beside --list, which is always given: else they are created."""
     if not parsed.operands:
@@ -142,9 +151,12 @@ SUBCOMMANDS: Mapping[str, Program] = {
     "show": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
     "diff": _subcommand(
         DIFF
-        | flags("--cached --staged --merge-base --base --ours --theirs -0 -1 -2 -3 -q --cc -c")
+        | flags(
+            "-0 -1 -2 -3 -c -q --base --cached --cc --merge-base --no-index --ours --staged "
+            "--theirs"
+        )
         | maybe(number, "--abbrev"),
-        revisions_and_paths,
+        _diff,
         *_NO_PROGRAMS,
         *_NO_SUBMODULES,
     ),
