@@ -177,6 +177,8 @@ def _without_values(program: str, options: list[str]) -> list[str]:
         r"|fstype|samefile|type|xtype|size|regextype|.time|.min|used|uid|gid|links|inum"
         r"|maxdepth|mindepth)",
         "git": r"-[eSGLx]",
+        "sort": r"-[tk]",
+        "grep": r"-[efABCmdD]",
         "rg": r"-[egrfABCdjmMtTE]",
         "fd": r"-[deEStcj]",
         "awk": r"-[Fv]",
@@ -187,7 +189,15 @@ def _without_values(program: str, options: list[str]) -> list[str]:
     before = ""
     for word in options:
         if not (re.fullmatch(takes, before) and not word.startswith("-")):
-            is_value = program in ("find", "git", "awk", "rg", "fd") and re.fullmatch(takes, before)
+            is_value = program in (
+                "find",
+                "git",
+                "awk",
+                "grep",
+                "rg",
+                "fd",
+                "sort",
+            ) and re.fullmatch(takes, before)
             if not is_value:
                 kept.append(word)
                 before = word

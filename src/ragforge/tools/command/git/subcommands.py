@@ -161,7 +161,7 @@ SUBCOMMANDS: Mapping[str, Program] = {
         *_NO_SUBMODULES,
     ),
     "diff-tree": _subcommand(
-        FORMAT | DIFF | flags("--root --stdin -m -c --cc -v --no-commit-id --merge-base"),
+        FORMAT | DIFF | flags("--root -m -c --cc -v --no-commit-id --merge-base"),
         revisions_and_paths,
         *_NO_PROGRAMS,
         counts=True,

@@ -54,6 +54,8 @@ def _seq(place: Place, words: Sequence[Word]) -> list[str]:
             out.append(word.text)
         elif word.text == "-s" and remaining:
             out += ["-s", remaining.pop().text]
+        elif word.text.startswith("-s") and len(word.text) > 2:
+            out += ["-s", word.text[2:]]
         elif re.fullmatch(r"-?\d{1,9}(\.\d{1,3})?", word.text):
             out.append(word.text)
             numbers += 1
