@@ -450,6 +450,10 @@ async def test_files_behind_links_out_of_the_project_are_not_read(repository: Re
     repository.git("add", "-f", "link/key.txt")
     shutil.rmtree(folder)
     folder.symlink_to(repository.secret)
+    (repository.root / "sub" / "key.txt").symlink_to(repository.secret / "key.txt")
+    (repository.root / "empty").mkdir()
+    for place in (repository.root, repository.root / "empty"):
+        (place / "key.txt").write_text("nothing\n")
     for line in (
         "git grep secret",
         "git diff",
@@ -462,6 +466,8 @@ async def test_files_behind_links_out_of_the_project_are_not_read(repository: Re
         "cat link/key.txt",
         "cat */key.txt",
         "diff -r . sub",
+        "diff empty sub",
+        "diff key.txt sub",
         "ls -R",
     ):
         result = await repository.run(line)

@@ -56,15 +56,14 @@ def pathspec_text(place: Place, word: Word) -> str:
     return word.text
 
 
+_WIDE = re.compile(r"%[^A-Za-z%]*(\d{5}|\*)")
+
+
 def layout(place: Place, word: Word) -> str:
     """A format; widths of many digits would make a line of gigabytes."""
-    if re.search(r"\d{5}", word.text) or "*" in re.sub(r"%%", "", _widths(word.text)):
+    if _WIDE.search(word.text):
         raise NotAllowed(f"the format {shown(word.text)} has a width that is too large")
     return word.text
-
-
-def _widths(text: str) -> str:
-    return "".join(re.findall(r"%[-+ #0']*[\d.*]*", text))
 
 
 number = matching(r"\d{1,9}", "a number")

@@ -73,7 +73,7 @@ def test_options_are_taken_apart_and_operands_stand_behind_two_dashes(project: P
 
 def test_following_links_is_replaced_by_not_following_them(project: Path) -> None:
     assert runs("grep -R foo .", project) == [["grep", "-r", "--", "foo", "."]]
-    assert "--no-dereference" in runs("diff -r src tests", project)[0]
+    assert "--no-dereference" in runs("diff src tests", project)[0]
 
 
 def test_ripgrep_reads_no_configuration(project: Path) -> None:

@@ -153,6 +153,15 @@ async def test_nothing_is_left_open_after_many_runs(project: Path) -> None:
     assert after <= before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set on Linux alone")
+async def test_a_script_that_doubles_its_memory_is_stopped(project: Path) -> None:
+    limits = Limits(memory_bytes=100_000_000)
+    line = "seq 1 60 | awk '{s = s \"0123456789\" s} END {print length(s)}'"
+    result = await CommandRunner(project, limits).run(line, timeout=60)
+    assert result.exit_code not in (0, None)
+    assert not result.timed_out
+
+
 async def test_bytes_that_are_no_text_are_replaced(project: Path) -> None:
     (project / "raw.bin").write_bytes(b"a\xff\xfeb\n")
     assert (await ran(project, "cat raw.bin")).stdout == "a\ufffd\ufffdb\n"

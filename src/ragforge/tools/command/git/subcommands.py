@@ -218,7 +218,7 @@ SUBCOMMANDS: Mapping[str, Program] = {
             "--others --stage --unmerged --directory --no-empty-directory --eol --error-unmatch "
             "--exclude-standard --full-name --deduplicate --debug --resolve-undo --sparse"
         )
-        | valued(text, "-x --exclude --with-tree --exclude-per-directory")
+        | valued(text, "-x --exclude --with-tree")
         | valued(form, "--format")
         | valued(path, "-X --exclude-from")
         | maybe(number, "--abbrev"),

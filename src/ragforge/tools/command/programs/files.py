@@ -39,8 +39,7 @@ _TESTS = listed("-b -c -d -e -f -g -h -k -L -n -p -r -s -S -u -w -x -z")
 
 def _diff(place: Place, parsed: Parsed) -> list[str]:
     """Take two files or directories; links inside directories are not followed."""
-    if parsed.has("-r", "--recursive") and not parsed.has("--no-dereference"):
-        parsed.options.append(_NO_DEREFERENCE)
+    parsed.options.append(_NO_DEREFERENCE)
     return at_most(2)(place, parsed)
 
 
