@@ -49,7 +49,7 @@ def path(place: Place, word: Word) -> str:
 
 
 def pathspec_text(place: Place, word: Word) -> str:
-    """A text that may end in a path, as in `10,20:src/app.py`; it may not climb out."""
+    """A range of lines with a path, as in `10,20:src/app.py`; it may not climb out."""
     last = word.text.rpartition(":")[2]
     if last.startswith("/") or ".." in last.split("/"):
         check_path(place, last)

@@ -19,7 +19,8 @@ def _words(text: str) -> set[str]:
 
 
 PROGRAMS = _words(
-    "ls cat head tail wc grep egrep fgrep rg find fd fdfind sort uniq cut tr nl tac rev "
+    "strings type ls cat head tail wc grep egrep fgrep rg find fd fdfind sort uniq cut tr nl tac "
+    "rev "
     "column paste join fold fmt expand unexpand comm md5sum sha1sum sha224sum sha256sum "
     "sha384sum sha512sum b2sum shasum cksum sum base64 xxd od hexdump echo printf seq true "
     "false stat du df tree file diff cmp basename dirname realpath readlink test pwd which "
@@ -140,7 +141,7 @@ def _names(line: str) -> list[str]:
 
 def _in_the_stage(stage: Stage, root: Path) -> list[str]:
     found = []
-    if stage.program not in PROGRAMS - {"cd", "command"}:
+    if stage.program not in PROGRAMS - {"cd", "command", "type"}:
         found.append(f"runs {stage.program}")
     if not _inside(root, stage.cwd):
         found.append(f"runs in {stage.cwd}")

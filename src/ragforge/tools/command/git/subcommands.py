@@ -22,7 +22,6 @@ from ragforge.tools.command.kinds import (
     number,
     one_of,
     path,
-    pathspec_text,
     text,
     when,
 )
@@ -79,7 +78,7 @@ def _patterns(place: Place, parsed: Parsed) -> list[str]:
     if not parsed.has("-l", "--list"):
         name = shown(parsed.operands[0].text)
         raise NotAllowed(f"it would create {name}; with --list it is a pattern")
-    return ["--", *(word.text for word in parsed.operands)]
+    return ["--", *revisions(place, parsed)]
 
 
 def _branches(place: Place, parsed: Parsed) -> list[str]:
@@ -140,8 +139,7 @@ _blame_options = (
         "--root --porcelain --line-porcelain --incremental --first-parent --reverse "
         "--color-lines --color-by-age --minimal --score-debug --progress --no-progress"
     )
-    | valued(pathspec_text, "-L")
-    | valued(text, "--date --since --ignore-rev")
+    | valued(text, "-L --date --since --ignore-rev")
     | maybe(number, "-M -C --abbrev")
 )
 
