@@ -49,22 +49,21 @@ def path(place: Place, word: Word) -> str:
 
 
 def pathspec_text(place: Place, word: Word) -> str:
-    """A text that may end in a path, as in `10,20:src/app.py`; it may not climb out."""
+    """A range of lines with a path, as in `10,20:src/app.py`; it may not climb out."""
     last = word.text.rpartition(":")[2]
     if last.startswith("/") or ".." in last.split("/"):
         check_path(place, last)
     return word.text
 
 
+_WIDE = re.compile(r"%[^A-Za-z%]*(\d{5}|\*)")
+
+
 def layout(place: Place, word: Word) -> str:
     """A format; widths of many digits would make a line of gigabytes."""
-    if re.search(r"\d{5}", word.text) or "*" in re.sub(r"%%", "", _widths(word.text)):
+    if _WIDE.search(word.text):
         raise NotAllowed(f"the format {shown(word.text)} has a width that is too large")
     return word.text
-
-
-def _widths(text: str) -> str:
-    return "".join(re.findall(r"%[-+ #0']*[\d.*]*", text))
 
 
 number = matching(r"\d{1,9}", "a number")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import signal
+import sys
 import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Mapping, Sequence
@@ -13,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ragforge.tools.command.plan import ErrorsTo
 
+MAX_TEMPORARY_FILE = 256 * 1024 * 1024
 _CHUNK = 65_536
 _GRACE = 1.0
 """Seconds for programs whose reader has gone, before they are ended."""
@@ -36,6 +39,7 @@ class Capture:
 
     stdout_bytes: int
     stderr_bytes: int
+    memory_bytes: int
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
     truncated: bool = False
@@ -56,7 +60,7 @@ async def run_pipeline(
     errors = asyncio.create_task(_drain(stderr, capture.stderr, capture.stderr_bytes))
     try:
         try:
-            await _start(programs, processes, out, err)
+            await _start(programs, processes, out, err, capture.memory_bytes)
         finally:
             os.close(out)
             os.close(err)
@@ -81,7 +85,9 @@ async def run_pipeline(
                 capture.truncated |= await errors
 
 
-async def _start(programs: Sequence[Program], processes: list[Process], out: int, err: int) -> None:
+async def _start(
+    programs: Sequence[Program], processes: list[Process], out: int, err: int, memory: int
+) -> None:
     """Start every program with its input from the one before it."""
     before = -1  # the reading end of the last pipe
     try:
@@ -100,6 +106,7 @@ async def _start(programs: Sequence[Program], processes: list[Process], out: int
                     start_new_session=True,
                 )
                 processes.append(process)
+                _limit(process.pid, memory)
             finally:
                 if before >= 0:
                     os.close(before)
@@ -109,6 +116,22 @@ async def _start(programs: Sequence[Program], processes: list[Process], out: int
     finally:
         if before >= 0:
             os.close(before)
+
+
+def _limit(process_id: int, memory: int) -> None:
+    """Bound what a program can take: a script of ten letters can double its memory with each line.
+
+    Only Linux lets this be done to another process; elsewhere the deadline has to do.
+    """
+    if sys.platform != "linux":
+        return
+    for what, most in (
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_FSIZE, MAX_TEMPORARY_FILE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with contextlib.suppress(OSError, ValueError):
+            resource.prlimit(process_id, what, (most, most))
 
 
 def _errors_to(program: Program, err: int) -> int:

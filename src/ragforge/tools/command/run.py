@@ -29,6 +29,7 @@ class Limits:
     max_seconds: float = 120.0
     stdout_bytes: int = 200_000
     stderr_bytes: int = 20_000
+    memory_bytes: int = 2 * 1024**3  # of each program
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class CommandRunner:
             return _refused(decision.reason)
         seconds = self.limits.seconds if timeout is None else timeout
         deadline = start + min(max(seconds, 0.1), self.limits.max_seconds)
-        capture = Capture(self.limits.stdout_bytes, self.limits.stderr_bytes)
+        limits = self.limits
+        capture = Capture(limits.stdout_bytes, limits.stderr_bytes, limits.memory_bytes)
         try:
             with _rooms() as (home, folder):
                 run = _Run(os.path.realpath(self.root), home, folder, self.sandboxed)

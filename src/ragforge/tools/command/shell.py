@@ -132,7 +132,10 @@ class _Reader:
             raise _off_list(node)
         self._check_gaps(node, 0, len(self._source))
         was_separated = True
+        end = 0
         for child in node.children:
+            was_separated |= b"\n" in self._source[end : child.start_byte]
+            end = child.end_byte
             if child.type in (";", "\n") and not child.is_named:
                 was_separated = True
                 continue
@@ -194,7 +197,7 @@ class _Reader:
     def _with_redirect(self, command: Simple, node: Node) -> Simple:
         if node.type != "file_redirect":
             raise _off_list(node)
-        text = self._text(node).replace(" ", "")
+        text = self._text(node).replace("> /", ">/")
         if text == "2>/dev/null":
             return replace(command, errors_to="nowhere")
         if text == "2>&1":
@@ -211,7 +214,7 @@ class _Reader:
         bare = "".join(bare for _, _, bare in pieces)
         text = "".join(text for _, text, _ in pieces)
         _check_bare(bare)
-        plain = bare == text
+        plain = node.type == "word" and bare == text
         has_glob = not _GLOBS.isdisjoint(bare)
         return Word(text, _as_glob(pieces) if has_glob else None, plain)
 

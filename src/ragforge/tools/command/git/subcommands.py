@@ -22,7 +22,6 @@ from ragforge.tools.command.kinds import (
     number,
     one_of,
     path,
-    pathspec_text,
     text,
     when,
 )
@@ -63,6 +62,15 @@ def _grep(place: Place, parsed: Parsed) -> list[str]:
     return [*pattern, *rest, *after]
 
 
+def _diff(place: Place, parsed: Parsed) -> list[str]:
+    """Take revisions and paths; with --no-index two paths, which git would take from anywhere."""
+    if not parsed.has("--no-index"):
+        return revisions_and_paths(place, parsed)
+    if len(parsed.operands) != 2:
+        raise NotAllowed("--no-index needs two files")
+    return ["--", *(path(place, word) for word in parsed.operands)]
+
+
 def _patterns(place: Place, parsed: Parsed) -> list[str]:
     """Take patterns, but only beside --list, which is always given: else they are created."""
     if not parsed.operands:
@@ -70,7 +78,7 @@ def _patterns(place: Place, parsed: Parsed) -> list[str]:
     if not parsed.has("-l", "--list"):
         name = shown(parsed.operands[0].text)
         raise NotAllowed(f"it would create {name}; with --list it is a pattern")
-    return ["--", *(word.text for word in parsed.operands)]
+    return ["--", *revisions(place, parsed)]
 
 
 def _branches(place: Place, parsed: Parsed) -> list[str]:
@@ -131,8 +139,7 @@ _blame_options = (
         "--root --porcelain --line-porcelain --incremental --first-parent --reverse "
         "--color-lines --color-by-age --minimal --score-debug --progress --no-progress"
     )
-    | valued(pathspec_text, "-L")
-    | valued(text, "--date --since --ignore-rev")
+    | valued(text, "-L --date --since --ignore-rev")
     | maybe(number, "-M -C --abbrev")
 )
 
@@ -142,14 +149,17 @@ SUBCOMMANDS: Mapping[str, Program] = {
     "show": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
     "diff": _subcommand(
         DIFF
-        | flags("--cached --staged --merge-base --base --ours --theirs -0 -1 -2 -3 -q --cc -c")
+        | flags(
+            "-0 -1 -2 -3 -c -q --base --cached --cc --merge-base --no-index --ours --staged "
+            "--theirs"
+        )
         | maybe(number, "--abbrev"),
-        revisions_and_paths,
+        _diff,
         *_NO_PROGRAMS,
         *_NO_SUBMODULES,
     ),
     "diff-tree": _subcommand(
-        FORMAT | DIFF | flags("--root --stdin -m -c --cc -v --no-commit-id --merge-base"),
+        FORMAT | DIFF | flags("--root -m -c --cc -v --no-commit-id --merge-base"),
         revisions_and_paths,
         *_NO_PROGRAMS,
         counts=True,
@@ -206,7 +216,7 @@ SUBCOMMANDS: Mapping[str, Program] = {
             "--others --stage --unmerged --directory --no-empty-directory --eol --error-unmatch "
             "--exclude-standard --full-name --deduplicate --debug --resolve-undo --sparse"
         )
-        | valued(text, "-x --exclude --with-tree --exclude-per-directory")
+        | valued(text, "-x --exclude --with-tree")
         | valued(form, "--format")
         | valued(path, "-X --exclude-from")
         | maybe(number, "--abbrev"),

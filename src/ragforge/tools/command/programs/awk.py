@@ -101,7 +101,8 @@ class _Reader:
         self._move(found, kind, token)
 
     def _operator(self, token: str) -> str:
-        if token == ">" and self._braces and self._opened_after[:1] != ["if"]:
+        may_write = self._braces and self._opened_after[:1] != ["if"]
+        if token == ">" and (may_write or self._previous == ">"):
             raise NotAllowed("the awk program may write to a file with >")
         if token in ("{", "}"):
             self._braces += 1 if token == "{" else -1

@@ -34,13 +34,13 @@ from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
 _size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
+_undashed = matching(r"[^-].*", "a text that does not start with a dash")
 _TESTS = listed("-b -c -d -e -f -g -h -k -L -n -p -r -s -S -u -w -x -z")
 
 
 def _diff(place: Place, parsed: Parsed) -> list[str]:
     """Take two files or directories; links inside directories are not followed."""
-    if parsed.has("-r", "--recursive") and not parsed.has("--no-dereference"):
-        parsed.options.append(_NO_DEREFERENCE)
+    parsed.options.append(_NO_DEREFERENCE)
     return at_most(2)(place, parsed)
 
 
@@ -69,6 +69,11 @@ def _names(place: Place, parsed: Parsed) -> list[str]:
     if not parsed.operands:
         raise NotAllowed("a name is missing")
     return [_name(place, word) for word in parsed.operands]
+
+
+def _type(place: Place, words: Sequence[Word]) -> list[str]:
+    """Take names of programs, and tell where they are."""
+    return _names(place, Parsed(before=list(words)))
 
 
 def _command(place: Place, words: Sequence[Word]) -> list[str]:
@@ -127,7 +132,7 @@ PROGRAMS: dict[str, Listed] = {
             "--device --matchdirs --metafirst --nolinks --si --fflinks"
         )
         | valued(number, "-L --filelimit")
-        | valued(text, "-I -P --charset --timefmt")
+        | valued(_undashed, "-I -P --charset --timefmt")
         | valued(one_of("name", "size", "mtime", "ctime", "version", "none"), "--sort"),
         paths,
         dashes=False,
@@ -183,6 +188,7 @@ PROGRAMS: dict[str, Listed] = {
     "test": Special(_test),
     "pwd": Program(flags("-L -P --logical --physical"), no_operands, dashes=False),
     "which": Program(flags("-a -s --all"), _names, dashes=False),
+    "type": Special(_type, run_as=("which",)),
     "command": Special(_command, run_as=("which",)),
     "date": Program(
         flags("-u -R --utc --universal --rfc-email --debug")

@@ -17,7 +17,7 @@ _LONG = listed(
 )
 _REFUSED = re.compile(
     r"(?<![.\w])(env|import|include|modulemeta|get_search_list|input|inputs|input_filename|debug|"
-    r"stderr|halt|halt_error|def|repeat|while|until|recurse_down|range|"
+    r"stderr|halt|halt_error|def|repeat|while|until|recurse|recurse_down|range|"
     r"builtins)\b|\$ENV|\$__prog"
 )
 

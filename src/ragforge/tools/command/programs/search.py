@@ -75,7 +75,7 @@ _fd = Program(
         "-e -E -S --and --changed-before --changed-within --exclude --extension --size "
         "--path-separator",
     )
-    | valued(path, "--base-directory --search-path")
+    | valued(path, "--search-path")
     | valued(when, "-c --color"),
     _fd_operands,
 )

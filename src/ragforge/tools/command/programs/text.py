@@ -17,6 +17,7 @@ from ragforge.tools.command.kinds import (
 )
 from ragforge.tools.command.options import (
     Listed,
+    Parsed,
     Program,
     Special,
     at_most,
@@ -54,6 +55,8 @@ def _seq(place: Place, words: Sequence[Word]) -> list[str]:
             out.append(word.text)
         elif word.text == "-s" and remaining:
             out += ["-s", remaining.pop().text]
+        elif word.text.startswith("-s") and len(word.text) > 2:
+            out += ["-s", word.text[2:]]
         elif re.fullmatch(r"-?\d{1,9}(\.\d{1,3})?", word.text):
             out.append(word.text)
             numbers += 1
@@ -62,6 +65,14 @@ def _seq(place: Place, words: Sequence[Word]) -> list[str]:
     if not 1 <= numbers <= 3:
         raise NotAllowed("seq needs one to three numbers")
     return out
+
+
+def _strings(place: Place, parsed: Parsed) -> list[str]:
+    """Take files; @FILE would be a list of further arguments."""
+    found = paths(place, parsed)
+    if any(name.startswith("@") for name in found):
+        raise NotAllowed("a name that starts with @ would be read as a list of arguments")
+    return found
 
 
 PROGRAMS: dict[str, Listed] = {
@@ -175,6 +186,12 @@ PROGRAMS: dict[str, Listed] = {
         flags("-b -c -C -d -o -v -x --canonical --no-squeezing")
         | valued(amount, "-n -s --length --skip"),
         paths,
+    ),
+    "strings": Program(
+        flags("-a --all -f --print-file-name -w")
+        | valued(number, "-n --bytes")
+        | valued(one_of("o", "x", "d"), "-t --radix"),
+        _strings,
     ),
     "echo": Special(_echo),
     "printf": Special(_printf),
