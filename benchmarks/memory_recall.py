@@ -33,19 +33,26 @@ from typing import Any, TypeAlias, cast
 from benchmarks.measure import save
 from benchmarks.peers import DATA, PROJECT
 from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
-from ragforge.domain.hits import WordsFound
+from ragforge.domain.hits import SummaryHit, TurnHit, WordsFound
+from ragforge.domain.summaries import SummaryFilter
 from ragforge.memory import recall
+from ragforge.memory.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.find import search_conversation_history
+from ragforge.memory.levels import Thresholds
 from ragforge.memory.recall import Recall
+from ragforge.memory.summarise import Extractive
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.store import Store
 from ragforge.search import neighbours
 from ragforge.search.tokenise import WORDS
 
 DEPTHS = (10, 25)
+LEVEL_CHARS = 1_000
+"""Sessions are short: at the default threshold they would get no summaries."""
 CATEGORIES = {1: "several facts", 2: "time", 3: "world knowledge", 4: "one fact", 5: "not said"}
 FULL = "ragforge"
 
@@ -140,7 +147,7 @@ async def fill(store: Store, talks: Sequence[Talk], embedder: BundledEmbedder) -
                     timestamp=moment + timedelta(minutes=minute),
                 )
                 await store.conversations.append(uuid, [message])
-    await embed_missing(store.conversations, embedder)
+    await embed_missing(store, embedder)
 
 
 def project_of(talk: Talk) -> str:
@@ -156,6 +163,49 @@ def through(finder: Recall, semantic: bool = True) -> Search:
             finder, query, where, semantic=semantic, max_results=max(DEPTHS), levels=()
         )
         return [hit.turn.uuid for hit in found if hit.type == "turn"]
+
+    return search
+
+
+async def condense(store: Store, talks: Sequence[Talk], embedder: BundledEmbedder) -> int:
+    """Give every session its summaries, without a model; return how many there are."""
+    thresholds = Thresholds(level_1=LEVEL_CHARS, level_2=LEVEL_CHARS)
+    condenser = Condenser(store, Extractive(), thresholds, embedder)
+    holder, minute = this_process(), timedelta(minutes=1)
+    for talk in talks:
+        for number in talk.dates:
+            await condenser.enqueue_due(f"{talk.name}:{number}")
+    while job := await store.jobs.claim(holder, minute, [SUMMARY_JOB]):
+        await condenser.work(job.payload)
+        await store.jobs.finish(job.key, holder)
+    return len(await store.summaries.find(SummaryFilter()))
+
+
+def with_levels(finder: Recall, store: Store, opened: bool) -> Search:
+    """Return the product's search over turns and summaries.
+
+    A summary takes the place of a turn; `opened`, it stands for the turns that it covers.
+    """
+    covered: dict[str, list[str]] = {}
+
+    async def turns_of(hit: SummaryHit) -> list[str]:
+        known = covered.get(hit.summary.uuid)
+        if known is None:
+            first, last = hit.turn_range
+            said = await store.conversations.messages(hit.conversation_id, first, last)
+            known = covered[hit.summary.uuid] = [message.uuid for message in said]
+        return known
+
+    async def search(talk: Talk, query: str) -> list[str]:
+        where = MemoryFilter(project_path=project_of(talk))
+        found = await search_conversation_history(finder, query, where, max_results=max(DEPTHS))
+        places: list[str] = []
+        for hit in found:
+            if isinstance(hit, TurnHit):
+                places.append(hit.turn.uuid)
+            else:
+                places.append("+".join(await turns_of(hit)) if opened else hit.summary.uuid)
+        return places
 
     return search
 
@@ -250,7 +300,10 @@ async def ask(talks: Sequence[Talk], search: Search) -> list[Score]:
             found = await search(talk, question.text)
             cpu = time.process_time() - start
             gold = {f"{talk.name}:{one}" for one in question.evidence}
-            shares = tuple(len(gold.intersection(found[:depth])) / len(gold) for depth in DEPTHS)
+            shares = tuple(
+                len(gold.intersection("+".join(found[:depth]).split("+"))) / len(gold)
+                for depth in DEPTHS
+            )
             scores.append(Score(talk.name, question.category, shares, cpu))
     return scores
 
@@ -332,6 +385,11 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
         results = {name: summary(await ask(talks, search)) for name, search in ways(finder).items()}
         show(results)
         saved: dict[str, Any] = {"ways": results}
+        saved["summaries"] = await condense(store, talks, embedder)
+        for name, opened in (("summaries beside turns", False), ("summaries opened", True)):
+            scores = await ask(talks, with_levels(finder, store, opened))
+            saved["ways"][name] = summary(scores)
+            print(name, {f"recall@{d}": saved["ways"][name][f"recall@{d}"] for d in DEPTHS})
         if chosen.leave_one_out:
             saved["leave one out"] = await leave_one_out(talks, finder)
             print(json.dumps(saved["leave one out"], indent=1))
