@@ -82,7 +82,12 @@ def written(found: Import, outline: Outline) -> str:
     if found.wildcard:
         parts.append("*")
     inner = outline.definitions[1:]
-    if any(scope.start_line < found.line <= scope.end_line for scope in inner):
+    # Most imports stand before all definitions, and those are in the order of their lines.
+    if (
+        inner[:1]
+        and inner[0].start_line < found.line
+        and any(scope.start_line < found.line <= scope.end_line for scope in inner)
+    ):
         parts.append(" as inner")
     return "\t".join((found.module, *parts))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tree_sitter import Node
 
 from ragforge.brain.parse.comments import string_words
 from ragforge.brain.parse.names import base_names, dotted
-from ragforge.brain.parse.scope import Scope, segments
+from ragforge.brain.parse.scope import Scope, Stretch
 from ragforge.brain.parse.source import Source
 
 _BETWEEN_DECORATORS = b" \t\r\n,#[]"
@@ -18,10 +18,9 @@ _DECORATOR = re.compile(r"[\s@#\[!(]*([\w$.:\\]+)")
 
 
 def attach_marks(
-    source: Source, root: Scope, scopes: list[Scope], captures: Mapping[str, list[Node]]
+    source: Source, stretches: Sequence[Stretch], captures: Mapping[str, list[Node]]
 ) -> None:
     """Give each mark to the innermost scope around it."""
-    stretches = segments(root, scopes)
     starts = [start for start, _ in stretches]
 
     def innermost(byte: int) -> Scope:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 TYPES_WITH_METHODS = frozenset(("class", "interface", "struct", "enum", "trait", "impl", "object"))
 """A function directly in one of these is a method."""
@@ -40,7 +41,10 @@ class Scope:
     uses: dict[str, None] = field(default_factory=dict)
 
 
-def segments(root: Scope, scopes: list[Scope]) -> list[tuple[int, Scope]]:
+Stretch: TypeAlias = tuple[int, Scope]  # where it starts, and the innermost scope around it
+
+
+def segments(root: Scope, scopes: list[Scope]) -> list[Stretch]:
     """Return where each stretch of a file starts, and the innermost scope around it.
 
     Looking a place up here takes no climbing, however deep the scopes are nested.

@@ -15,10 +15,10 @@ from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.marks import attach_marks
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Import, Outline
 from ragforge.brain.parse.recover import recover
-from ragforge.brain.parse.scope import Scope
+from ragforge.brain.parse.scope import Scope, segments
 from ragforge.brain.parse.scopes import find_scopes, nest
 from ragforge.brain.parse.source import Source
-from ragforge.brain.parse.uses import attach_uses, spans
+from ragforge.brain.parse.uses import attach_uses, drop_locals, spans
 
 # Patterns that wait for their end in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
@@ -43,12 +43,14 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     if top.has_error:
         found = recover(source, top, _errors(language, top), found)
     scopes = nest(language, root, found, leads)
-    attach_marks(source, root, scopes, captures)
+    stretches = segments(root, scopes)
+    attach_marks(source, stretches, captures)
     if not root.documented:
         root.docstring = leads.file_comment()
     statements = _outermost([match["import"][0] for _, match in matches if "import" in match])
     skipped = [*spans(statements), *((scope.name_start, -scope.name_end) for scope in found)]
-    attach_uses(language, source, root, scopes, captures, skipped)
+    attach_uses(language, source, stretches, captures, skipped)
+    drop_locals(root, scopes)
     return Outline(
         language.name,
         (_module(source, root), *(_definition(source, scope) for scope in scopes)),

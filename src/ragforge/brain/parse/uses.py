@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from tree_sitter import Node
 
 from ragforge.brain.parse.language import Language
 from ragforge.brain.parse.names import dotted
-from ragforge.brain.parse.scope import FUNCTIONS, Scope, segments
+from ragforge.brain.parse.scope import FUNCTIONS, Scope, Stretch
 from ragforge.brain.parse.source import Source
 
 Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
@@ -36,8 +36,7 @@ def invocation_spans(nodes: Iterable[Node], name_field: str) -> list[Span]:
 def attach_uses(
     language: Language,
     source: Source,
-    root: Scope,
-    scopes: list[Scope],
+    stretches: Sequence[Stretch],
     captures: Mapping[str, list[Node]],
     skipped: Iterable[Span],
 ) -> None:
@@ -53,9 +52,9 @@ def attach_uses(
     calls, bound, opaque = set(called), set(local), set(hidden)
     data = source.data
     sigils = language.sigils
-    stretches = iter((*segments(root, scopes), (len(data) + 1, root)))
-    scope = root
-    following_start, following = next(stretches)
+    scope = stretches[0][1]
+    coming = iter((*stretches, (len(data) + 1, scope)))
+    following_start, following = next(coming)
     covered = 0  # up to here names are part of a longer one, or of something without uses
     # Some are there twice, which does no harm. Each list is in order already, so this merges.
     for span in sorted([*uses, *called, *local, *hidden]):
@@ -66,7 +65,7 @@ def attach_uses(
             covered = end
             continue
         while following_start <= start:
-            scope, (following_start, following) = following, next(stretches)
+            scope, (following_start, following) = following, next(coming)
         fits = end - start <= _LONGEST_NAME
         text = data[start if fits else end - _LONGEST_NAME : end]
         name, whole, plain_bytes = _read(text, sigils)
@@ -82,7 +81,6 @@ def attach_uses(
         if start < scope.header_end and (name in scope.bases or name in scope.decorators):
             continue
         (scope.calls if span in calls else scope.uses)[name] = None
-    _drop_locals(root, scopes)
 
 
 @lru_cache(1 << 16)
@@ -98,7 +96,7 @@ def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
     return name, whole, arguments if arguments > 0 else len(text)
 
 
-def _drop_locals(root: Scope, scopes: list[Scope]) -> None:
+def drop_locals(root: Scope, scopes: list[Scope]) -> None:
     """Forget uses of what is bound in a scope itself or in a function around it."""
     for scope in (root, *scopes):
         around = scope.around

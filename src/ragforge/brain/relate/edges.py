@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from ragforge.brain.modules import Modules
 from ragforge.brain.parse import Import
@@ -11,7 +12,9 @@ from ragforge.brain.relate.exports import Module
 from ragforge.brain.relate.resolve import Resolver
 from ragforge.brain.relate.rules import CONTAINERS, SPACES
 from ragforge.brain.relate.view import FILE, View
-from ragforge.domain.code import Relation
+from ragforge.domain.code import Relation, RelationKind
+
+Edge: TypeAlias = tuple[RelationKind, str, str]
 
 
 class Relater:
@@ -33,8 +36,8 @@ class Relater:
         known = self._lookup(path)
         if known is None:
             return []
-        found = {
-            Relation("HAS_PARENT", known.ids[number], known.ids[definition.parent])
+        found: set[Edge] = {
+            ("HAS_PARENT", known.ids[number], known.ids[definition.parent])
             for number, definition in enumerate(known.outline.definitions)
             if definition.parent is not None
         }
@@ -43,7 +46,7 @@ class Relater:
             found.update(self._of_file(view))
             for number in range(len(view.definitions)):
                 found.update(self._of_scope(view, number))
-        return sorted(found, key=lambda edge: (edge.kind, edge.source, edge.target))
+        return [Relation(*edge) for edge in sorted(found)]
 
     def imports(self, path: str) -> tuple[str, ...]:
         """Return the files of the project that a file imports, sorted."""
@@ -53,16 +56,16 @@ class Relater:
         files = {file for found in view.imports for file in self._files(view, found)}
         return tuple(sorted(files - {path}))
 
-    def _of_file(self, view: View) -> Iterator[Relation]:
+    def _of_file(self, view: View) -> Iterator[Edge]:
         for path in self.imports(view.path):
             target = self._lookup(path)
             if target is not None:
-                yield Relation("IMPORTS", view.file_id, target.file_id)
+                yield "IMPORTS", view.file_id, target.file_id
         for found in view.imports:
             if not any(self._files(view, found)) and not self._is_of_project(view, found):
                 library = self._modules.library(view.language, found.module)
                 if library:
-                    yield Relation("USES_LIBRARY", view.file_id, library)
+                    yield "USES_LIBRARY", view.file_id, library
 
     def _files(self, view: View, found: Import) -> Iterator[str]:
         """Yield the files that an import needs: those of its names where they are modules."""
@@ -104,17 +107,17 @@ class Relater:
             names = (*names, top)
         return any(self._atlas.places(rules.family, name) for name in names)
 
-    def _of_scope(self, view: View, number: int) -> Iterator[Relation]:
+    def _of_scope(self, view: View, number: int) -> Iterator[Edge]:
         definition, own = view.definitions[number], view.ids[number]
         bases = self._bases(view, number)
         if definition.type in CONTAINERS or definition.type in SPACES:
             for base in bases:
-                yield Relation("INHERITS_FROM", own, self._atlas.id_of(base))
+                yield "INHERITS_FROM", own, self._atlas.id_of(base)
             bases = ()
         for target in {*self._used(view, number), *bases}:  # bases of a nameless class in it
             inside = target[0] == view.path and view.is_around(target[1], number)
             if target != (view.path, number) and not inside:
-                yield Relation("CONSUMES", own, self._atlas.id_of(target))
+                yield "CONSUMES", own, self._atlas.id_of(target)
 
     def _used_files(self, view: View) -> frozenset[str]:
         known = self._files_in_use.get(view.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from ragforge.brain.relate.atlas import Atlas, Target
 from ragforge.brain.relate.exports import FOREIGN, Exports, Meaning, Module
@@ -12,6 +13,8 @@ from ragforge.brain.relate.rules import CONTAINERS, SPACES
 from ragforge.brain.relate.view import FILE, View
 
 _SHORT = 2
+_NAME = r"[@$#]*\w[\w$]*'*"
+_PARAMETER = re.compile(rf"(?<=[(,\s*&]){_NAME}(?![\w$.(:'])|(?<=[(,\s]){_NAME}(?=\s*:(?!:))")
 
 
 class Resolver:
@@ -254,15 +257,23 @@ def _is_parameter(view: View, scope: int, name: str) -> bool:
     """Whether a function around a place has a parameter, or a type parameter, of this name."""
     for number in _outwards(view, scope):
         definition = view.definitions[number]
-        if definition.type not in CONTAINERS and name in definition.signature:
-            word = re.escape(name)
-            if _is_low(name):
-                pattern = rf"[(,\s*&]{word}(?![\w.(:])|[(,\s]{word}\s*:(?!:)"
-            else:
-                pattern = rf"(?:\bfun\s*|\b{re.escape(definition.name)}\s*)[<\[][^(]*\b{word}\b"
-            if re.search(pattern, definition.signature):
+        signature = definition.signature
+        if definition.type in CONTAINERS or name not in signature:
+            continue
+        if _is_low(name):
+            if name in _parameters(signature):
+                return True
+        elif "<" in signature or "[" in signature:
+            before = rf"(?:\bfun\s*|\b{re.escape(definition.name)}\s*)"
+            if re.search(rf"{before}[<\[][^(]*\b{re.escape(name)}\b", signature):
                 return True
     return False
+
+
+@lru_cache(1 << 12)
+def _parameters(signature: str) -> frozenset[str]:
+    """Return the names in a signature that stand where parameters do."""
+    return frozenset(match.group() for match in _PARAMETER.finditer(signature))
 
 
 def _space(view: View, scope: int) -> str:

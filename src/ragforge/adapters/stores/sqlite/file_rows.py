@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import apsw
@@ -30,7 +31,8 @@ def replace(
     new = [row for row in rows if row["path"] not in known]
     changed = [row for row in rows if row["path"] in known]
     if new:
-        insert_many(connection, "file", tuple(new[0]), new)
+        encoded = [{**row, "imports": json.dumps(row["imports"])} for row in new]
+        insert_many(connection, "file", tuple(new[0]), encoded)
     for row in changed:
         if row["uuid"] != (uuid := known[row["path"]]):
             relations.rename_file(connection, uuid, row["uuid"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -44,18 +45,17 @@ def insert(connection: apsw.Connection, table: str, row: Row) -> int:
 def insert_many(
     connection: apsw.Connection, table: str, names: Sequence[str], rows: Iterable[Row]
 ) -> None:
-    """Add rows of which these columns are stored.
+    """Add rows of which these columns are stored; none of them is a list.
 
     Raises DuplicateId if the uuid of one is taken.
     """
     last: Row = {}
+    stored = itemgetter(*names)
 
-    def values() -> Iterator[list[Any]]:
+    def values() -> Iterator[tuple[Any, ...]]:
         nonlocal last
         for last in rows:
-            yield [
-                json.dumps(item) if isinstance(item := last[name], list) else item for name in names
-            ]
+            yield stored(last)
 
     marks = ", ".join("?" * len(names))
     statement = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
@@ -81,10 +81,13 @@ def select(connection: apsw.Connection, statement: str, bindings: Any = ()) -> I
     """Yield the rows of a query as mappings, with lists as lists."""
     cursor = connection.execute(statement, bindings)
     names: list[str] = []
+    lists: list[str] = []
     for values in cursor:
-        names = names or [column[0] for column in cursor.get_description()]
+        if not names:
+            names = [column[0] for column in cursor.get_description()]
+            lists = [name for name in names if name in _LISTS]
         row = dict(zip(names, values, strict=True))
-        for name in _LISTS.intersection(row):
+        for name in lists:
             row[name] = json.loads(row[name])
         yield row
 
