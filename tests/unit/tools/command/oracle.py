@@ -179,6 +179,7 @@ def _without_values(program: str, options: list[str]) -> list[str]:
         r"|maxdepth|mindepth)",
         "git": r"-[eSGLx]",
         "sort": r"-[tk]",
+        "diff": r"-[CFILUWXx]",
         "grep": r"-[efABCmdD]",
         "rg": r"-[egrfABCdjmMtTE]",
         "fd": r"-[deEStcj]",

@@ -391,6 +391,7 @@ REFUSED = {
         'awk \'BEGIN{if (1) /"/; system("id"); /"/}\'',
         'awk \'{print /"/; system("id"); x="/"}\' a.txt',
         "awk '/[\\]/{system(\"id\")}/]/' a.txt",
+        'awk \'BEGIN{x y /"/; system("id"); /"/}\'',
         "awk '{close(\"x\")}' a.txt",
         "awk '# comment' a.txt",
         "awk '{print PROCINFO[\"pid\"]}' a.txt",

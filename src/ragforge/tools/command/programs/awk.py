@@ -73,6 +73,8 @@ class _Reader:
     def _slash(self) -> None:
         if self._kind in ("number", "variable", "closed"):
             self._at += 1
+            if "/" in self._program[self._at :]:  # two could enclose a regular expression
+                raise self._unclear()
             self._previous, self._kind = "/", "operator"
             return
         found = _REGEX.match(self._program, self._at)
@@ -102,7 +104,7 @@ class _Reader:
 
     def _operator(self, token: str) -> str:
         may_write = self._braces and self._opened_after[:1] != ["if"]
-        if token == ">" and (may_write or self._previous == ">"):
+        if (token == ">" and may_write) or (token in (">", ">=") and self._previous == ">"):
             raise NotAllowed("the awk program may write to a file with >")
         if token in ("{", "}"):
             self._braces += 1 if token == "{" else -1
