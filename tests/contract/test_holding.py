@@ -5,6 +5,7 @@ from __future__ import annotations
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import WordsFound
 from ragforge.ports.store import Store
+from tests.conftest import Reopen
 from tests.fakes.builders import assistant, at, conversation, user
 
 EVERYWHERE = MemoryFilter()
@@ -104,6 +105,20 @@ async def test_a_deleted_turn_is_gone_as_hit_and_as_neighbour(store: Store) -> N
 
     assert held(found).keys() == {"c-0", "c-1", "c-3"}
     assert found.counts == {"zebra": 1}
+
+
+async def test_what_another_process_stores_is_found_in_its_scope(
+    store: Store, reopen: Reopen
+) -> None:
+    await plant(store, "c", "lion")
+    there = await reopen()
+    inside = MemoryFilter(project_path="/p")
+
+    for count in range(1, 6):
+        await store.conversations.append("c", [user("zebra")])
+        for _ in range(3):  # what is remembered of one search must not blind the next
+            found = await there.conversations.turns_holding("zebra", inside, 9, reach=0)
+            assert (len(found.holders), found.turns) == (count, count + 1)
 
 
 async def test_a_branch_has_neighbours_of_its_own(store: Store) -> None:

@@ -19,7 +19,7 @@ from ragforge.search.neighbours import REACH, ranked
 
 __all__ = ["MEANING_WEIGHT", "Found", "Recall", "TurnHit", "candidates", "signals"]
 
-CANDIDATES = 60
+CANDIDATES = 40
 """How many turns each search gives at least, before they are fused."""
 CANDIDATES_A_HIT = 5
 NEAREST = 300

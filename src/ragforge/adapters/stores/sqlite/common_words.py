@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 SHARE, ROWS = 10, 1_000
 """A word that one turn in ten holds, and so many, tells little beside rarer ones."""
 
@@ -18,7 +20,7 @@ class CommonWords:
         self._counts: dict[str, int] = {}
         self._turns = 0
 
-    def known(self, words: list[str], turns: int) -> dict[str, int]:
+    def known(self, words: Sequence[str], turns: int) -> dict[str, int]:
         """Return the counts of those words that are common among so many turns."""
         if turns < self._turns:  # some are gone: their words may be rare now
             self._counts = {}

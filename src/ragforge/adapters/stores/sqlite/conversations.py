@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -49,6 +50,9 @@ from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
 from ragforge.ports.words import Tokeniser
+
+if TYPE_CHECKING:
+    from ragforge.adapters.stores.sqlite.turn_words import TurnWords
 
 
 class SqliteConversations:
@@ -280,22 +284,24 @@ class SqliteConversations:
         await self._database.write(work)
 
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
-        from ragforge.adapters.stores.sqlite import turn_words  # storing needs no arrays
-
-        wanted, conditions = self._tokeniser.query(query), _turns(where)
-        return await self._database.read(
-            lambda c: turn_words.best(c, wanted, conditions, limit, self._common)
-        )
+        return await self._database.read(lambda c: self._turn_words(c, query, where).best(limit))
 
     async def turns_holding(
         self, query: str, where: MemoryFilter, limit: int, reach: int
     ) -> WordsFound:
-        from ragforge.adapters.stores.sqlite import turn_words
-
-        wanted, conditions = self._tokeniser.query(query), _turns(where)
         return await self._database.read(
-            lambda c: turn_words.holders(c, wanted, conditions, limit, reach, self._common)
+            lambda c: self._turn_words(c, query, where).holders(limit, reach)
         )
+
+    def _turn_words(
+        self, connection: apsw.Connection, query: str, where: MemoryFilter
+    ) -> TurnWords:
+        from ragforge.adapters.stores.sqlite.turn_words import TurnWords  # storing needs no arrays
+
+        conditions = _turns(where)
+        passing = self._vectors.passing(connection, "turn", conditions) if conditions else None
+        wanted = self._tokeniser.query(query)
+        return TurnWords(connection, wanted, conditions, passing, self._common)
 
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0

@@ -141,6 +141,14 @@ class VectorSearch:
         # The matrix may know of an owner that is newer than this reader's view.
         return [Match(names[owner], score) for owner, score in found if owner in names]
 
+    def passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
+        """Return the owners that pass a filter."""
+        # A connection notices what others wrote when it reads: without this it would hear of
+        # it one search too late.
+        value(connection, "SELECT 1 FROM meta")
+        with self._lock:
+            return self._passing(connection, kind, where)
+
     def _passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
         """Return the owners that pass a filter, from memory while nobody has written."""
         from ragforge.adapters.arrays import numbers
