@@ -63,7 +63,7 @@ GIT = _words(
     "name-rev merge-base cherry show-ref show-branch for-each-ref symbolic-ref count-objects "
     "check-ignore check-attr stash reflog worktree config version"
 )
-HARMLESS = re.compile(r"((?<!\S)2>&1|(?<![>&|<])[12]?>\s*/dev/null)(?=$|[\s;|&])")
+HARMLESS = re.compile(r"((?<!\S)2>&1|(?<![>&|<])[12]?>\s*/dev/null)(?=$|[\s;|&>])")
 SED = re.compile(
     r"(?:[\s;}]*(?:(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/[IM]*|\\([^\w\s\\])(?:\\.|(?!\1)[^\\\n])*\1"
     r"[IM]*)\s*(?:,\s*(?:[+~]?\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/[IM]*|"
