@@ -23,6 +23,7 @@ MANY_FILES = 300
 """Below this, starting processes takes longer than they save."""
 BATCH_FILES = 100
 BATCH_BYTES = 1_000_000
+MOST_WORKERS = 8
 AHEAD = 2
 """How many batches a worker may be ahead of whoever stores them: it bounds memory."""
 LENGTH_BYTES = 8
@@ -50,7 +51,7 @@ class Reader:
     def __init__(self, root: Path, project_id: str, expected: int) -> None:
         self._root = str(root)
         self._project_id = project_id
-        self._count = min(os.cpu_count() or 1, 8) if expected >= MANY_FILES else 0
+        self._count = _workers() if expected >= MANY_FILES else 0
         self._tasks: list[asyncio.Task[None]] = []
         self._batches: deque[list[Job]] = deque()
         self._done: asyncio.Queue[list[ReadFile]] = asyncio.Queue(max(self._count, 1) * AHEAD)
@@ -162,6 +163,11 @@ async def _ask(process: asyncio.subprocess.Process, batch: list[Job]) -> list[Re
     except (ConnectionError, asyncio.IncompleteReadError):
         return None
     return read
+
+
+def _workers() -> int:
+    """Return how many processes read; whoever stores what they read needs a core as well."""
+    return min(max((os.cpu_count() or 1) - 1, 1), MOST_WORKERS)
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:

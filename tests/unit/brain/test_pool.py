@@ -36,7 +36,7 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a few files be enough for workers, with several batches each."""
     monkeypatch.setattr(pool, "MANY_FILES", 1)
     monkeypatch.setattr(pool, "BATCH_FILES", 3)
-    monkeypatch.setattr(pool.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(pool.os, "cpu_count", lambda: 3)
 
 
 @pytest.fixture
