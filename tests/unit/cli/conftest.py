@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import platformdirs
 import pytest
@@ -113,12 +112,6 @@ def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
     def open_embedder(settings: Settings) -> None:
         return None
 
-    module = ModuleType("ragforge.app")
-    vars(module).update(
-        open_app=open_app,
-        copy_store=copy_store,
-        open_store=open_store,
-        open_embedder=open_embedder,
-    )
-    monkeypatch.setitem(sys.modules, "ragforge.app", module)
+    for pretending in (open_app, copy_store, open_store, open_embedder):
+        monkeypatch.setattr(f"ragforge.app.{pretending.__name__}", pretending)
     return fake
