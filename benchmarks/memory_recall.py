@@ -39,12 +39,12 @@ from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import SummaryHit, TurnHit, WordsFound
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.memory import recall
-from ragforge.memory.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.find import search_conversation_history
-from ragforge.memory.levels import Thresholds
+from ragforge.memory.levels.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.levels.due import Thresholds
+from ragforge.memory.levels.summarise import Extractive
 from ragforge.memory.recall import Recall
-from ragforge.memory.summarise import Extractive
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.store import Store
 from ragforge.search import neighbours

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.whole import WholeConversation
 from ragforge.errors import DimensionMismatch, DuplicateId, ImportRefused
-from ragforge.memory.export import export_conversation, to_bytes
-from ragforge.memory.imports import import_conversation
+from ragforge.memory.exchange.export import export_conversation, to_bytes
+from ragforge.memory.exchange.imports import import_conversation
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, user
 from tests.fakes.copying import everything

@@ -12,7 +12,7 @@ from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall, 
 from ragforge.domain.summaries import Summary
 from ragforge.domain.vectors import Vector
 from ragforge.domain.whole import WholeConversation, WholeSummary, counted
-from ragforge.memory.redact import redact, redact_json
+from ragforge.memory.secrets.redact import redact, redact_json
 from tests.fakes.builders import conversation
 from tests.fakes.hostile import HOSTILE
 

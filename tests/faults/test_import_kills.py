@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from ragforge.domain.whole import WholeConversation, WholeSummary, counted
-from ragforge.memory.export import document_of, to_bytes
+from ragforge.memory.exchange.export import document_of, to_bytes
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -36,7 +36,7 @@ import asyncio, sys
 from pathlib import Path
 from ragforge.app.stores import open_store
 from ragforge.config import load_settings
-from ragforge.memory.imports import import_conversation
+from ragforge.memory.exchange.imports import import_conversation
 
 async def main(place, file):
     store = await open_store(load_settings(Path.cwd(), environ={}).settings, place)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.memory.about import conversations_about, subject_of
+from ragforge.memory.code.about import conversations_about, subject_of
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, mention, parsed, project, reference, scope, user
 from tests.fakes.builders import summary as make_summary

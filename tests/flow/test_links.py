@@ -7,7 +7,7 @@ import pytest
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn
-from ragforge.memory.age import age_of_summary, age_of_turn
+from ragforge.memory.code.age import age_of_summary, age_of_turn
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP, assistant, parsed, project, scope, tool_call, user
 from tests.fakes.remembering import Memory, memory_of

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import CopyIncomplete, StoreUnavailable
-from ragforge.memory import transfer
-from ragforge.memory.transfer import CopyProgress, copy
+from ragforge.memory.exchange import copy as transfer
+from ragforge.memory.exchange.copy import CopyProgress, copy
 from ragforge.ports.archive import RECORD_KINDS, Archive
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines

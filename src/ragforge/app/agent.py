@@ -25,7 +25,7 @@ from ragforge.domain.conversations import (
 from ragforge.domain.text import Json
 from ragforge.memory import sessions
 from ragforge.memory.embed import enqueue_missing
-from ragforge.memory.imports import import_conversation
+from ragforge.memory.exchange.imports import import_conversation
 from ragforge.memory.similar import Likeness, Similar
 
 LISTED = 50

@@ -37,10 +37,10 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.results import BatchResult, OnProgress
 from ragforge.llm.spend import Meter
 from ragforge.memory import sessions
-from ragforge.memory.condense import Condenser
 from ragforge.memory.embed import embed_missing, enqueue_missing
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
+from ragforge.memory.levels.condense import Condenser
 from ragforge.memory.recall import Recall, TurnHit
 from ragforge.memory.record import Recorder
 from ragforge.memory.sessions import SessionLine

@@ -18,13 +18,13 @@ from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
-from ragforge.memory.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.code.links import link_turn
 from ragforge.memory.embed import EMBED_JOB, MISSING_JOB, embed_missing, embed_turns
-from ragforge.memory.levels import Thresholds
-from ragforge.memory.links import link_turn
+from ragforge.memory.levels.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.levels.due import Thresholds
+from ragforge.memory.levels.summarise import ByModel, Extractive, Summariser
 from ragforge.memory.recall import Recall
 from ragforge.memory.record import SETTLE_JOB
-from ragforge.memory.summarise import ByModel, Extractive, Summariser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 

@@ -13,7 +13,7 @@ from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
 from ragforge.errors import InputError, MessageNotFound
 from ragforge.memory import sessions
-from ragforge.memory.export import export_conversation
+from ragforge.memory.exchange.export import export_conversation
 from ragforge.memory.recall import TurnHit
 
 Strategy: TypeAlias = Literal["recent", "relevant", "hybrid"]

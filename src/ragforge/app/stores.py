@@ -8,7 +8,7 @@ from ragforge.config.environment import neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.errors import InputError
-from ragforge.memory.transfer import CopyProgress, CopyReport, copy
+from ragforge.memory.exchange.copy import CopyProgress, CopyReport, copy
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 

@@ -21,7 +21,7 @@ from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.age import Aged, age_of_summary, age_of_turn
+from ragforge.memory.code.age import Aged, age_of_summary, age_of_turn
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
 from ragforge.memory.recall import Recall

@@ -11,9 +11,9 @@ from ragforge.domain.summaries import Summary
 from ragforge.domain.text import plain
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened
-from ragforge.memory.age import Aged
-from ragforge.memory.material import call_line
-from ragforge.memory.summarise import summary_as_text
+from ragforge.memory.code.age import Aged
+from ragforge.memory.levels.material import call_line
+from ragforge.memory.levels.summarise import summary_as_text
 
 RESULT_CHARS = 400
 """How much of a tool's result is shown again."""

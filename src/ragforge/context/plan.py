@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
-from ragforge.memory.links import names_in
-from ragforge.memory.material import paths_in
+from ragforge.memory.code.links import names_in
+from ragforge.memory.levels.material import paths_in
 from ragforge.search.tokenise import WORDS
 
 ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]

@@ -13,7 +13,7 @@ from ragforge.context.receipt import SECTIONS, Item, LeftOut, Section
 from ragforge.domain.hits import MemoryHit, SummaryHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.age import Aged
+from ragforge.memory.code.age import Aged
 from ragforge.memory.injected import FENCES, fenced
 
 Thing = TypeVar("Thing")

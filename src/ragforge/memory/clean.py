@@ -17,7 +17,7 @@ from ragforge.memory.injected import without_injected
 
 def cleaned(message: Message, max_result_chars: int) -> Message:
     """Return a message as it may be stored."""
-    from ragforge.memory.redact import redact, redact_json  # their patterns take a while
+    from ragforge.memory.secrets.redact import redact, redact_json  # their patterns take a while
 
     calls = tuple(_call(call, max_result_chars) for call in message.tool_calls)
     content = redact(without_injected(message.content))
@@ -38,7 +38,7 @@ def _call(call: ToolCall, most: int) -> ToolCall:
 
 
 def _result(result: ToolResult, most: int) -> ToolResult:
-    from ragforge.memory.redact import redact
+    from ragforge.memory.secrets.redact import redact
 
     kept, size = _storable(result.result, most)
     error = result.error and redact(result.error.encode(errors="replace").decode())
@@ -48,7 +48,7 @@ def _result(result: ToolResult, most: int) -> ToolResult:
 
 def _storable(value: Any, most: int) -> tuple[Json, int]:
     """Return a value as JSON without secrets and within the limit, and its true size in bytes."""
-    from ragforge.memory.redact import redact_json
+    from ragforge.memory.secrets.redact import redact_json
 
     exact, size = _as_json(value)
     kept = redact_json(exact)

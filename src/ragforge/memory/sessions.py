@@ -180,7 +180,7 @@ async def retag(
 
 async def rename(store: ConversationStore, conversation: Conversation, title: str) -> Conversation:
     """Give a session another title, on one line. Raises InputError if it is empty."""
-    from ragforge.memory.redact import redact  # its patterns take a while to compile
+    from ragforge.memory.secrets.redact import redact  # its patterns take a while to compile
 
     line = " ".join(title.split())
     if not line:

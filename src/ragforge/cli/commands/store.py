@@ -12,7 +12,7 @@ from ragforge.errors import SettingsError
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
-    from ragforge.memory.transfer import CopyProgress, CopyReport
+    from ragforge.memory.exchange.copy import CopyProgress, CopyReport
     from ragforge.ports.store import Health
 
 INFO_EXAMPLES = """\b

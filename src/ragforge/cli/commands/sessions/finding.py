@@ -139,7 +139,7 @@ def about(
 
 async def _about(settings: Settings, subject: str, everywhere: bool) -> list[SessionLine]:
     from ragforge.app import open_app
-    from ragforge.memory.about import conversations_about
+    from ragforge.memory.code.about import conversations_about
     from ragforge.memory.sessions import with_last_messages
 
     async with open_app(settings, current_directory()) as app:

@@ -17,7 +17,7 @@ from ragforge.errors import DuplicateId, InputError
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
-    from ragforge.memory.imports import Imported
+    from ragforge.memory.exchange.imports import Imported
 
 EXPORT_EXAMPLES = """\b
 Examples:
@@ -72,7 +72,7 @@ async def _export(settings: Settings, session: str, with_embeddings: bool) -> by
     import asyncio
 
     from ragforge.app import open_app
-    from ragforge.memory.export import export_conversation, to_bytes
+    from ragforge.memory.exchange.export import export_conversation, to_bytes
 
     async with open_app(settings, current_directory()) as app:
         known = await chosen(app, session)
@@ -130,7 +130,7 @@ def import_(
 
 
 def _read(file: str) -> bytes:
-    from ragforge.memory.imports import MAX_BYTES
+    from ragforge.memory.exchange.imports import MAX_BYTES
 
     try:
         if file == "-":
@@ -146,7 +146,7 @@ def _read(file: str) -> bytes:
 async def _import(settings: Settings, data: bytes, as_new: bool, here: bool) -> Imported:
     from ragforge.app import open_app
     from ragforge.memory.embed import enqueue_missing
-    from ragforge.memory.imports import import_conversation
+    from ragforge.memory.exchange.imports import import_conversation
 
     async with open_app(settings, current_directory()) as app:
         place = (app.cwd, app.project_path) if here else None

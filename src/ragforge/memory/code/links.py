@@ -12,8 +12,8 @@ from ragforge.domain.summaries import Summary, summary_text
 from ragforge.domain.text import Json
 from ragforge.domain.turns import messages_to_turns
 from ragforge.errors import FileNotKnown, ProjectNotFound
-from ragforge.memory.files import FileNames, places_of
-from ragforge.memory.material import paths_in
+from ragforge.memory.code.files import FileNames, places_of
+from ragforge.memory.levels.material import paths_in
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.memory.redact import redact, redact_json
+from ragforge.memory.secrets.redact import redact, redact_json
 from tests.fakes.hostile import HOSTILE, NOT_UNICODE
 from tests.fakes.secrets import KEYS, LOOK_ALIKES, NAMED, Sample, made, pem, shaped
 

@@ -9,10 +9,10 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from ragforge.memory import export
-from ragforge.memory.export_format import PARTS, ExportedConversation, json_schema
+from ragforge.memory.exchange import export
+from ragforge.memory.exchange.format import PARTS, ExportedConversation, json_schema
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 TYPES = {"array": "list", "object": "object", "string": "text", "integer": "number"}
 
 
@@ -78,7 +78,7 @@ def test_everything_is_required_but_vectors() -> None:
 
 
 def test_the_example_in_the_documentation_can_be_imported() -> None:
-    from ragforge.memory.imports import checked, parse, whole_of
+    from ragforge.memory.exchange.imports import checked, parse, whole_of
 
     text = (DOCS / "export-format.md").read_text("utf-8")
     example = text.partition("```json\n")[2].partition("```")[0]

@@ -12,9 +12,9 @@ from ragforge.domain.turns import Turn
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import prompt
 from ragforge.llm.task import InputField, Task, shortened
-from ragforge.memory import extract, material
-from ragforge.memory.drafts import Draft
-from ragforge.memory.levels import Level1Check, Level2Check
+from ragforge.memory.levels import extract, material
+from ragforge.memory.levels.drafts import Draft
+from ragforge.memory.levels.due import Level1Check, Level2Check
 
 MATERIAL_CHARS = 60_000
 """More is not shown to a model at once: of longer turns the middles are left out."""

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
 from ragforge.domain.text import Json
-from ragforge.memory.export_format import ExportedConversation, MessagePart, SummaryPart
+from ragforge.memory.exchange.format import ExportedConversation, MessagePart, SummaryPart
 
 MAX_DEPTH = 500
 """How deep arguments and results may be nested."""

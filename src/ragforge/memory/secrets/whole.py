@@ -10,7 +10,7 @@ from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.whole import WholeConversation
-from ragforge.memory.redact import redact, redact_json
+from ragforge.memory.secrets.redact import redact, redact_json
 
 T = TypeVar("T")
 

@@ -12,11 +12,11 @@ import pytest
 
 from ragforge.domain.whole import WholeConversation, WholeSummary
 from ragforge.errors import ImportRefused
-from ragforge.memory import imports
-from ragforge.memory.export import document_of, to_bytes
-from ragforge.memory.export_checks import MAX_DEPTH
-from ragforge.memory.imports import checked, parse, whole_of
-from ragforge.memory.redact_whole import without_secrets
+from ragforge.memory.exchange import imports
+from ragforge.memory.exchange.checks import MAX_DEPTH
+from ragforge.memory.exchange.export import document_of, to_bytes
+from ragforge.memory.exchange.imports import checked, parse, whole_of
+from ragforge.memory.secrets.whole import without_secrets
 from tests.fakes.builders import (
     assistant,
     conversation,

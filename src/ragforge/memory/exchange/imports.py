@@ -25,9 +25,9 @@ from ragforge.domain.vectors import Vector
 from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary, counted
 from ragforge.domain.whole import as_new as with_new_ids
 from ragforge.errors import ImportRefused, InvalidVector
-from ragforge.memory.export import FORMAT, VERSION
-from ragforge.memory.export_checks import problems
-from ragforge.memory.export_format import (
+from ragforge.memory.exchange.checks import problems
+from ragforge.memory.exchange.export import FORMAT, VERSION
+from ragforge.memory.exchange.format import (
     EmbeddingPart,
     ExportedConversation,
     MessagePart,
@@ -35,7 +35,7 @@ from ragforge.memory.export_format import (
     SummaryPart,
     ToolCallPart,
 )
-from ragforge.memory.redact_whole import without_secrets
+from ragforge.memory.secrets.whole import without_secrets
 from ragforge.ports.archive import Archive
 
 MAX_BYTES = 512 * 1024 * 1024

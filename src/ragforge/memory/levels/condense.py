@@ -16,16 +16,16 @@ from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
 from ragforge.llm.task import shortened
+from ragforge.memory.code.links import link_summary
 from ragforge.memory.embed import embed_summaries
-from ragforge.memory.levels import (
+from ragforge.memory.levels.due import (
     Level1Check,
     Level2Check,
     Thresholds,
     should_create_l1_summary,
     should_create_l2_summary,
 )
-from ragforge.memory.links import link_summary
-from ragforge.memory.summarise import Summariser, level_1, level_2
+from ragforge.memory.levels.summarise import Summariser, level_1, level_2
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 

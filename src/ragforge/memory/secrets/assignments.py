@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.memory.redact_values import (
+from ragforge.memory.secrets.values import (
     Kind,
     is_code,
     is_login,

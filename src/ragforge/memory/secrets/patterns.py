@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ragforge.memory.redact_values import (
+from ragforge.memory.secrets.values import (
     is_login,
     is_placeholder,
     is_random,

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 
 from ragforge.domain.whole import BranchPoint, WholeConversation, as_new, counted
 from ragforge.errors import InvalidJson
-from ragforge.memory.export import document_of, to_bytes
-from ragforge.memory.imports import checked, parse, whole_of
+from ragforge.memory.exchange.export import document_of, to_bytes
+from ragforge.memory.exchange.imports import checked, parse, whole_of
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.wholes import wholes

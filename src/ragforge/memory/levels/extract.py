@@ -10,8 +10,8 @@ from itertools import islice
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened
-from ragforge.memory import material
-from ragforge.memory.drafts import Draft
+from ragforge.memory.levels import material
+from ragforge.memory.levels.drafts import Draft
 from ragforge.search.tokenise import WORDS
 
 LEVEL_1_CHARS = 1_500

@@ -7,9 +7,9 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from ragforge.domain.text import Json
-from ragforge.memory import redact_patterns as patterns
-from ragforge.memory.redact_assignments import assigned, lowered
-from ragforge.memory.redact_values import is_placeholder, kind_of, label_of
+from ragforge.memory.secrets import patterns
+from ragforge.memory.secrets.assignments import assigned, lowered
+from ragforge.memory.secrets.values import is_placeholder, kind_of, label_of
 
 __all__ = ["redact", "redact_json"]
 

@@ -1,0 +1,1 @@
+"""Exchange: conversations and whole stores, out of here and into here."""

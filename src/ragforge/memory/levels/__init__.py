@@ -1,0 +1,1 @@
+"""Levels: turns become short-term summaries, and those long-term ones."""

@@ -1,0 +1,1 @@
+"""Secrets: found and taken out before anything is stored."""
