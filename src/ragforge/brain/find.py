@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ragforge.domain.code import CHUNK, MODULE, CodeFilter, Direction, RelationKind, Scope
+from ragforge.domain.code import (
+    CHUNK,
+    MODULE,
+    CodeFilter,
+    Direction,
+    RelationKind,
+    Scope,
+    ScopeName,
+)
 from ragforge.domain.hits import Match
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
@@ -41,6 +50,15 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class _Meant:
+    """The nearest files, the nearest scopes in them, and the names of the files."""
+
+    files: Sequence[Match] = ()
+    scopes: Sequence[Match] = ()
+    names: Sequence[ScopeName] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Finder:
     """Searches the code of projects in one store."""
 
@@ -56,19 +74,21 @@ class Finder:
         A model of meaning that fails leaves words and names.
         """
         where = CodeFilter(project_id=project_id, under=under)
-        words, (modules, meaning), named = await asyncio.gather(
+        words, meant, called = await asyncio.gather(
             self.code.by_words(question, where, BY_WORDS),
             self._by_meaning(question, where),
             self._by_name(question, project_id, under),
         )
-        ids = dict.fromkeys([*(m.id for m in (*words, *meaning, *modules)), *named])
-        names = await self.code.scope_names(list(ids))
+        modules, meaning = meant.files, meant.scopes
+        known = {name.uuid: name for name in (*meant.names, *called)}
+        ids = dict.fromkeys(match.id for match in (*words, *meaning))
+        names = known | await self.code.scope_names([uuid for uuid in ids if uuid not in known])
         paths = list({name.file for name in names.values()})
         found = Candidates(
             by_words=words,
             by_meaning=meaning,
             files_by_meaning=modules,
-            by_name=named,
+            by_name=[name.uuid for name in called],
             names=names,
             used=await self.code.importers(project_id, paths),
         )
@@ -94,38 +114,36 @@ class Finder:
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
         ]
 
-    async def _by_meaning(
-        self, question: str, where: CodeFilter
-    ) -> tuple[list[Match], list[Match]]:
+    async def _by_meaning(self, question: str, where: CodeFilter) -> _Meant:
         """Return the nearest files, by what they hold as a whole, and the nearest scopes in them.
 
         Files first: it finds no less, and a tenth of the vectors is looked at.
         """
-        if self.embedder is None:
-            return [], []
-        try:
-            vector = await self.embedder.embed_query(question)
-        except ModelError:
-            return [], []
+        vector = None
+        if self.embedder is not None:
+            with suppress(ModelError):
+                vector = await self.embedder.embed_query(question)
         if vector is None:
-            return [], []
+            return _Meant()
         wholes = replace(where, types=WHOLE_FILES)
         modules = await self.code.by_vector(vector, wholes, BY_MEANING)
-        names = await self.code.scope_names([match.id for match in modules])
+        names = (await self.code.scope_names([match.id for match in modules])).values()
         if not names:
-            return modules, []
-        inside = replace(where, files=tuple({name.file for name in names.values()}))
-        return modules, await self.code.by_vector(vector, inside, BY_MEANING)
+            return _Meant()
+        inside = replace(where, files=tuple({name.file for name in names}))
+        return _Meant(modules, await self.code.by_vector(vector, inside, BY_MEANING), tuple(names))
 
-    async def _by_name(self, question: str, project_id: str, under: str | None) -> Sequence[str]:
+    async def _by_name(
+        self, question: str, project_id: str, under: str | None
+    ) -> Sequence[ScopeName]:
         """Return the scopes that the question names as code names them."""
         wanted = {name.rpartition(".")[2] for name in identifiers(question)[:MAX_IDENTIFIERS]}
-        ids: list[str] = []
+        found: list[ScopeName] = []
         for name in sorted(wanted):
             called = await self.code.scopes_named(project_id, name)
             inside = [scope for scope in called if _is_under(scope.file, under)]
-            ids += [scope.uuid for scope in inside[:SAME_NAME]]
-        return ids
+            found += inside[:SAME_NAME]
+        return found
 
 
 def _is_under(path: str, directory: str | None) -> bool:

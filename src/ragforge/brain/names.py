@@ -13,6 +13,7 @@ SkipReason: TypeAlias = Literal[
     "too large",
     "minified",
     "generated",
+    "translation",
     "unreadable",
     "special",  # a pipe, a socket, a device: never opened
     "link",  # what it points to is met under its own name
@@ -52,6 +53,8 @@ BINARY = _words(
     """
 )
 MESSAGES = "/LC_MESSAGES/"
+# What the code says, once more in each language: among the words of a search they hide the code.
+TRANSLATIONS = frozenset({"po", "xlf", "xliff"})
 MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css")
 GENERATED = _words(
     """
@@ -74,6 +77,8 @@ def reason_to_skip(path: str) -> SkipReason | None:
     _, dot, extension = lower.rpartition(".")
     if dot and (extension in BINARY or (extension == "mo" and MESSAGES in path)):
         return "binary"
+    if dot and extension in TRANSLATIONS:
+        return "translation"
     if lower.endswith(MINIFIED):
         return "minified"
     if lower in GENERATED or lower.endswith(GENERATED_ENDS):

@@ -118,6 +118,8 @@ def test_a_foreign_root_was_meant(tmp_path: Path) -> None:
         ("a.pyc", "binary"),
         ("locale/de/LC_MESSAGES/django.mo", "binary"),
         ("jquery.min.js", "minified"),
+        ("locale/de/LC_MESSAGES/django.po", "translation"),
+        ("i18n/messages.fr.XLF", "translation"),
         ("package-lock.json", "generated"),
         ("Cargo.lock", "generated"),
         ("app.js.map", "generated"),

@@ -194,9 +194,12 @@ class SqliteCode:
         return await self._scopes(statement, (project_id, path))
 
     async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
-        statement = f"""{_NAMES}
-                        WHERE project_id = ?1 AND (name = ?2 OR qualified_name = ?2)
-                        ORDER BY file, startLine, uuid"""
+        # Asked for in one condition, SQLite would read all scopes in the order of their files.
+        statement = f"""
+            {_NAMES} WHERE id IN (
+              SELECT id FROM scope WHERE project_id = ?1 AND name = ?2 UNION
+              SELECT id FROM scope WHERE project_id = ?1 AND qualified_name = ?2)
+            ORDER BY file, startLine, uuid"""
         return await self._database.read(
             lambda c: [ScopeName(*row) for row in c.execute(statement, (project_id, name))]
         )

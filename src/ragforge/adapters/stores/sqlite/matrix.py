@@ -19,6 +19,7 @@ CANDIDATES = 100
 """How many times the limit are re-scored: static models lose neighbours below that."""
 GATHER_SHARE = 3
 """Below one row in so many, copying the chosen rows is cheaper than scoring all of them."""
+KEPT_ROWS = 4_096
 LOADED_TOGETHER = 1_024
 ROUNDING = 5e-7
 """How far the length of a vector of float32 numbers may be from 1 that was made 1."""
@@ -50,6 +51,7 @@ class Matrix:
         self._bits: Bits = np.empty((0, self._words), np.uint64)
         self._count = 0
         self._row_of: Ints | None = None
+        self._kept: tuple[Ints, Floats] | None = None
 
     @property
     def _words(self) -> int:
@@ -108,7 +110,7 @@ class Matrix:
         else:
             self._whole = self._whole[: self._count][keep]
         self._count = len(self._ids)
-        self._row_of = None
+        self._row_of = self._kept = None
 
     def _add(self, batch: list[tuple[int, int, bytes]]) -> None:
         ids, owners, data = zip(*batch, strict=True)
@@ -121,7 +123,7 @@ class Matrix:
             self._bits[start:end] = _bits_of(vectors)
         else:
             self._whole[start:end] = vectors
-        self._count, self._row_of = end, None
+        self._count, self._row_of, self._kept = end, None, None
 
     def _make_room(self, rows: int) -> None:
         self._ids = _reserve(self._ids, rows)
@@ -153,7 +155,7 @@ class Matrix:
         elif rows is None:
             cosines = self._whole[: self._count] @ query
         elif len(rows) * GATHER_SHARE < self._count:
-            cosines = _gathered(self._whole, rows, query)
+            cosines = self._some(self._whole, rows, query)
         else:
             cosines = (self._whole[: self._count] @ query)[rows]
         best = _top(cosines, limit)
@@ -161,6 +163,18 @@ class Matrix:
         chosen = self._owners[best if rows is None else rows[best]]
         pairs = zip(chosen.tolist(), scores.tolist(), strict=True)
         return [(owner, score) for owner, score in pairs if score >= min_score]
+
+    def _some(self, vectors: Floats, rows: Ints, query: Floats) -> Floats:
+        """Return the products of some rows with the query.
+
+        Many rows are those of a filter that comes with every query: their copy is kept.
+        """
+        if len(rows) < KEPT_ROWS:
+            return _gathered(vectors, rows, query)
+        if self._kept is None or not np.array_equal(self._kept[0], rows):
+            self._kept = rows, vectors[rows]
+        products: Floats = self._kept[1] @ query
+        return products
 
     def _rows_of(self, owners: Ints) -> Ints:
         """Return the rows of these owners; owners without a vector have none."""
