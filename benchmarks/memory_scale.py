@@ -1,6 +1,6 @@
 """How does memory hold up as it grows? Storing a turn, finding one, memory and file.
 
-    python -m benchmarks.memory_scale [--engines sqlite,neo4j] [--turns 1000,10000,100000]
+    python -m benchmarks.memory_scale [--engines sqlite] [--turns 1000,10000,100000]
 
 Turns are a question of 6 to 20 words and an answer of 20 to 120, cut from the sources of
 Python's standard library, each conversation from a stretch of its own; 100 turns a
@@ -228,7 +228,7 @@ def run(engine: str, sizes: Sequence[int]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--engines", default="sqlite,neo4j")
+    parser.add_argument("--engines", default="sqlite", help="sqlite,neo4j: a server takes its time")
     parser.add_argument("--turns", default="1000,10000,100000")
     chosen = parser.parse_args()
     for engine in chosen.engines.split(","):
