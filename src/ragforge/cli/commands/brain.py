@@ -89,16 +89,16 @@ def watch(context: typer.Context, path: PathArgument = None) -> None:
 async def _watch(settings: Settings, folder: Path) -> None:
     import asyncio
 
-    from ragforge.app import open_code
+    from ragforge.app import open_app
     from ragforge.cli.console import print_note
 
     def told(report: Report) -> None:
         if report.read or report.removed:
             print_note(f"{report.read} files read, {report.removed} removed.")
 
-    async with open_code(settings, folder) as code:
-        print_note(f"Watching {code.project_path}. Ctrl-C stops.")
-        await code.brain.watch(asyncio.Event(), told)
+    async with open_app(settings, folder) as app:
+        print_note(f"Watching {app.project_path}. Ctrl-C stops.")
+        await app.brain.watch(asyncio.Event(), told)
 
 
 def status(
