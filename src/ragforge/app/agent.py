@@ -26,6 +26,7 @@ from ragforge.domain.text import Json
 from ragforge.memory import sessions
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
+from ragforge.memory.secrets.redact import redact
 from ragforge.memory.similar import Likeness, Similar
 
 LISTED = 50
@@ -75,7 +76,8 @@ class ConversationAgent:
         conversations = self.app.store.conversations
         facts = await sessions.create_session(conversations, self.app.cwd, self.app.project_path)
         if title is not None or tags:
-            changes = ConversationChanges(title=title, tags=tuple(tags) or None)
+            line = None if title is None else redact(title)
+            changes = ConversationChanges(title=line, tags=tuple(tags) or None)
             facts = await conversations.update(facts.uuid, changes)
         return Conversation(self.app, facts)
 

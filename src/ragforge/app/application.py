@@ -37,6 +37,7 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.results import BatchResult, OnProgress
 from ragforge.llm.spend import Meter
 from ragforge.memory import sessions
+from ragforge.memory.code.age import Aged, age_of
 from ragforge.memory.embed import embed_missing, enqueue_missing
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
@@ -154,6 +155,14 @@ class App:
             levels=levels,
             min_score=min_score,
         )
+
+    async def ages_of(self, hits: Sequence[MemoryHit]) -> list[list[Aged]]:
+        """Return for each hit what has become of the code that it is about."""
+        found = []
+        for hit in hits:
+            conversation = await self.store.conversations.get(hit.conversation_id)
+            found.append(await age_of(self.store, conversation.project_path, hit))
+        return found
 
     async def _session(self, start: str) -> str:
         """Return the id of the session whose id starts so."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ragforge.brain.find import CodeHit
     from ragforge.domain.hits import MemoryHit
+    from ragforge.memory.code.age import Aged
 
 WIDEST = 100
 SNIPPET_LINES = 4
@@ -69,7 +70,7 @@ def _telling_lines(source: str, query: str) -> list[str]:
     return [line[margin : margin + WIDEST] for line in shown]
 
 
-def memory_as_json(hit: MemoryHit) -> dict[str, object]:
+def memory_as_json(hit: MemoryHit, aged: Sequence[Aged]) -> dict[str, object]:
     from ragforge.domain.instants import format_instant
 
     facts: dict[str, object] = {
@@ -80,6 +81,7 @@ def memory_as_json(hit: MemoryHit) -> dict[str, object]:
         "score": round(hit.score, 4),
         "confidence": hit.confidence,
         "found_by": list(hit.found_by),
+        "aged": [str(one) for one in aged],
     }
     if hit.type == "turn":
         return facts | {
@@ -102,7 +104,9 @@ def memory_as_json(hit: MemoryHit) -> dict[str, object]:
     }
 
 
-def show_memory(found: Sequence[MemoryHit], query: str, everywhere: bool) -> None:
+def show_memory(
+    found: Sequence[tuple[MemoryHit, Sequence[Aged]]], query: str, everywhere: bool
+) -> None:
     """Show when and where something was said, how it was found, and what speaks for it."""
     from rich.text import Text
 
@@ -115,7 +119,7 @@ def show_memory(found: Sequence[MemoryHit], query: str, everywhere: bool) -> Non
     out = console()
     width = max(min(out.width - 4, WIDEST), 20)
     pattern = words_pattern(query)
-    for hit in found:
+    for hit, aged in found:
         head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
         head.append(f"  {printable(hit.conversation_id)[:8]}", style="dim")
         head.append(f"  {_place(hit)}", style="bold")
@@ -128,6 +132,8 @@ def show_memory(found: Sequence[MemoryHit], query: str, everywhere: bool) -> Non
             if pattern is not None:
                 line.highlight_regex(pattern, style="yellow")
             out.print(line)
+        for one in aged:
+            out.print(Text(f"    {one_line(str(one), width)}", style="magenta"))
 
 
 def _place(hit: MemoryHit) -> str:

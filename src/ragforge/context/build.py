@@ -21,7 +21,7 @@ from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.age import Aged, age_of_summary, age_of_turn
+from ragforge.memory.code.age import Aged, age_of
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
 from ragforge.memory.recall import Recall
@@ -120,15 +120,9 @@ class ContextBuilder:
             self.recall, message, where, max_results=HISTORY_HITS + len(without)
         )
         hits = [hit for hit in hits if hit.type == "summary" or hit.turn.uuid not in without]
-        ages = await asyncio.gather(*(self._age(conversation, hit) for hit in hits))
-        return list(zip(hits, ages, strict=True))
-
-    async def _age(self, conversation: Conversation, hit: MemoryHit) -> list[Aged]:
         project = conversation.project_path
-        if hit.type == "summary":
-            return await age_of_summary(self.store, project, hit.summary.uuid)
-        ids = [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
-        return await age_of_turn(self.store, project, ids)
+        ages = await asyncio.gather(*(age_of(self.store, project, hit) for hit in hits))
+        return list(zip(hits, ages, strict=True))
 
     async def _semantic(self, message: str, cwd: Path) -> list[Piece]:
         if not await self.brain.is_known():

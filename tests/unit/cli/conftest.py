@@ -39,6 +39,9 @@ class FakeApp:
     async def ask(self, question: str) -> object:
         return self._return(self.answer, "ask", question)
 
+    async def ages_of(self, hits: list[object]) -> list[list[str]]:
+        return [["src/lease.py: changed since"] for _ in hits]
+
     async def search_conversation_history(self, query: str, **wanted: object) -> object:
         return self._return(self.hits, "search", query, wanted)
 

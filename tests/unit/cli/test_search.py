@@ -63,7 +63,7 @@ def test_search_shows_date_session_place_score_signals_question_and_snippet(
     assert app.calls == [("search", "lease", USUAL | {"max_results": 7, "everywhere": True})]
     assert shown.out == (
         "2025-12-09 14:30  ab12cd34  turn 0  0.76  words, meaning\n"
-        "  How are leases kept?\n    The lease is renewed.\n"
+        "  How are leases kept?\n    The lease is renewed.\n    src/lease.py: changed since\n"
     )
 
 
@@ -73,7 +73,7 @@ def test_search_shows_summaries_with_the_turns_they_are_of(
     app.hits = [summary_hit()]
     assert ragforge("search", "--in", "memory", "lease").out == (
         "2025-12-09 14:30  ab12cd34  summary 1 of turns 0-12  0.50  words\n"
-        "    Leases are renewed by a thread.\n"
+        "    Leases are renewed by a thread.\n    src/lease.py: changed since\n"
     )
 
 
@@ -106,6 +106,7 @@ def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> Non
                 "score": 0.756,
                 "confidence": 1.0,
                 "found_by": ["words", "meaning"],
+                "aged": ["src/lease.py: changed since"],
                 "turn_id": "t1",
                 "turn_index": 0,
                 "question": "How are leases kept?",
@@ -119,6 +120,7 @@ def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> Non
                 "score": 0.5,
                 "confidence": 0.7,
                 "found_by": ["words"],
+                "aged": ["src/lease.py: changed since"],
                 "summary_id": "s1",
                 "start_turn_index": 0,
                 "end_turn_index": 12,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragforge.brain.find import CodeHit
     from ragforge.config import Settings
     from ragforge.domain.hits import MemoryHit
+    from ragforge.memory.code.age import Aged
 
 EXAMPLES = """\b
 Examples:
@@ -97,11 +98,12 @@ def search(
             "session": session,
             "everywhere": everywhere,
         }
-        found = asyncio.run(_memory(load(context).settings, query, wanted))
+        found, ages = asyncio.run(_memory(load(context).settings, query, wanted))
         if as_json:
-            print_json({"query": query, "hits": [hits.memory_as_json(hit) for hit in found]})
+            told = [hits.memory_as_json(*pair) for pair in zip(found, ages, strict=True)]
+            print_json({"query": query, "hits": told})
         else:
-            hits.show_memory(found, query, everywhere)
+            hits.show_memory(list(zip(found, ages, strict=True)), query, everywhere)
         return
     if session or since or until or level or words or everywhere:
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
@@ -112,12 +114,15 @@ def search(
         hits.show_code(code, query)
 
 
-async def _memory(settings: Settings, query: str, wanted: dict[str, Any]) -> list[MemoryHit]:
+async def _memory(
+    settings: Settings, query: str, wanted: dict[str, Any]
+) -> tuple[list[MemoryHit], list[list[Aged]]]:
     from ragforge.app import open_app
 
     app: App
     async with open_app(settings, current_directory()) as app:
-        return await app.search_conversation_history(query, **wanted)
+        found = await app.search_conversation_history(query, **wanted)
+        return found, await app.ages_of(found)
 
 
 async def _code(settings: Settings, query: str, limit: int, path: Path | None) -> list[CodeHit]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.hits import MemoryHit
 from ragforge.errors import ProjectNotFound
 from ragforge.ports.store import Store
 
@@ -24,6 +25,14 @@ class Aged:
     def __str__(self) -> str:
         what = self.file if self.name is None else f"{self.name} ({self.file})"
         return f"{what}: {self.fate}"
+
+
+async def age_of(store: Store, project_path: str, hit: MemoryHit) -> list[Aged]:
+    """Tell what has changed since something that was found was said or summarised."""
+    if hit.type == "summary":
+        return await age_of_summary(store, project_path, hit.summary.uuid)
+    ids = [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
+    return await age_of_turn(store, project_path, ids)
 
 
 async def age_of_turn(store: Store, project_path: str, message_ids: Sequence[str]) -> list[Aged]:
