@@ -214,6 +214,20 @@ async def test_a_search_that_is_late_is_named_and_nobody_waits_for_it(
     assert [search.state for search in context.receipt.degraded] == ["late"]
 
 
+async def test_rules_look_for_typos_only_where_a_word_is_not_known(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as app:
+        await app.brain.ingest()
+        known = await app.build_context("how is a password compared with the stored hash")
+        typo = await app.build_context("how is a pasword compared with the stored hash")
+
+    assert not any("search_files" in search.name for search in known.receipt.searches)
+    assert known.code[0].name == "check_password"
+    assert typo.receipt.searches[-1].name == "search_files pasword"
+    assert "src/auth.py" in " ".join(sources(typo.receipt, "code"))
+
+
 def plan(*calls: dict[str, str]) -> str:
     return json.dumps({"calls": calls})
 

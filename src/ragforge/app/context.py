@@ -8,6 +8,8 @@ from ragforge.context.build import ContextBuilder, Deadlines
 from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
 from ragforge.context.select import Budget
+from ragforge.domain.code import CodeFilter
+from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.recall import Recall
@@ -38,11 +40,18 @@ def open_context(
         executor = StructuredLLMExecutor(chat)
     planner = Planner(executor, chat.model.name if chat else "", limits.plan_seconds)
     by_name = {tool.spec.name: tool for tool in tools}
+
+    async def is_known(word: str) -> bool:
+        try:
+            return bool(await store.code.by_words(word, CodeFilter(project_id=brain.project_id), 1))
+        except StoreError:
+            return False
+
     return ContextBuilder(
         store=store,
         recall=recall,
         brain=brain,
-        initial=InitialContext(planner, by_name, brain.root, limits.search_seconds),
+        initial=InitialContext(planner, by_name, brain.root, limits.search_seconds, is_known),
         budget=Budget(
             total=memory.max_context_chars,
             queries=memory.share(memory.last_user_queries_percent),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragforge.context.pieces import Spot
 from ragforge.context.plan import Planned
-from ragforge.context.planner import Planner
+from ragforge.context.planner import BY_RULES, Planner
 from ragforge.context.receipt import Search
 from ragforge.domain.text import Json, plain
 from ragforge.llm.calls import Tool
@@ -32,11 +32,14 @@ class InitialContext:
     tools: Mapping[str, Tool]
     root: Path
     seconds: float
+    is_known: Callable[[str], Awaitable[bool]]  # whether code by words would find a word
 
     async def search(self, message: str) -> tuple[list[Spot], list[Search]]:
         """Return the lines that were found, and how each search went."""
         begun = time.monotonic()
         plan = await self.planner.plan(message)
+        if plan.made_by == BY_RULES:
+            plan = replace(plan, calls=tuple([c async for c in self._worth_it(plan.calls)]))
         chosen = Search(
             f"plan by {plan.made_by}",
             "failed" if plan.problem else "ok",
@@ -47,6 +50,19 @@ class InitialContext:
         results = await asyncio.gather(*(self._run(call) for call in plan.calls))
         spots = [spot for found, _ in results for spot in found]
         return spots, [chosen, *(search for _, search in results)]
+
+    async def _worth_it(self, calls: Iterable[Planned]) -> AsyncIterator[Planned]:
+        """Yield the searches that find more than others do: typos are for words nobody knows.
+
+        Rules cannot tell a typo; the words of the code can, at a fraction of the price.
+        """
+        for call in calls:
+            if call.tool != "search_files":
+                yield call
+                continue
+            words = [w for w in str(call.arguments["query"]).split() if not await self.is_known(w)]
+            if words:
+                yield replace(call, arguments={**call.arguments, "query": " ".join(words)})
 
     async def _run(self, call: Planned) -> tuple[list[Spot], Search]:
         begun = time.monotonic()

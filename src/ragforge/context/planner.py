@@ -18,6 +18,7 @@ from ragforge.search.tokenise import WORDS
 
 MESSAGE_CHARS = 4_000
 REMEMBERED = 200
+BY_RULES = "rules"
 SIMILAR = 0.8
 """How many of the words of two messages must be the same for one to reuse the other's plan."""
 
@@ -55,7 +56,7 @@ class Planner:
     async def plan(self, message: str) -> Plan:
         """Return the searches for a message. It never fails and is never later than its time."""
         if self.executor is None:
-            return Plan(tuple(planned(message)), "rules")
+            return Plan(tuple(planned(message)), BY_RULES)
         words = frozenset(WORDS.query(message))
         if (known := self._similar(words)) is not None:
             return Plan(known, "an earlier plan")
@@ -64,11 +65,11 @@ class Planner:
                 calls = await _ask(self.executor, message)
         except TimeoutError:
             problem = f"{self.model_name} took longer than {self.seconds:g} s"
-            return Plan(tuple(planned(message)), "rules", problem)
+            return Plan(tuple(planned(message)), BY_RULES, problem)
         except ModelError as error:
-            return Plan(tuple(planned(message)), "rules", str(error))
+            return Plan(tuple(planned(message)), BY_RULES, str(error))
         if not calls:
-            return Plan(tuple(planned(message)), "rules", f"{self.model_name} chose nothing")
+            return Plan(tuple(planned(message)), BY_RULES, f"{self.model_name} chose nothing")
         self._known[words] = calls
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
