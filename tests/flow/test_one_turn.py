@@ -62,7 +62,9 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
             ("user", QUESTION),
             ("system", second.content),
         ]
-        [hit, *_] = await app.search_memory(QUESTION, limit=5, everywhere=False)
+        [hit, *_] = await app.search_conversation_history(
+            QUESTION, max_results=5, levels=(), everywhere=False
+        )
         assert hit.conversation_id == first.conversation_id
         [session] = await app.sessions(everywhere=False)
         assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
@@ -117,7 +119,9 @@ async def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
         wanted = await app.ask("Authentication happens with a password and a token")
 
     async with open_app(settings, project) as app:
-        [best, *_] = await app.search_memory("signing in users", limit=5, everywhere=False)
+        [best, *_] = await app.search_conversation_history(
+            "signing in users", max_results=5, levels=(), everywhere=False
+        )
 
     assert best.turn.user.turn_index == wanted.turn_index
     assert best.found_by == ("meaning",)
@@ -129,13 +133,20 @@ async def test_turns_from_before_a_model_was_chosen_are_embedded_later(
     without = {**environ, "RAGFORGE_EMBEDDINGS__MODEL": "none"}
     async with open_app(load_settings(project, environ=without).settings, project) as app:
         await app.ask("Authentication happens with a password and a token")
-        assert await app.search_memory("signing in users", limit=5, everywhere=False) == []
+        assert (
+            await app.search_conversation_history(
+                "signing in users", max_results=5, levels=(), everywhere=False
+            )
+            == []
+        )
 
     settings = load_settings(project, environ=environ).settings
     async with open_app(settings, project):
         pass
     async with open_app(settings, project) as app:
-        found = await app.search_memory("signing in users", limit=5, everywhere=False)
+        found = await app.search_conversation_history(
+            "signing in users", max_results=5, levels=(), everywhere=False
+        )
 
     assert [hit.found_by for hit in found] == [("meaning",)]
 
@@ -154,7 +165,9 @@ async def test_a_directory_has_its_own_session_and_a_project_its_own_memory(
         inside = await app.ask(QUESTION)
     async with open_app(settings, elsewhere) as app:
         outside = await app.ask(QUESTION)
-        everywhere = await app.search_memory(STATEMENT, limit=5, everywhere=True)
+        everywhere = await app.search_conversation_history(
+            STATEMENT, max_results=5, levels=(), everywhere=True
+        )
 
     assert len({here.conversation_id, inside.conversation_id, outside.conversation_id}) == 3
     assert STATEMENT in inside.passages[0].text
@@ -193,7 +206,9 @@ async def test_a_secret_is_not_stored_and_the_rest_of_the_words_is(
     async with open_app(settings, project) as app:
         answer = await app.ask(f"Why does postgres://shop:{secret}@db.local/shop refuse me?")
         stored = await app.store.conversations.messages(answer.conversation_id)
-        [hit] = await app.search_memory("postgres refuse", limit=3, everywhere=False)
+        [hit] = await app.search_conversation_history(
+            "postgres refuse", max_results=3, levels=(), everywhere=False
+        )
 
     assert secret not in str(stored)
     assert "postgres://shop:[redacted: password]@db.local/shop" in hit.turn.user.content

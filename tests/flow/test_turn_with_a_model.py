@@ -165,10 +165,14 @@ async def test_another_embedding_model_takes_over_in_the_background(
     ).settings
 
     async with open_app(after, project) as app:
-        by_words = await app.search_memory("password token", limit=3, everywhere=False)
+        by_words = await app.search_conversation_history(
+            "password token", max_results=3, levels=(), everywhere=False
+        )
         seen: list[int] = []
         missing, every = await app.embed_memory(seen.append)
-        [hit] = await app.search_memory("signing in users", limit=3, everywhere=False)
+        [hit] = await app.search_conversation_history(
+            "signing in users", max_results=3, levels=(), everywhere=False
+        )
 
     assert by_words[0].turn.user.content.startswith("Authentication")
     assert (missing, every) == (0, 1)

@@ -30,7 +30,7 @@ from ragforge.domain.conversations import Conversation, ConversationFilter, Memo
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
-from ragforge.errors import InputError, StoreError
+from ragforge.errors import ConversationNotFound, InputError, StoreError
 from ragforge.jobs.worker import Worker
 from ragforge.llm.analyze import batch_analyze
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -42,7 +42,7 @@ from ragforge.memory.embed import embed_missing, enqueue_missing
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
 from ragforge.memory.levels.condense import Condenser
-from ragforge.memory.recall import Recall, TurnHit
+from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
 from ragforge.memory.sessions import SessionLine
 from ragforge.ports.store import Store
@@ -118,12 +118,6 @@ class App:
         """
         return await search_code(self.brain, question, limit, under, on_step)
 
-    async def search_memory(self, query: str, limit: int, everywhere: bool) -> list[TurnHit]:
-        """Return past turns of this project, or of all, that bear on the query."""
-        project = None if everywhere else str(self.project_path)
-        where = MemoryFilter(project_path=project)
-        return await self.recall.turns(query, where, limit)
-
     async def search_conversation_history(
         self,
         query: str,
@@ -166,15 +160,12 @@ class App:
 
     async def _session(self, start: str) -> str:
         """Return the id of the session whose id starts so."""
-        known = await self.store.conversations.find(ConversationFilter(), limit=SESSIONS_SHOWN)
-        found = {one.uuid for one in known if one.uuid.startswith(start)}
-        if start in found or len(found) == 1:
-            return start if start in found else found.pop()
-        if not found:
+        try:
+            return (await sessions.resolve(self.store.conversations, start)).uuid
+        except ConversationNotFound as error:
             raise InputError(
                 f"No session's id starts with {start!r}. See `ragforge sessions list`."
-            )
-        raise InputError(f"{len(found)} sessions' ids start with {start!r}. Give more of it.")
+            ) from error
 
     async def sessions(self, everywhere: bool) -> list[SessionLine]:
         """Return the sessions of this directory, or all, the last active first."""

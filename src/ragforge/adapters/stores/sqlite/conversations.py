@@ -13,8 +13,6 @@ from ragforge.adapters.stores.rows import (
     Row,
     conversation_of,
     conversation_row,
-    reference_of,
-    reference_row,
 )
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite import summaries as summary_rows
@@ -23,6 +21,7 @@ from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import copy_until
 from ragforge.adapters.stores.sqlite.common_words import CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.references import References
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
     as_json,
@@ -34,7 +33,6 @@ from ragforge.adapters.stores.sqlite.sql import (
 )
 from ragforge.adapters.stores.sqlite.sql import one as one_row
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
-from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -55,7 +53,7 @@ if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.turn_words import TurnWords
 
 
-class SqliteConversations:
+class SqliteConversations(References):
     """Keeps the promises of `ConversationStore`."""
 
     def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
@@ -123,7 +121,7 @@ class SqliteConversations:
 
     async def message(self, message_id: str) -> Message:
         def work(connection: apsw.Connection) -> Message:
-            return message_rows.load(connection, [_message_row(connection, message_id)])[0]
+            return message_rows.load(connection, [message_rows.existing(connection, message_id)])[0]
 
         return await self._database.read(work)
 
@@ -212,7 +210,7 @@ class SqliteConversations:
 
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
-            source = _message_row(connection, message_id)
+            source = message_rows.existing(connection, message_id)
             empty = replace(into, message_count=0, turn_count=0, total_chars=0)
             insert(connection, "conversation", conversation_row(empty))
             copy_until(connection, source, _row(connection, into.uuid), self._tokeniser)
@@ -323,94 +321,9 @@ class SqliteConversations:
             )
         )
 
-    async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
-        rows = [reference_row(message_id, reference) for reference in references]
-
-        def work(connection: apsw.Connection) -> None:
-            _message_row(connection, message_id)
-            for row in rows:
-                upsert(connection, "reference", row, ["owner_id", "scope_id"])
-
-        await self._database.write(work)
-
-    async def references(self, message_id: str) -> list[CodeReference]:
-        def work(connection: apsw.Connection) -> list[CodeReference]:
-            _message_row(connection, message_id)
-            rows = select(
-                connection,
-                """SELECT * FROM reference WHERE owner_id = ?
-                   ORDER BY file, qualified_name, scope_id""",
-                (message_id,),
-            )
-            return [reference_of(row) for row in rows]
-
-        return await self._database.read(work)
-
-    async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
-        statement = """SELECT * FROM reference WHERE owner_id IN (SELECT value FROM json_each(?))
-                       ORDER BY file, qualified_name, scope_id"""
-
-        def work(connection: apsw.Connection) -> dict[str, list[CodeReference]]:
-            found: dict[str, list[CodeReference]] = {}
-            for row in select(connection, statement, (as_json(list(message_ids)),)):
-                found.setdefault(row["owner_id"], []).append(reference_of(row))
-            return found
-
-        return await self._database.read(work)
-
-    async def conversations_about(
-        self, scope_id: str | None = None, file: str | None = None
-    ) -> list[Conversation]:
-        where = Where().add("r.scope_id = ?", scope_id).add("r.file = ?", file)
-        statement = f"""
-            SELECT * FROM conversation WHERE uuid IN (
-              SELECT m.conversation_id FROM reference r JOIN message m ON m.uuid = r.owner_id
-              WHERE {where})
-            ORDER BY updated_ms DESC, uuid
-        """
-        return await self._database.read(
-            lambda c: [conversation_of(row) for row in select(c, statement, where.bindings)]
-        )
-
-    async def conversations_touching(
-        self,
-        *,
-        files: Sequence[str] = (),
-        scope_ids: Sequence[str] = (),
-        names: Sequence[str] = (),
-        project_path: str | None = None,
-    ) -> list[Conversation]:
-        statement = f"""
-            WITH owners (id) AS (
-              SELECT owner_id FROM reference
-              WHERE file IN (SELECT value FROM json_each(:files))
-                OR scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED}
-              UNION ALL
-              SELECT owner_id FROM mention
-              WHERE path IN (SELECT value FROM json_each(:files))
-                OR (kind = 'scope' AND target_id IN (SELECT value FROM json_each(:scopes)))
-                OR {_NAMED})
-            SELECT * FROM conversation WHERE uuid IN (
-              SELECT conversation_id FROM message WHERE uuid IN (SELECT id FROM owners)
-              UNION ALL
-              SELECT conversation_id FROM summary WHERE uuid IN (SELECT id FROM owners))
-            AND (:project IS NULL OR project_path = :project)
-            ORDER BY updated_ms DESC, uuid"""
-        bindings = {
-            "files": as_json(files),
-            "scopes": as_json(scope_ids),
-            "names": as_json(names),
-            "project": project_path,
-        }
-        return await self._database.read(
-            lambda c: [conversation_of(row) for row in select(c, statement, bindings)]
-        )
-
 
 _LAST = "\U0010ffff"
 """Sorts after every other character."""
-_NAMED = """EXISTS (SELECT 1 FROM json_each(:names) WHERE qualified_name = value
-    OR substr(qualified_name, -length(value) - 1) = '.' || value)"""
 
 
 def _row(connection: apsw.Connection, conversation_id: str) -> Row:
@@ -418,14 +331,6 @@ def _row(connection: apsw.Connection, conversation_id: str) -> Row:
     row = one_row(connection, "SELECT * FROM conversation WHERE uuid = ?", (conversation_id,))
     if row is None:
         raise ConversationNotFound(conversation_id)
-    return row
-
-
-def _message_row(connection: apsw.Connection, message_id: str) -> Row:
-    check_text("message_id", message_id)
-    row = message_rows.row_of(connection, message_id)
-    if row is None:
-        raise MessageNotFound(message_id)
     return row
 
 

@@ -19,8 +19,9 @@ from ragforge.adapters.stores.rows import (
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
+from ragforge.domain.text import check_text
 from ragforge.domain.turns import messages_to_turns, turn_text
-from ragforge.errors import TurnNotFound
+from ragforge.errors import MessageNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
 
@@ -170,6 +171,15 @@ def calls_in(
 
 def row_of(connection: apsw.Connection, message_id: str) -> Row | None:
     return one(connection, "SELECT * FROM message WHERE uuid = ?", (message_id,))
+
+
+def existing(connection: apsw.Connection, message_id: str) -> Row:
+    """Return a message's row. Raises MessageNotFound."""
+    check_text("message_id", message_id)
+    row = row_of(connection, message_id)
+    if row is None:
+        raise MessageNotFound(message_id)
+    return row
 
 
 _CALLS = """
