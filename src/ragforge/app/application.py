@@ -7,16 +7,14 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from ragforge.agent.answer import Answer
-from ragforge.agent.turn import Agent
 from ragforge.app.background import ingest_job, is_project, open_condenser, open_worker
 from ragforge.app.code import open_brain, search_code
-from ragforge.app.context import open_context
 from ragforge.app.elsewhere import work_elsewhere
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
@@ -24,8 +22,6 @@ from ragforge.brain.find import CodeHit
 from ragforge.brain.ingest import OnStep
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
-from ragforge.context.build import ContextBuilder, EnrichedContext
-from ragforge.context.receipt import Receipt, receipt_of
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Level
@@ -47,11 +43,18 @@ from ragforge.memory.record import Recorder
 from ragforge.memory.sessions import SessionLine
 from ragforge.ports.store import Store
 
+if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
+    from ragforge.agent.turn import Agent
+    from ragforge.context.build import ContextBuilder, EnrichedContext
+    from ragforge.context.receipt import Receipt
+    from ragforge.llm.ask import Asker
+
 SESSIONS_SHOWN = 1_000
 LATEST = 50
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class App:
     """RagForge, opened in a directory."""
 
@@ -60,14 +63,27 @@ class App:
     store: Store
     recall: Recall
     brain: Brain
-    agent: Agent
-    context: ContextBuilder
+    chat: Asker | None
+    settings: Settings
     recorder: Recorder
     condenser: Condenser
     history: History
     worker: Worker
     meter: Meter
     keeps_known: bool  # whether asking brings the project's code up to date beside the answer
+
+    @cached_property
+    def context(self) -> ContextBuilder:
+        """What builds the context of a message; most commands need none of it."""
+        from ragforge.app.context import open_context
+
+        return open_context(self.settings, self.store, self.recall, self.brain, self.chat)
+
+    @cached_property
+    def agent(self) -> Agent:
+        from ragforge.agent.turn import Agent
+
+        return Agent(self.context, self.recorder, self.chat)
 
     async def ask(self, question: str) -> Answer:
         """Answer in the current session of the directory.
@@ -97,6 +113,8 @@ class App:
 
     async def last_receipt(self) -> Receipt | None:
         """Return the account of the last answer's context in the current session, if any."""
+        from ragforge.context.receipt import receipt_of
+
         known = ConversationFilter(cwd=str(self.cwd), status="active")
         for conversation in await self.store.conversations.find(known, limit=1):
             latest = await self.store.conversations.latest_messages(conversation.uuid, LATEST)
@@ -183,7 +201,7 @@ class App:
 
         Raises ModelMissing if no chat model is configured, InputError for a bad schema.
         """
-        executor = StructuredLLMExecutor(needed(self.agent.chat))
+        executor = StructuredLLMExecutor(needed(self.chat))
         return await batch_analyze(executor, items, task, output_schema, on_progress=on_progress)
 
     async def embed_memory(self, on_progress: Callable[[int], None]) -> tuple[int, int]:
@@ -228,8 +246,8 @@ async def open_app(settings: Settings, cwd: Path, *, detach: bool = False) -> As
 
 
 async def _close_models(app: App) -> None:
-    if app.agent.chat is not None:
-        await app.agent.chat.model.close()
+    if app.chat is not None:
+        await app.chat.model.close()
     if app.recall.embedder is not None:
         await app.recall.embedder.close()
 
@@ -244,15 +262,14 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     memory = settings.agent.memory
     recorder = Recorder(store, embedder.name if embedder else None, memory.max_result_chars)
     condenser = open_condenser(settings, store, embedder, chat)
-    builder = open_context(settings, store, recall, brain, chat)
     return App(
         cwd=place,
         project_path=project,
         store=store,
         recall=recall,
         brain=brain,
-        agent=Agent(builder, recorder, chat),
-        context=builder,
+        chat=chat,
+        settings=settings,
         recorder=recorder,
         condenser=condenser,
         history=History(store),
