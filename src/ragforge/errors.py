@@ -13,6 +13,7 @@ RagForgeError
 │   ├── BadPattern                a regular expression or glob that cannot be used
 │   └── InvalidVector             empty, zero, NaN or infinite
 │       └── DimensionMismatch     another length than its model's
+├── Declined                      the user, or a rule of the user's, said no
 ├── ModelError                    a model cannot do what was asked
 │   ├── ModelMissing              none is configured, or its library is not installed
 │   ├── KeyRejected               the provider wants a key, or another one
@@ -20,6 +21,7 @@ RagForgeError
 │   │   └── ToolsUnsupported      this model cannot call tools
 │   ├── ModelUnavailable          the provider fails; trying again may help
 │   │   └── ModelBusy             too many requests; it may say how long to wait
+│   ├── BrokeOff                  an answer stopped in the middle
 │   ├── BadAnswer                 the answer cannot be read, or breaks its schema
 │   ├── SpendCapReached           the next request could cost more than is allowed
 │   └── EmbedderUnavailable       the embedding model cannot be loaded
@@ -149,6 +151,10 @@ class DimensionMismatch(InvalidVector):
         self.actual = actual
 
 
+class Declined(RagForgeError):
+    """What a tool wanted to do is not allowed; the message is for the model."""
+
+
 class ModelError(RagForgeError):
     """A model cannot do what was asked."""
 
@@ -179,6 +185,10 @@ class ModelBusy(ModelUnavailable):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after  # seconds, where the provider said so
+
+
+class BrokeOff(ModelError):
+    """An answer stopped in the middle, after some of it was shown."""
 
 
 class BadAnswer(ModelError):

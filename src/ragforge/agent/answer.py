@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
-from ragforge.context.build import EnrichedContext, format_context_for_agent
+from ragforge.context.build import EnrichedContext
 from ragforge.context.receipt import Receipt
-from ragforge.domain.chat import ChatRequest, Reply, Usage, UserSays
+from ragforge.domain.chat import Usage
+from ragforge.domain.conversations import ToolCall
 from ragforge.domain.hits import TurnHit
 from ragforge.domain.turns import Turn
-from ragforge.llm.ask import Asker
-from ragforge.llm.prompts import prompt
+
+Stopped: TypeAlias = Literal["failed", "time", "spend"]
 
 PASSAGES = 3
 CODE_PASSAGES = 5
@@ -35,25 +37,16 @@ class Answer:
     passages: tuple[Passage, ...]
     receipt: Receipt  # what it rests on, and why
     reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
     model: str | None = None  # who wrote it; None: nobody, it is what was found
-    problem: str | None = None  # why the model did not write it
+    problem: str | None = None  # why the model did not write it, or not to the end
+    stopped: Stopped | None = None  # what ended it before its end; it can be gone on with
     usage: Usage = field(default_factory=Usage)
 
-
-async def by_model(chat: Asker, context: EnrichedContext, question: str) -> Reply:
-    """Have a model answer, with the context before the question. Raises ModelError."""
-    known = format_context_for_agent(context)
-    text = f"{known}\n\n# Question\n\n{question}" if known else question
-    system = prompt("ragforge.agent.prompts", "system")
-    return await chat.ask(ChatRequest((UserSays(text),), system=system))
-
-
-def written_into(answer: Answer, reply: Reply, model: str) -> Answer:
-    """Return the answer with a model's words in place of what was found."""
-    said = reply.message
-    return replace(
-        answer, content=said.text, reasoning=said.reasoning, model=model, usage=reply.usage
-    )
+    @property
+    def context_used(self) -> Receipt:
+        """The account of what the model was given before the question."""
+        return self.receipt
 
 
 def from_passages(context: EnrichedContext) -> str:

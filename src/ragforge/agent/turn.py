@@ -1,53 +1,213 @@
-"""The turn: record the question, build the context, answer, record the answer, queue the rest."""
+"""The turn: record the question, build the context, answer with tools, record, queue the rest."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from ragforge.agent.answer import Answer, by_model, from_passages, passages_of, written_into
-from ragforge.context.build import ContextBuilder
-from ragforge.errors import ModelError
+from ragforge.agent.answer import Answer, Stopped, from_passages, passages_of
+from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, unheard
+from ragforge.agent.permissions import Approve, nobody
+from ragforge.agent.progress import Progress
+from ragforge.agent.replay import GO_ON, replayed
+from ragforge.context.build import ContextBuilder, EnrichedContext, format_context_for_agent
+from ragforge.domain.chat import ChatMessage, ChatRequest, Reply, UserSays
+from ragforge.domain.conversations import Message
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.errors import InputError, ModelError, SpendCapReached
 from ragforge.llm.ask import Asker
+from ragforge.llm.calls import Tool
+from ragforge.llm.loop import ToolLoop
+from ragforge.llm.prompts import prompt
+from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
+
+INTERRUPTED = "Interrupted by the user."
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLimits:
+    """How much one turn may take."""
+
+    steps: int = 50  # answers of the model
+    seconds: float = 1800.0
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the tools of one turn work with."""
+
+    conversation_id: str
+    asker: Asker
+    approve: Approve
+    on_event: OnEvent
+
+
+Equip: TypeAlias = Callable[[Desk], Sequence[Tool]]
+"""Returns the tools of one turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Takes turns: with a chat model, or with what it finds alone."""
+    """Takes turns: with a chat model and tools, or with what it finds alone."""
 
     builder: ContextBuilder
     recorder: Recorder
     chat: Asker | None
+    equip: Equip = field(default=lambda desk: ())
+    limits: TurnLimits = field(default_factory=TurnLimits)
 
-    async def take_turn(self, conversation_id: str, question: str) -> Answer:
+    async def take_turn(
+        self,
+        conversation_id: str,
+        question: str,
+        *,
+        on_event: OnEvent = unheard,
+        approve: Approve = nobody,
+    ) -> Answer:
         """Answer a question. It is durable before anything else happens to it.
 
-        A model that fails does not break the turn: what was found is the answer then.
+        A model that fails does not break the turn: what was done until then stays, and what was
+        found is the answer where nothing was. Whoever cancels it finds it stored as far as it
+        went, marked as interrupted.
         """
         asked = await self.recorder.question(conversation_id, question)
+        return await self._answer(conversation_id, asked, question, (), on_event, approve)
+
+    async def resume_turn(
+        self, conversation_id: str, *, on_event: OnEvent = unheard, approve: Approve = nobody
+    ) -> Answer:
+        """Go on with the last turn, which broke off or has no answer; nothing is said twice.
+
+        Raises InputError if there is no turn.
+        """
+        turn = await self._last_turn(conversation_id)
+        replies = turn.replies
+        question = turn.user.content
+        return await self._answer(conversation_id, turn.user, question, replies, on_event, approve)
+
+    async def _last_turn(self, conversation_id: str) -> Turn:
         conversation = await self.recorder.store.conversations.get(conversation_id)
-        # What was stored has no secrets in it: searches and their receipt must not either.
-        context = await self.builder.build_enriched_context(conversation, asked.content, asked.uuid)
-        answer = Answer(
-            content=from_passages(context),
-            conversation_id=conversation_id,
-            turn_index=asked.turn_index or 0,
-            passages=passages_of(context),
-            receipt=context.receipt,
-        )
-        if self.chat is not None:
-            try:
-                reply = await by_model(self.chat, context, question)
-                answer = written_into(answer, reply, self.chat.model.name)
-            except ModelError as error:
-                answer = replace(answer, problem=str(error))
-        await self.recorder.answer(
-            conversation_id,
-            asked.turn_index,
-            answer.content,
-            reasoning=answer.reasoning,
-            receipt=context.receipt.to_json(),
-            by_model=answer.model is not None,
-        )
+        last = conversation.turn_count - 1
+        messages = await self.recorder.store.conversations.messages(conversation_id, last)
+        turns = messages_to_turns(messages)
+        if not turns:
+            raise InputError("There is no turn to go on with yet. Ask something.")
+        return turns[-1]
+
+    async def _answer(
+        self,
+        conversation_id: str,
+        asked: Message,
+        question: str,
+        before: Sequence[Message],
+        on_event: OnEvent,
+        approve: Approve,
+    ) -> Answer:
+        on_event(Asked(conversation_id, asked.turn_index or 0))
+        progress = Progress(self.recorder, conversation_id, asked.turn_index, on_event)
+        try:
+            conversation = await self.recorder.store.conversations.get(conversation_id)
+            # What was stored has no secrets in it: searches and their receipt must not either.
+            context = await self.builder.build_enriched_context(
+                conversation, asked.content, asked.uuid
+            )
+            progress.receipt = context.receipt
+            on_event(ContextBuilt(context.receipt))
+            answer = Answer(
+                content="",
+                conversation_id=conversation_id,
+                turn_index=asked.turn_index or 0,
+                passages=passages_of(context),
+                receipt=context.receipt,
+            )
+            if self.chat is not None:
+                desk = Desk(conversation_id, self._metered(self.chat), approve, on_event)
+                answer = await self._by_model(desk, context, question, before, progress, answer)
+            if answer.model is None:
+                answer = replace(answer, content=from_passages(context))
+                await progress.cut_off(answer.content)
+        except asyncio.CancelledError:
+            await progress.cut_off(INTERRUPTED)
+            await self.recorder.end_turn(conversation_id, asked.uuid)
+            raise
         await self.recorder.end_turn(conversation_id, asked.uuid)
+        on_event(Done(answer))
         return answer
+
+    def _metered(self, chat: Asker) -> Asker:
+        return replace(chat, meter=Meter(self.limits.usd, chat.meter))
+
+    async def _by_model(
+        self,
+        desk: Desk,
+        context: EnrichedContext,
+        question: str,
+        before: Sequence[Message],
+        progress: Progress,
+        answer: Answer,
+    ) -> Answer:
+        """Have the model answer, as far as it gets."""
+        problem: str | None = None
+        why: Stopped = "failed"
+        try:
+            async with asyncio.timeout(self.limits.seconds) as limit:
+                await self._loop(desk, progress).run(self._request(context, question, before))
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            why, problem = (
+                "time",
+                f"A turn may take {self.limits.seconds:g} seconds; they are over.",
+            )
+        except SpendCapReached as error:
+            why, problem = "spend", str(error)
+        except ModelError as error:
+            problem = str(error)
+        stopped = None if problem is None or progress.is_empty else why
+        if stopped is not None:
+            await progress.cut_off(f"The answer broke off. {problem}")
+        return replace(
+            answer,
+            content=progress.text,
+            reasoning=progress.reasoning,
+            tool_calls=tuple(progress.calls),
+            model=None if progress.is_empty else desk.asker.model.name,
+            problem=problem,
+            stopped=stopped,
+            usage=desk.asker.meter.total,
+        )
+
+    def _loop(self, desk: Desk, progress: Progress) -> ToolLoop:
+        asker = desk.asker
+
+        async def ask(request: ChatRequest) -> Reply:
+            if request.schema is None:
+                reply = await asker.stream(request, progress.piece)
+            else:  # JSON with calls in it is not for reading
+                reply = await asker.ask(request)
+            desk.on_event(Used(asker.meter.total))
+            return reply
+
+        return ToolLoop(
+            ask,
+            self.equip(desk),
+            self.limits.steps,
+            on_call=progress.finished,
+            on_start=progress.started,
+            on_round=progress.end_round,
+            native=asker.model.calls_tools,
+        )
+
+    def _request(
+        self, context: EnrichedContext, question: str, before: Sequence[Message]
+    ) -> ChatRequest:
+        known = format_context_for_agent(context)
+        text = f"{known}\n\n# Question\n\n{question}" if known else question
+        messages: list[ChatMessage] = [UserSays(text), *replayed(before)]
+        if len(messages) > 1:
+            messages.append(UserSays(GO_ON))
+        return ChatRequest(tuple(messages), system=prompt("ragforge.agent.prompts", "system"))

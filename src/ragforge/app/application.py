@@ -45,6 +45,8 @@ from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
     from ragforge.agent.answer import Answer
+    from ragforge.agent.events import OnEvent
+    from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent
     from ragforge.context.build import ContextBuilder, EnrichedContext
     from ragforge.context.receipt import Receipt
@@ -81,23 +83,63 @@ class App:
 
     @cached_property
     def agent(self) -> Agent:
-        from ragforge.agent.turn import Agent
+        """What takes turns."""
+        from ragforge.app.turns import open_agent
 
-        return Agent(self.context, self.recorder, self.chat)
+        return open_agent(self)
 
-    async def ask(self, question: str) -> Answer:
-        """Answer in the current session of the directory.
+    async def ask(
+        self,
+        question: str,
+        session: str | None = None,
+        *,
+        on_event: OnEvent | None = None,
+        approve: Approve | None = None,
+    ) -> Answer:
+        """Answer in a session, given by its id, or in the current one of the directory.
 
+        A door that listens is told every event; one that approves is asked before anything is
+        changed, and without one nothing is. Cancelled, the turn is stored as far as it went.
         Raises InputError if the question is empty.
         """
+        from ragforge.agent.events import unheard
+        from ragforge.agent.permissions import nobody
+
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
-        conversations = self.store.conversations
-        session = await sessions.current(conversations, self.cwd, self.project_path)
-        answer = await self.agent.take_turn(session.uuid, question)
-        if self.keeps_known and (await self.brain.is_known() or is_project(self.project_path)):
-            await self.store.jobs.enqueue([ingest_job(self.brain)])
+        if session is None:
+            conversations = self.store.conversations
+            session = (await sessions.current(conversations, self.cwd, self.project_path)).uuid
+        answer = await self.agent.take_turn(
+            session, question, on_event=on_event or unheard, approve=approve or nobody
+        )
+        await self.keep_known()
         return answer
+
+    async def retry(
+        self,
+        session: str,
+        *,
+        on_event: OnEvent | None = None,
+        approve: Approve | None = None,
+    ) -> Answer:
+        """Go on with the last turn of a session, which broke off or has no answer.
+
+        Raises InputError if there is none.
+        """
+        from ragforge.agent.events import unheard
+        from ragforge.agent.permissions import nobody
+
+        return await self.agent.resume_turn(
+            session, on_event=on_event or unheard, approve=approve or nobody
+        )
+
+    async def keep_known(self) -> bool:
+        """Have the project's code brought up to date in the background, where that is wanted."""
+        wanted = self.keeps_known and (await self.brain.is_known() or is_project(self.project_path))
+        if wanted:
+            await self.store.jobs.enqueue([ingest_job(self.brain)])
+        return wanted
 
     async def build_context(self, message: str) -> EnrichedContext:
         """Return the context that a message would get in the current session; nothing is stored.

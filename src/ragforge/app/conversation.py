@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.app.application import App
 from ragforge.domain import conversations as domain
@@ -15,6 +16,11 @@ from ragforge.errors import InputError, MessageNotFound
 from ragforge.memory import sessions
 from ragforge.memory.exchange.export import export_conversation
 from ragforge.memory.recall import TurnHit
+
+if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
+    from ragforge.agent.events import Event, OnEvent
+    from ragforge.agent.permissions import Approve
 
 Strategy: TypeAlias = Literal["recent", "relevant", "hybrid"]
 
@@ -50,6 +56,46 @@ class Conversation:
         """Read title, tags and counters anew."""
         self._facts = await self._app.store.conversations.get(self.id)
         return self._facts
+
+    async def send_message(
+        self, text: str, *, on_event: OnEvent | None = None, approve: Approve | None = None
+    ) -> Answer:
+        """Ask, and return the answer with its tool calls, reasoning and `context_used`.
+
+        `on_event` is told everything while it happens. `approve` is asked before a file is
+        changed or a command run that is not read-only; without it, neither is done.
+        Raises InputError if the text is empty.
+        """
+        return await self._app.ask(text, self.id, on_event=on_event, approve=approve)
+
+    async def stream_message(
+        self, text: str, *, approve: Approve | None = None
+    ) -> AsyncIterator[Event]:
+        """Ask, and give every event as it comes; the last is `Done` with the answer.
+
+        Whoever stops listening interrupts the turn; it is stored as far as it went.
+        """
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        asking = asyncio.create_task(
+            self.send_message(text, on_event=events.put_nowait, approve=approve)
+        )
+        asking.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await asking
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
+    async def retry(
+        self, *, on_event: OnEvent | None = None, approve: Approve | None = None
+    ) -> Answer:
+        """Go on with the last turn, which broke off or has no answer.
+
+        Raises InputError if there is none.
+        """
+        return await self._app.retry(self.id, on_event=on_event, approve=approve)
 
     async def store_turn(
         self,

@@ -91,9 +91,38 @@ class ContextSettings(_Section):
     )
 
 
+class TurnSettings(_Section):
+    """How much one turn may take."""
+
+    max_steps: int = Field(
+        default=50, ge=1, le=10_000, description="Answers of the model; then it must conclude."
+    )
+    max_seconds: int = Field(
+        default=1_800, ge=1, le=86_400, description="Time; what was done until then stays."
+    )
+    max_spend_usd: float | None = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="What models may cost; what was done until then stays.",
+        json_schema_extra={"user_only": True},
+    )
+
+
+def default_state() -> str:
+    return platformdirs.user_data_dir("ragforge", appauthor=False)
+
+
 class AgentSettings(_Section):
     """How the agent works."""
 
+    state_dir: str = Field(
+        default_factory=default_state,
+        min_length=1,
+        description="Where copies for /undo, permissions and the history of input are kept.",
+        json_schema_extra={"user_only": True},
+    )
+    turn: TurnSettings = Field(default_factory=TurnSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     context: ContextSettings = Field(default_factory=ContextSettings)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from ragforge.domain.chat import ChatRequest, Reply
+from ragforge.domain.chat import ChatRequest, ReasoningPiece, Reply, TextPiece
+from ragforge.errors import BadAnswer, BrokeOff, ModelUnavailable
 from ragforge.llm.retry import Patience, patiently
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
+
+OnPiece: TypeAlias = Callable[[TextPiece | ReasoningPiece], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,5 +31,29 @@ class Asker:
             reply = await self.model.reply(request)
             self.meter.add(reply.usage)
             return reply
+
+        return await patiently(once, self.patience)
+
+    async def stream(self, request: ChatRequest, on_piece: OnPiece) -> Reply:
+        """Return the model's answer, told piece by piece as it comes. Raises ModelError.
+
+        Once a piece was told nothing is tried again: it would be told twice. BrokeOff then.
+        """
+
+        async def once() -> Reply:
+            self.meter.check()
+            told = False
+            try:
+                async for event in self.model.stream(request):
+                    if isinstance(event, Reply):
+                        self.meter.add(event.usage)
+                        return event
+                    told = True
+                    on_piece(event)
+            except ModelUnavailable as error:
+                if told:
+                    raise BrokeOff(str(error)) from error
+                raise
+            raise BadAnswer(f"{self.model.name} ended its answer without a word.")
 
         return await patiently(once, self.patience)

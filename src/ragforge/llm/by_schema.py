@@ -45,10 +45,13 @@ def told_of_tools(system: str, tools: Sequence[ToolSpec]) -> str:
     return f"{system}\n\n{about}".strip()
 
 
-def read_calls(text: str, iteration: int) -> tuple[tuple[ToolRequest, ...], str]:
-    """Return the calls an answer asks for, and the final answer as JSON where it has one.
+def read_calls(
+    text: str, iteration: int, in_words: bool = False
+) -> tuple[tuple[ToolRequest, ...], str]:
+    """Return the calls an answer asks for, and the final answer where it has one.
 
-    An answer that keeps to no shape at all is taken as final.
+    That is JSON, or with `in_words` the words themselves. An answer that keeps to no shape at
+    all is taken as final.
     """
     try:
         value = read_json(text)
@@ -62,4 +65,8 @@ def read_calls(text: str, iteration: int) -> tuple[tuple[ToolRequest, ...], str]
         if isinstance(call, dict) and "name" in call
     )
     final = value.get("answer")
-    return requests, "" if final is None else json.dumps(final, ensure_ascii=False)
+    if final is None:
+        return requests, ""
+    if in_words and isinstance(final, str):
+        return requests, final
+    return requests, json.dumps(final, ensure_ascii=False)

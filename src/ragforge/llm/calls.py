@@ -13,6 +13,7 @@ from ragforge.domain.text import Json, plain
 from ragforge.errors import RagForgeError
 
 Run: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[Json]]
+OnStart: TypeAlias = Callable[[ToolRequest], None]
 OnCall: TypeAlias = Callable[["ExecutedCall"], None]
 
 RESULT_CHARS = 20_000
@@ -54,6 +55,7 @@ async def run_calls(
     requests: Sequence[ToolRequest],
     iteration: int,
     on_call: OnCall | None = None,
+    on_start: OnStart | None = None,
 ) -> list[ExecutedCall]:
     """Run the calls of one answer and return them in its order.
 
@@ -65,7 +67,7 @@ async def run_calls(
     together: list[ToolRequest] = []
 
     async def finish() -> None:
-        calls = (_run(known, request, iteration, on_call) for request in together)
+        calls = (_run(known, request, iteration, on_call, on_start) for request in together)
         done.extend(await asyncio.gather(*calls))
         together.clear()
 
@@ -82,8 +84,14 @@ async def run_calls(
 
 
 async def _run(
-    known: Mapping[str, Tool], request: ToolRequest, iteration: int, on_call: OnCall | None
+    known: Mapping[str, Tool],
+    request: ToolRequest,
+    iteration: int,
+    on_call: OnCall | None,
+    on_start: OnStart | None,
 ) -> ExecutedCall:
+    if on_start is not None:
+        on_start(request)
     start = time.perf_counter()
     result: Json = None
     error: str | None = None

@@ -155,7 +155,12 @@ class StructuredLLMExecutor:
             request, text = await self._answer(request)
         else:
             loop = ToolLoop(
-                self._asker, tools.tools, tools.rounds, on_call, self._native, batch.calls
+                self._asker.ask,
+                tools.tools,
+                tools.rounds,
+                on_call,
+                native=self._native,
+                calls=batch.calls,
             )
             request = replace(request, tool_choice=tools.choice)
             request, text = await loop.run(request, answer=task.output is not None)

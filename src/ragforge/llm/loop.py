@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from ragforge.domain.chat import ChatRequest, ModelSays, ToolRequest, ToolSays, UserSays
+from ragforge.domain.chat import ChatRequest, ModelSays, Reply, ToolRequest, ToolSays, UserSays
 from ragforge.errors import ToolsUnsupported
-from ragforge.llm.ask import Asker
 from ragforge.llm.by_schema import read_calls, shape_with_calls, told_of_tools
-from ragforge.llm.calls import ExecutedCall, OnCall, Tool, run_calls
+from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
+
+Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
+OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One answer of the model and the calls that it asked for, done."""
+
+    text: str
+    reasoning: str
+    calls: tuple[ExecutedCall, ...]
 
 
 @dataclass(slots=True)
 class ToolLoop:
     """Rounds of one conversation; its calls are there whatever happens to the rest."""
 
-    asker: Asker
+    ask: Ask
     tools: Sequence[Tool]
     rounds: int
     on_call: OnCall | None = None
+    on_start: OnStart | None = None
+    on_round: OnRound | None = None
     native: bool = True
     calls: list[ExecutedCall] = field(default_factory=list)
 
@@ -32,15 +46,21 @@ class ToolLoop:
         text = ""
         for iteration in range(1, self.rounds + 1):
             said, wishes, text = await self._next(request, iteration)
-            made = await run_calls(self.tools, wishes, iteration, self.on_call)
+            made = await run_calls(self.tools, wishes, iteration, self.on_call, self.on_start)
             self.calls += made
+            await self._tell(text, said, made)
             request = self._with(request, said, *self._results(made))
             if not wishes:
                 return self._without_tools(request), text
         if answer:
             said, _, text = await self._next(request, self.rounds + 1)
+            await self._tell(text, said, ())
             request = self._with(request, said)
         return self._without_tools(request), text
+
+    async def _tell(self, text: str, said: ModelSays, made: Sequence[ExecutedCall]) -> None:
+        if self.on_round is not None:
+            await self.on_round(Round(text, said.reasoning, tuple(made)))
 
     def _without_tools(self, request: ChatRequest) -> ChatRequest:
         """Return the request for what is still to be said: no more calls.
@@ -60,7 +80,7 @@ class ToolLoop:
                 if iteration > 1 and choice == "required":
                     choice = "auto"  # a model that must always call could never answer
                 specs = tuple(tool.spec for tool in self.tools)
-                reply = await self.asker.ask(replace(request, tools=specs, tool_choice=choice))
+                reply = await self.ask(replace(request, tools=specs, tool_choice=choice))
                 wishes = () if is_over else reply.message.tool_requests
                 return reply.message, wishes, reply.message.text
             except ToolsUnsupported:
@@ -74,15 +94,15 @@ class ToolLoop:
     ) -> tuple[ModelSays, tuple[ToolRequest, ...], str]:
         specs = [tool.spec for tool in self.tools]
         if is_over:
-            reply = await self.asker.ask(request)
+            reply = await self.ask(request)
             return reply.message, (), reply.message.text
         asked = replace(
             request,
             system=told_of_tools(request.system, specs),
             schema=shape_with_calls(request.schema, specs),
         )
-        reply = await self.asker.ask(asked)
-        wishes, final = read_calls(reply.message.text, iteration)
+        reply = await self.ask(asked)
+        wishes, final = read_calls(reply.message.text, iteration, request.schema is None)
         return reply.message, wishes, final
 
     def _results(self, made: Sequence[ExecutedCall]) -> list[ToolSays | UserSays]:

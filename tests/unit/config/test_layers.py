@@ -132,6 +132,7 @@ TEXTS = {
     "llm.tools": "schema",
     "llm.thinking": "high",
     "llm.max_spend_usd": "0.5",
+    "agent.turn.max_spend_usd": "0.5",
     "brain.ingest_automatically": "false",
     "jobs.detach": "false",
     "agent.memory.subdirectory_only": "true",

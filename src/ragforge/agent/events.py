@@ -1,0 +1,89 @@
+"""Events: all that a door gets to see of a turn while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ragforge.agent.answer import Answer
+from ragforge.context.receipt import Receipt
+from ragforge.domain.chat import Usage
+from ragforge.domain.text import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question is stored; whatever happens now, it is not lost."""
+
+    conversation_id: str
+    turn_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBuilt:
+    """What bears on the question was found; this is the account of it."""
+
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The next words of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """The next words of the model's reasoning."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool was called."""
+
+    id: str
+    name: str
+    arguments: Json
+    depth: int = 0  # 1 and more: called by a sub-agent
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A tool is done; `error` says why it failed."""
+
+    id: str
+    name: str
+    arguments: Json
+    result: Json
+    success: bool
+    error: str | None
+    duration_ms: int
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What models took for this turn so far."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The answer is stored; nothing follows."""
+
+    answer: Answer
+
+
+Event: TypeAlias = (
+    Asked | ContextBuilt | Text | Reasoning | ToolStarted | ToolFinished | Used | Done
+)
+OnEvent: TypeAlias = Callable[[Event], None]
+
+
+def unheard(event: Event) -> None:
+    """Listen to nothing."""

@@ -1,0 +1,125 @@
+"""Progress: what a turn has done so far, stored round by round and told to the door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ragforge.agent.events import OnEvent, Reasoning, Text, ToolFinished, ToolStarted
+from ragforge.context.receipt import Receipt
+from ragforge.domain.chat import ReasoningPiece, TextPiece, ToolRequest
+from ragforge.domain.conversations import ToolCall, ToolResult
+from ragforge.domain.text import Json
+from ragforge.llm.calls import ExecutedCall
+from ragforge.llm.loop import Round
+from ragforge.memory.record import Recorder
+
+
+@dataclass(slots=True)
+class Progress:
+    """One turn at work. What a finished round did is durable; `cut_off` saves the rest."""
+
+    recorder: Recorder
+    conversation_id: str
+    turn_index: int | None
+    on_event: OnEvent
+    receipt: Receipt | None = None
+    text: str = ""  # of the answer, all rounds
+    reasoning: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    _said: list[str] = field(default_factory=list)  # in this round
+    _thought: list[str] = field(default_factory=list)
+    _waiting: dict[str, ToolRequest] = field(default_factory=dict)
+    _made: list[ExecutedCall] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was said or done yet."""
+        return not (self.text or self.calls or self._said or self._made or self._waiting)
+
+    def piece(self, piece: TextPiece | ReasoningPiece) -> None:
+        """Take the next words of the model."""
+        if isinstance(piece, TextPiece):
+            self._said.append(piece.text)
+            self.on_event(Text(piece.text))
+        else:
+            self._thought.append(piece.text)
+            self.on_event(Reasoning(piece.text))
+
+    def started(self, request: ToolRequest) -> None:
+        """Take note of a call."""
+        self._waiting[request.id] = request
+        self.on_event(ToolStarted(request.id, request.name, request.arguments))
+
+    def finished(self, call: ExecutedCall) -> None:
+        """Take note of what a call gave."""
+        self._waiting.pop(call.request_id, None)
+        self._made.append(call)
+        self.on_event(finished(call))
+
+    async def end_round(self, done: Round) -> None:
+        """Store what a round said and did."""
+        if done.text and not self._said:  # it did not come in pieces
+            self.on_event(Text(done.text))
+        calls = [stored(call) for call in done.calls]
+        await self._store(done.text, done.reasoning or "".join(self._thought), calls)
+
+    async def cut_off(self, why: str) -> None:
+        """Store what was said and done in a round that did not end, and why it did not."""
+        unfinished = [
+            ToolCall(request.name, request.arguments, success=False)
+            for request in self._waiting.values()
+        ]
+        calls = [*(stored(call) for call in self._made), *unfinished]
+        said, thought = "".join(self._said), "".join(self._thought)
+        if said or thought or calls:
+            await self._store(said, thought, calls)
+        await self.recorder.answer(
+            self.conversation_id, self.turn_index, why, receipt=self._account(), by_model=False
+        )
+
+    async def _store(self, text: str, reasoning: str, calls: list[ToolCall]) -> None:
+        await self.recorder.answer(
+            self.conversation_id,
+            self.turn_index,
+            text,
+            reasoning=reasoning or None,
+            tool_calls=calls,
+            receipt=self._account(),
+        )
+        self.calls += calls
+        self.text = text or self.text
+        self.reasoning = "\n\n".join(part for part in (self.reasoning, reasoning) if part)
+        for spent in (self._said, self._thought, self._made):
+            spent.clear()
+        self._waiting.clear()
+
+    def _account(self) -> Json:
+        """Return the receipt for the first message that is stored of the turn."""
+        receipt, self.receipt = self.receipt, None
+        return None if receipt is None else receipt.to_json()
+
+
+def finished(call: ExecutedCall, depth: int = 0) -> ToolFinished:
+    """Return a call as a door gets to see it."""
+    return ToolFinished(
+        call.request_id,
+        call.name,
+        call.arguments,
+        call.result,
+        call.success,
+        call.error,
+        call.duration_ms,
+        depth,
+    )
+
+
+def stored(call: ExecutedCall) -> ToolCall:
+    """Return a call as it is remembered."""
+    return ToolCall(
+        call.name,
+        call.arguments,
+        ToolResult(call.success, call.result, call.error),
+        duration_ms=call.duration_ms,
+        success=call.success,
+        iteration=call.iteration,
+    )

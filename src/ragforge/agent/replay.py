@@ -1,0 +1,33 @@
+"""Replay: what a turn did before it broke off, said again to the model that goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.domain.chat import ChatMessage, ModelSays, ToolRequest, ToolSays
+from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.text import plain
+
+GO_ON = "This is as far as it went before it broke off. Go on from here; repeat nothing."
+RESULT_CHARS = 20_000
+
+
+def replayed(messages: Sequence[Message]) -> list[ChatMessage]:
+    """Return an assistant's messages with their calls and results, as a model knows them."""
+    said: list[ChatMessage] = []
+    for message in messages:
+        if message.role != "assistant":
+            continue
+        wishes = [
+            ToolRequest(call.uuid, call.tool_name, call.arguments) for call in message.tool_calls
+        ]
+        said.append(ModelSays(message.content, tool_requests=tuple(wishes)))
+        said += [_result(call) for call in message.tool_calls]
+    return said
+
+
+def _result(call: ToolCall) -> ToolSays:
+    if call.result is None:
+        return ToolSays(call.uuid, call.tool_name, "Interrupted; it may have been done.", False)
+    text = plain(call.result.result) if call.result.success else f"Error: {call.result.error}"
+    return ToolSays(call.uuid, call.tool_name, text[:RESULT_CHARS], call.result.success)

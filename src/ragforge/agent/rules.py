@@ -1,0 +1,128 @@
+"""Rules: what the user allowed or forbade for good in a project.
+
+They are in a file of the user's, never in the project: a project may be somebody else's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ragforge.domain.text import Json
+from ragforge.errors import BadPattern, InputError
+from ragforge.tools.globs import compile_glob
+from ragforge.tools.permit import Action, Wish
+
+Effect: TypeAlias = Literal["allow", "deny"]
+_COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
+_RULE = re.compile(r"(edit_file|run_command)\((.+)\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`edit_file(src/**)` allows edits below src, `run_command(make *)` all that make can do.
+
+    A pattern of a path is a glob of the project. A pattern of a command is the very line, or
+    with ` *` at its end every line that begins with these words and joins, expands or redirects
+    nothing.
+    """
+
+    effect: Effect
+    action: Action
+    pattern: str
+
+    def __str__(self) -> str:
+        return f"{self.action}({self.pattern})"
+
+    def fits(self, wish: Wish) -> bool:
+        if wish.action != self.action:
+            return False
+        if self.action == "edit_file":
+            glob = compile_glob(self.pattern)
+            return glob is None or glob.fullmatch(wish.subject) is not None
+        return _fits_line(self.pattern, wish.subject, self.effect)
+
+
+def rule_of(effect: Effect, text: str) -> Rule:
+    """Return the rule that a text such as `run_command(make test)` spells. Raises InputError."""
+    found = _RULE.fullmatch(text.strip())
+    if found is None:
+        raise InputError(f"{text!r} is no rule: write edit_file(GLOB) or run_command(LINE).")
+    action: Action = "edit_file" if found.group(1) == "edit_file" else "run_command"
+    if action == "edit_file":
+        try:
+            compile_glob(found.group(2))
+        except BadPattern as error:
+            raise InputError(str(error)) from error
+    return Rule(effect, action, found.group(2))
+
+
+class Rules:
+    """The rules of one project, kept in a file that holds those of all projects."""
+
+    def __init__(self, file: Path, project: Path) -> None:
+        self._file = file
+        self._project = str(project)
+
+    def all(self) -> list[Rule]:
+        """Return the rules, those that forbid first. Raises InputError if the file is bad."""
+        mine = self._read().get(self._project, {})
+        return [
+            rule_of(effect, text)
+            for effect in _EFFECTS
+            for text in (mine.get(effect, []) if isinstance(mine, dict) else [])
+        ]
+
+    def verdict(self, wish: Wish) -> Effect | None:
+        """Return what the rules say to a wish: one that forbids beats all that allow."""
+        return next((rule.effect for rule in self.all() if rule.fits(wish)), None)
+
+    def add(self, rule: Rule) -> None:
+        """Keep a rule from now on."""
+        self._change(rule, keep=True)
+
+    def remove(self, rule: Rule) -> None:
+        """Forget a rule."""
+        self._change(rule, keep=False)
+
+    def _change(self, rule: Rule, keep: bool) -> None:
+        every = self._read()
+        mine = dict(every.get(self._project) or {})
+        texts = [text for text in mine.get(rule.effect, []) if text != str(rule)]
+        mine[rule.effect] = [*texts, str(rule)] if keep else texts
+        every[self._project] = mine
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._file.with_suffix(f".{os.getpid()}.new")
+        draft.write_text(json.dumps(every, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        draft.replace(self._file)
+
+    def _read(self) -> dict[str, Json]:
+        try:
+            every = json.loads(self._file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self._file} cannot be read: {error}. Mend or remove it.") from error
+        if not isinstance(every, dict):
+            raise InputError(f"{self._file} holds no rules. Mend or remove it.")
+        return every
+
+
+_EFFECTS: tuple[Effect, ...] = ("deny", "allow")
+
+
+def _fits_line(pattern: str, line: str, effect: Effect) -> bool:
+    line = line.strip()
+    if line == pattern.strip():
+        return True
+    if not pattern.endswith(" *"):
+        return False
+    words, wanted = line.split(), pattern.split()[:-1]
+    if effect == "deny":  # a forbidden program is forbidden wherever it stands in a line
+        runs = range(len(words) - len(wanted) + 1)
+        return any(words[at : at + len(wanted)] == wanted for at in runs)
+    return words[: len(wanted)] == wanted and not _COMPOUND.search(line)

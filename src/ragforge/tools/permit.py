@@ -1,0 +1,23 @@
+"""Permit: what a tool wants to do that only the user can allow."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Action: TypeAlias = Literal["edit_file", "run_command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Something that needs a yes."""
+
+    action: Action
+    subject: str  # a path of the project, or a command line
+    preview: str  # what it would do: a diff, or the line and where it runs
+    always: tuple[str, ...]  # patterns that a lasting yes could be for, the narrowest first
+
+
+Permit: TypeAlias = Callable[[Wish], Awaitable[None]]
+"""Returns if the wish is granted. Raises Declined, with words for the model."""
