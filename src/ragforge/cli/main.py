@@ -24,9 +24,9 @@ from ragforge.cli.commands import (
     sessions,
     store,
 )
-from ragforge.cli.console import print_error
 from ragforge.cli.state import GlobalOptions
 from ragforge.errors import RagForgeError, SettingsError
+from ragforge.tui.console import print_error
 
 FAILED = 1
 MISUSED = 2
