@@ -29,6 +29,13 @@ _OPEN_ENDED = frozenset(
         *("docker", "podman", "kubectl"),
     )
 )
+# Of these the first word that follows says what they do.
+_WITH_VERBS = frozenset(
+    (
+        *("git", "npm", "pnpm", "yarn", "cargo", "go", "make", "just", "uv", "pip", "poetry"),
+        *("hatch", "bundle", "rake", "composer", "dotnet", "mvn", "gradle", "gh"),
+    )
+)
 _WORD = re.compile(r"[\w./:@%+=-]+")
 
 
@@ -86,5 +93,7 @@ def lasting(line: str) -> tuple[str, ...]:
         return (line,)
     if os.path.basename(words[0]) in _OPEN_ENDED:
         return (line,)
-    with_verb = len(words) > 1 and words[1].isalpha()
-    return (line, f"{' '.join(words[: 1 + with_verb])} *")
+    if words[0] not in _WITH_VERBS:
+        return (line, f"{words[0]} *")
+    has_verb = len(words) > 1 and not words[1].startswith("-")
+    return (line, f"{words[0]} {words[1]} *") if has_verb else (line,)
