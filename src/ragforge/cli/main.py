@@ -20,6 +20,7 @@ from ragforge.cli.commands import (
     context,
     doctor,
     memory,
+    permissions,
     search,
     sessions,
     store,
@@ -89,6 +90,7 @@ memory.register(app)
 store.register(app)
 config.register(app)
 check_command.register(app)
+permissions.register(app)
 doctor.register(app)
 
 
