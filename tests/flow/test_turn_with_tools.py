@@ -346,6 +346,25 @@ async def test_the_time_of_a_turn_is_limited_and_what_was_done_stays(
     assert len(answer.tool_calls) == 1
 
 
+async def test_the_time_that_the_user_takes_to_decide_is_not_the_turns(
+    environ: dict[str, str], project: Path
+) -> None:
+    async def approve(wish: Wish) -> Verdict:
+        await asyncio.sleep(10)
+        return Verdict("once")
+
+    write = call("write_file", path="new.py", content="x = 1\n")
+    async with opened(
+        environ,
+        project,
+        [Says(calls=(write,)), Says("Done.")],
+        RAGFORGE_AGENT__TURN__MAX_SECONDS="8",
+    ) as (app, _):
+        answer = await app.ask("Write it.", approve=approve)
+
+    assert (answer.content, answer.stopped) == ("Done.", None)
+
+
 async def test_a_model_that_cannot_call_tools_natively_uses_them_all_the_same(
     environ: dict[str, str], project: Path
 ) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from ragforge.agent.answer import Answer, Stopped, from_passages, passages_of
+from ragforge.agent.clock import Clock
 from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, unheard
 from ragforge.agent.permissions import Approve, nobody
 from ragforge.agent.progress import Progress
@@ -155,11 +156,13 @@ class Agent:
         """Have the model answer, as far as it gets."""
         problem: str | None = None
         why: Stopped = "failed"
+        clock = Clock(self.limits.seconds)
+        desk = replace(desk, approve=clock.stopped_by(desk.approve))
         try:
-            async with asyncio.timeout(self.limits.seconds) as limit:
+            async with clock:
                 await self._loop(desk, progress).run(self._request(context, question, before))
         except TimeoutError:
-            if not limit.expired():
+            if not clock.is_over:
                 raise
             why, problem = (
                 "time",
