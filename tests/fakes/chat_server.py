@@ -45,13 +45,25 @@ class Dawdles:
 Step: TypeAlias = Says | Fails | Breaks | Garbles | Dawdles
 
 
-class ChatServer(HttpServer):
-    """Takes one step of the script for each request; the last one stays."""
+TASK = '"# Task\\n'
+"""How a request begins that is no part of a turn: a title, a summary."""
 
-    def __init__(self, wire: Wire, script: Iterable[Step]) -> None:
+
+class ChatServer(HttpServer):
+    """Takes one step of the script for each request; the last one stays.
+
+    With `aside`, requests that are no part of a turn get that answer and no step.
+    """
+
+    def __init__(self, wire: Wire, script: Iterable[Step], aside: Says | None = None) -> None:
         super().__init__(self._next)
         self.wire = wire
         self._script = list(script)
+        self._aside = aside
+
+    @property
+    def asked_in_turns(self) -> list[Asked]:
+        return [asked for asked in self.asked if TASK not in asked.text]
 
     @property
     def base_url(self) -> str:
@@ -62,6 +74,8 @@ class ChatServer(HttpServer):
         return self
 
     def _next(self, asked: Asked) -> Answered:
+        if self._aside is not None and TASK in asked.text:
+            return self.wire.answer(self._aside, asked)
         step = self._script.pop(0) if len(self._script) > 1 else self._script[0]
         match step:
             case Says():

@@ -6,30 +6,53 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragforge.agent.delegate import Delegation, delegate_tool
 from ragforge.agent.permissions import Permissions
-from ragforge.agent.rules import Rules
+from ragforge.agent.rules import PERMISSIONS, Rules
 from ragforge.agent.turn import Agent, Desk, TurnLimits
+from ragforge.config.keys import VARIABLES
 from ragforge.llm.calls import Tool
-from ragforge.tools.toolbox import reading_tools
+from ragforge.tools.batch_analyze import analyze_tool
+from ragforge.tools.command.run import CommandRunner
+from ragforge.tools.edits.journal import Journal
+from ragforge.tools.toolbox import Toolbox
 from ragforge.tools.workspace import Workspace
 
 if TYPE_CHECKING:
     from ragforge.app.application import App
 
+KEYS = frozenset(name for names in VARIABLES.values() for name in names)
+SECRETS = KEYS | {"RAGFORGE_NEO4J_USER", "RAGFORGE_NEO4J_PASSWORD"}
+
 
 def rules_of(app: App) -> Rules:
     """Return what the user allowed or forbade for good in this project."""
-    return Rules(Path(app.settings.agent.state_dir) / "permissions.json", app.project_path)
+    return Rules(Path(app.settings.agent.state_dir) / PERMISSIONS, app.project_path)
 
 
 def open_agent(app: App) -> Agent:
     """Return the agent of a project, with all its tools."""
     turn = app.settings.agent.turn
     limits = TurnLimits(turn.max_steps, turn.max_seconds, turn.max_spend_usd)
-    rules = rules_of(app)
+    state, rules = Path(app.settings.agent.state_dir), rules_of(app)
+    box = Toolbox(
+        Workspace.at(app.project_path),
+        CommandRunner(app.project_path),
+        app.brain,
+        app.recall,
+        app.store,
+        str(app.project_path),
+        SECRETS,
+    )
 
     def equip(desk: Desk) -> Sequence[Tool]:
-        Permissions(rules, desk.approve)
-        return reading_tools(Workspace.at(app.project_path))
+        permissions = Permissions(rules, desk.approve)
+        looking = box.looking()
+        return (
+            *looking,
+            *box.acting(Journal.of(state, desk.conversation_id), permissions.permit),
+            analyze_tool(desk.asker),
+            delegate_tool(Delegation(desk.asker, looking, desk.on_event)),
+        )
 
     return Agent(app.context, app.recorder, app.chat, equip, limits)

@@ -25,6 +25,7 @@ from ragforge.cli.commands import (
     context,
     doctor,
     memory,
+    permissions,
     search,
     sessions,
     store,
@@ -154,6 +155,7 @@ memory.register(app)
 store.register(app)
 config.register(app)
 check_command.register(app)
+permissions.register(app)
 doctor.register(app)
 
 

@@ -38,6 +38,7 @@ def as_tool(
     *,
     fixed: Mapping[str, Json] | None = None,
     prompts: str = PROMPTS,
+    prompt_name: str | None = None,
     modifies_files: bool = False,
 ) -> Tool:
     """Return a tool that a model may call; `<name>.md` of the prompts tells it what for.
@@ -53,7 +54,7 @@ def as_tool(
         return (await call(checked(name, arguments, {**given, **decided}))).to_json()
 
     parameters = _without(arguments.model_json_schema(), decided)
-    spec = ToolSpec(name, prompt(prompts, name), parameters)
+    spec = ToolSpec(name, prompt(prompts, prompt_name or name), parameters)
     return Tool(spec, run, modifies_files)
 
 
@@ -77,9 +78,11 @@ def _without(schema: dict[str, Any], decided: Mapping[str, Json]) -> dict[str, A
         if field not in decided
     }
     required = [field for field in schema.get("required", []) if field in fields]
+    inner = {"$defs": schema["$defs"]} if "$defs" in schema else {}
     return {
         "type": "object",
         "properties": fields,
         "required": required,
         "additionalProperties": False,
+        **inner,
     }

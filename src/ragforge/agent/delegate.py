@@ -1,0 +1,104 @@
+"""delegate: a sub-agent with a question of its own, tools that only look, and its own budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from ragforge.agent.events import OnEvent, ToolStarted
+from ragforge.agent.progress import finished
+from ragforge.domain.chat import ChatRequest, ToolRequest, UserSays
+from ragforge.domain.text import Json
+from ragforge.errors import ModelError
+from ragforge.llm.ask import Asker
+from ragforge.llm.calls import ExecutedCall, Tool
+from ragforge.llm.loop import ToolLoop
+from ragforge.llm.prompts import prompt
+from ragforge.llm.spend import Meter
+from ragforge.tools.tool import Arguments, as_tool
+
+PROMPTS = "ragforge.agent.prompts"
+DEEPEST = 2
+STEPS = 15
+
+
+class DelegateArguments(Arguments):
+    """What delegate is called with."""
+
+    task: str = Field(
+        min_length=1, max_length=20_000, description="All it has to know: it sees nothing else"
+    )
+    max_steps: int = Field(STEPS, ge=1, le=50, description="How many answers it may take")
+
+
+@dataclass(frozen=True, slots=True)
+class Delegated:
+    """What a sub-agent found."""
+
+    answer: str
+    calls: Sequence[ExecutedCall]
+
+    def to_json(self) -> Json:
+        return {
+            "answer": self.answer,
+            "tool_calls": [
+                f"{call.name} {'ok' if call.success else 'failed'}" for call in self.calls
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """Who answers, with which tools, heard by whom, and how deep it is."""
+
+    asker: Asker
+    tools: Sequence[Tool]
+    on_event: OnEvent
+    depth: int = 1
+
+
+def delegate_tool(given: Delegation) -> Tool:
+    """Return delegate for a model. A sub-agent may have sub-agents, and they none."""
+
+    async def call(arguments: DelegateArguments) -> Delegated:
+        return await _delegated(given, arguments)
+
+    return as_tool("delegate", DelegateArguments, call, prompts=PROMPTS)
+
+
+async def _delegated(given: Delegation, arguments: DelegateArguments) -> Delegated:
+    """Have a sub-agent work. Raises ModelError."""
+    asker = Asker(given.asker.model, given.asker.patience, Meter(None, given.asker.meter))
+    tools = [*given.tools]
+    if given.depth < DEEPEST:
+        deeper = Delegation(asker, given.tools, given.on_event, given.depth + 1)
+        tools.append(delegate_tool(deeper))
+    loop = ToolLoop(
+        asker.ask,
+        tools,
+        arguments.max_steps,
+        on_call=_told(given),
+        on_start=_started(given),
+        native=asker.model.calls_tools,
+    )
+    request = ChatRequest((UserSays(arguments.task),), system=prompt(PROMPTS, "sub_agent"))
+    try:
+        _, answer = await loop.run(request)
+    except ModelError as error:
+        if not loop.calls:
+            raise
+        answer = f"It broke off: {error}"
+    return Delegated(answer, loop.calls)
+
+
+def _started(given: Delegation) -> Callable[[ToolRequest], None]:
+    def tell(wish: ToolRequest) -> None:
+        given.on_event(ToolStarted(wish.id, wish.name, wish.arguments, given.depth))
+
+    return tell
+
+
+def _told(given: Delegation) -> Callable[[ExecutedCall], None]:
+    return lambda call: given.on_event(finished(call, given.depth))

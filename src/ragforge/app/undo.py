@@ -1,0 +1,31 @@
+"""Undo: take back the last edit of a session, and have the model know."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.app.application import App
+from ragforge.tools.confine import Root
+from ragforge.tools.edits.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An edit that was taken back."""
+
+    file: str
+    diff: str
+
+
+async def undo_last(app: App, conversation_id: str) -> Undone:
+    """Take back the last edit that was made in a session.
+
+    Raises InputError if there is none, or if the file has changed since.
+    """
+    journal = Journal.of(Path(app.settings.agent.state_dir), conversation_id)
+    change = await asyncio.to_thread(journal.undo, Root.at(app.project_path))
+    note = f"The user took back the last edit of {change.path}."
+    await app.recorder.answer(conversation_id, None, note, by_model=False)
+    return Undone(change.path, change.diff)

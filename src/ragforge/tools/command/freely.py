@@ -1,0 +1,132 @@
+"""Freely: a command line that the user has allowed, in the user's own shell and environment."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from ragforge.tools.command.run import CommandResult
+
+GRACE = 2.0
+"""Seconds between asking a command to end and ending it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """How much an allowed command may take."""
+
+    seconds: float = 120.0  # where the caller does not say
+    max_seconds: float = 1_800.0
+    output_bytes: int = 100_000  # of each stream: its beginning and its end
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The beginning and the end of a stream."""
+
+    most: int
+    head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
+    size: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        room = self.most // 2 - len(self.head)
+        self.head += chunk[: max(room, 0)]
+        self.tail += chunk[max(room, 0) :]
+        del self.tail[: -self.most // 2]
+
+    @property
+    def lost(self) -> int:
+        return self.size - len(self.head) - len(self.tail)
+
+    def text(self) -> str:
+        gap = f"\n[… {self.lost:,} bytes …]\n" if self.lost else ""
+        return self.head.decode(errors="replace") + gap + self.tail.decode(errors="replace")
+
+
+async def run_freely(
+    line: str,
+    cwd: str,
+    seconds: float | None,
+    hidden: Collection[str],
+    freedom: Freedom | None = None,
+) -> CommandResult:
+    """Run a line to its end, or to the end of its time; with it ends all that it started.
+
+    Variables that are hidden, such as keys of models, are not passed on.
+    """
+    freedom = freedom or Freedom()
+    start = time.monotonic()
+    variables = {name: value for name, value in os.environ.items() if name not in hidden}
+    try:
+        process = await asyncio.create_subprocess_shell(
+            line,
+            cwd=cwd,
+            env=variables,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for us: we end it
+        )
+    except (OSError, ValueError) as error:
+        return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
+    out, err = _Kept(freedom.output_bytes), _Kept(freedom.output_bytes)
+    timed_out = False
+    try:
+        async with asyncio.timeout(min(seconds or freedom.seconds, freedom.max_seconds)):
+            await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
+            await process.wait()
+    except TimeoutError:
+        timed_out = True
+    finally:
+        await asyncio.shield(_end(process))
+    return CommandResult(
+        stdout=out.text(),
+        stderr=err.text(),
+        exit_code=None if timed_out else process.returncode,
+        duration_ms=round((time.monotonic() - start) * 1000),
+        timed_out=timed_out,
+        truncated=bool(out.lost or err.lost),
+    )
+
+
+async def _read(stream: asyncio.StreamReader | None, kept: _Kept) -> None:
+    assert stream is not None
+    while chunk := await stream.read(65_536):
+        kept.add(chunk)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Ask all that the command started to end, and end what does not."""
+    for sign in ("SIGTERM", "SIGKILL"):
+        _signal(process, sign)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                await process.wait()
+                if sign == "SIGTERM" and not _group_lives(process.pid):
+                    return
+    await process.wait()
+
+
+def _group_lives(leader: int) -> bool:
+    if os.name != "posix":
+        return False
+    try:
+        os.killpg(leader, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _signal(process: asyncio.subprocess.Process, sign: str) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, getattr(signal, sign))
+        elif process.returncode is None:
+            process.kill()

@@ -1,0 +1,148 @@
+"""Change: one file before and after, and how it is brought about."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+import tempfile
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.tools.confine import Root
+from ragforge.tools.edits.text import Text
+
+MAX_BYTES = 10_000_000
+DIFF_CHARS = 50_000
+_GIT = ".git"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file of the project, its bytes now and the bytes it is to have; None: there is no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def diff(self) -> str:
+        """The change as people read it."""
+        old, new = (_lines(self.path, data) for data in (self.before, self.after))
+        lines = difflib.unified_diff(
+            old,
+            new,
+            "/dev/null" if self.before is None else f"a/{self.path}",
+            "/dev/null" if self.after is None else f"b/{self.path}",
+        )
+        text = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+        return text if len(text) <= DIFF_CHARS else f"{text[:DIFF_CHARS]}\n… (the diff goes on)\n"
+
+    def to_json(self) -> dict[str, Json]:
+        diff = self.diff
+        lines = diff.splitlines()[2:]
+        return {
+            "file": self.path,
+            "created": self.before is None,
+            "added": sum(line.startswith("+") for line in lines),
+            "removed": sum(line.startswith("-") for line in lines),
+            "before_hash": digest(self.before),
+            "after_hash": digest(self.after),
+            "diff": diff,
+        }
+
+
+def digest(data: bytes | None) -> str | None:
+    """Return what tells one content from another."""
+    return None if data is None else sha256(data).hexdigest()
+
+
+def target(root: Root, path: str) -> str:
+    """Return the path of a file that may be changed, relative to the root and without links.
+
+    Raises OutsideProject, or InputError for what is no file and for git's own.
+    """
+    place = root.inside(path)
+    if not place:
+        raise InputError("The path is the project itself. Name a file.")
+    if _GIT in (part.lower() for part in place.split("/")):
+        raise InputError(f"{path!r} belongs to git: a file there could run code unasked.")
+    try:
+        mode = os.lstat(root.full(place)).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return place
+    except OSError as error:
+        raise InputError(f"{path!r} cannot be changed: {error.strerror}.") from error
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{path!r} is no regular file.")
+    return place
+
+
+def read(root: Root, place: str) -> bytes | None:
+    """Return a file's bytes, or None if there is none. Raises InputError."""
+    try:
+        with root.open(place) as file:
+            data = file.read(MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise InputError(f"{place!r} cannot be read: {error.strerror}.") from error
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{place!r} is larger than {MAX_BYTES:,} bytes: it is not edited here.")
+    return data
+
+
+def apply(root: Root, change: Change) -> None:
+    """Give the file its new bytes, at once or not at all.
+
+    Raises InputError if it is no longer as it was when the change was thought of.
+    """
+    place = target(root, change.path)
+    if read(root, place) != change.before:
+        raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
+    full = root.full(place)
+    try:
+        if change.after is None:
+            os.unlink(full)
+            return
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        if not root.is_own(place):
+            raise InputError(f"{change.path!r} leads through a link now. Try again.")
+        _replace(full, change.after)
+    except OSError as error:
+        raise InputError(f"{change.path!r} cannot be written: {error.strerror}.") from error
+
+
+def _replace(full: str, data: bytes) -> None:
+    """Write beside the file and put it in its place, with its permissions."""
+    handle, draft = tempfile.mkstemp(prefix=".ragforge-", dir=os.path.dirname(full))
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(draft, _mode(full))
+        os.replace(draft, full)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+def _mode(full: str) -> int:
+    try:
+        return stat.S_IMODE(os.stat(full).st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _lines(path: str, data: bytes | None) -> list[str]:
+    if data is None:
+        return []
+    try:
+        return Text.of(path, data).content.splitlines(keepends=True)
+    except InputError:
+        return ["(binary)\n"]

@@ -1,0 +1,29 @@
+"""Editor: a change is shown, allowed, kept and made, in this order."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.journal import Journal
+from ragforge.tools.permit import Permit, Wish
+from ragforge.tools.workspace import Workspace
+
+EVERYTHING = "**"
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """Changes files of one project for one conversation."""
+
+    workspace: Workspace
+    journal: Journal
+    permit: Permit
+
+    async def make(self, change: Change) -> Change:
+        """Make a change if it is allowed. Raises Declined, or InputError."""
+        preview = await asyncio.to_thread(lambda: change.diff)
+        await self.permit(Wish("edit_file", change.path, preview, (change.path, EVERYTHING)))
+        await asyncio.to_thread(self.journal.make, self.workspace.root, change)
+        return change

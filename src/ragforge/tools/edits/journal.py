@@ -1,0 +1,110 @@
+"""Journal: what files were before RagForge changed them, so that a change can be undone.
+
+One file a change, which only the user can read. It is written before the change is made.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.errors import InputError
+from ragforge.tools.confine import Root
+from ragforge.tools.edits.change import Change, apply, digest, read
+
+KEPT = 200
+"""Changes of one conversation; older ones can no longer be undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A change that was made, or was about to be."""
+
+    file: Path
+    root: str
+    path: str
+    before: bytes | None
+    after_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The changes of one conversation."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, state: Path, conversation_id: str) -> Journal:
+        return cls(state / "edits" / conversation_id)
+
+    def make(self, root: Root, change: Change) -> None:
+        """Make a change, and keep what undoes it. Raises InputError, and nothing is changed."""
+        entry = self._keep(root, change)
+        try:
+            apply(root, change)
+        except InputError:
+            entry.unlink()
+            raise
+
+    def undo(self, root: Root) -> Change:
+        """Undo the last change of these that was made and return that.
+
+        Raises InputError if there is none, or if the file has changed since.
+        """
+        for entry in self._entries(root.path):
+            now = read(root, entry.path)
+            if digest(now) == entry.after_hash:
+                undone = Change(entry.path, now, entry.before)
+                apply(root, undone)
+                entry.file.unlink()
+                return undone
+            if now != entry.before:
+                raise InputError(
+                    f"{entry.path!r} has changed since RagForge edited it; it is left as it is."
+                )
+            entry.file.unlink()  # it was never made, or is undone already
+        raise InputError("There is nothing to undo in this session.")
+
+    def _keep(self, root: Root, change: Change) -> Path:
+        kept = None
+        if change.before is not None:
+            kept = base64.b64encode(zlib.compress(change.before)).decode()
+        facts = {
+            "root": root.path,
+            "path": change.path,
+            "before": kept,
+            "after_hash": digest(change.after),
+        }
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = self.folder / f"{time.time_ns():020d}-{os.getpid()}.json"
+            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as out:
+                json.dump(facts, out)
+                out.flush()
+                os.fsync(out.fileno())
+        except OSError as error:
+            raise InputError(
+                f"The copy for undoing cannot be kept in {self.folder}: {error.strerror}."
+            ) from error
+        for old in sorted(self.folder.glob("*.json"))[:-KEPT]:
+            with suppress(OSError):
+                old.unlink()
+        return file
+
+    def _entries(self, root: str) -> Iterator[Entry]:
+        """Yield the changes in this project, the last first; what cannot be read is passed over."""
+        for file in sorted(self.folder.glob("*.json"), reverse=True):
+            with suppress(OSError, ValueError, KeyError, zlib.error):
+                facts = json.loads(file.read_text("utf-8"))
+                kept = facts["before"]
+                before = None if kept is None else zlib.decompress(base64.b64decode(kept))
+                if facts["root"] == root:
+                    yield Entry(file, root, facts["path"], before, facts["after_hash"])

@@ -1,0 +1,95 @@
+"""explore_code: one place in the code, and what stands beside it in the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from ragforge.brain.find import Neighbour
+from ragforge.brain.project import Brain
+from ragforge.domain.code import Place, Scope
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.tools.search_code import check_known, shortened
+from ragforge.tools.tool import Arguments, as_tool
+
+MOST_NAMED = 10
+MOST_NEIGHBOURS = 60
+_ROLES = {
+    ("CONSUMES", "out"): "uses",
+    ("CONSUMES", "in"): "used_by",
+    ("INHERITS_FROM", "out"): "inherits_from",
+    ("INHERITS_FROM", "in"): "inherited_by",
+    ("HAS_PARENT", "out"): "inside",
+    ("HAS_PARENT", "in"): "holds",
+}
+
+
+class ExploreArguments(Arguments):
+    """What explore_code is called with."""
+
+    name: str | None = Field(
+        None, min_length=1, description="Name of a function, class, …: login or Session.login"
+    )
+    file: str | None = Field(None, min_length=1, description="A file, with the line")
+    line: int | None = Field(None, ge=1, description="A line of the file")
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A scope with its neighbours; or several of one name, to choose from."""
+
+    scope: Scope | None
+    neighbours: tuple[Neighbour, ...] = ()
+    named: tuple[str, ...] = ()
+
+    def to_json(self) -> Json:
+        if self.scope is None:
+            return {"several": list(self.named), "note": "Give file and line of the one you mean."}
+        beside: dict[str, list[str]] = {}
+        for neighbour in self.neighbours[:MOST_NEIGHBOURS]:
+            role = _ROLES[neighbour.relation, neighbour.direction]
+            beside.setdefault(role, []).append(_place(neighbour.scope))
+        found: dict[str, Json] = {"place": _place(self.scope), "type": self.scope.type}
+        found |= {"source": shortened(self.scope.source), **beside}
+        if (more := len(self.neighbours) - MOST_NEIGHBOURS) > 0:
+            found["note"] = f"{more} more neighbours are not listed."
+        return found
+
+
+def explore_tool(brain: Brain) -> Tool:
+    """Return explore_code for a model."""
+
+    async def call(given: ExploreArguments) -> Explored:
+        await check_known(brain)
+        return await explore_code(brain, given)
+
+    return as_tool("explore_code", ExploreArguments, call)
+
+
+async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
+    """Open what is called so, or what stands there. Raises InputError if nothing does."""
+    code = brain.finder.code
+    if given.file is not None and given.line is not None:
+        [scope] = await code.scopes_at(brain.project_id, [Place(given.file, given.line)])
+        if scope is None:
+            raise InputError(f"Nothing is known at {given.file}:{given.line}.")
+    elif given.name is not None:
+        named = await code.scopes_named(brain.project_id, given.name)
+        if given.file is not None:
+            named = [one for one in named if one.file == given.file]
+        if not named:
+            raise InputError(f"Nothing is called {given.name!r}. search_code finds it by meaning.")
+        if len(named) > 1:
+            places = [f"{n.file}:{n.start_line}-{n.end_line} {n.qualified_name}" for n in named]
+            return Explored(None, named=tuple(places[:MOST_NAMED]))
+        scope = await code.scope(named[0].uuid)
+    else:
+        raise InputError("Give a name, or a file and a line.")
+    return Explored(scope, tuple(await brain.finder.neighbours(scope.uuid)))
+
+
+def _place(scope: Scope) -> str:
+    return f"{scope.file}:{scope.start_line}-{scope.end_line} {scope.qualified_name}"

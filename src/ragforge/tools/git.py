@@ -1,0 +1,95 @@
+"""git_status, git_diff, git_log: where the work stands, without a way to change it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.tools.command.run import CommandResult, CommandRunner
+from ragforge.tools.tool import Arguments, as_tool
+
+
+class StatusArguments(Arguments):
+    """What git_status is called with: nothing."""
+
+
+class DiffArguments(Arguments):
+    """What git_diff is called with."""
+
+    staged: bool = Field(False, description="What is staged, instead of what is not")
+    revision: str | None = Field(
+        None, min_length=1, max_length=200, description="Compare with it: HEAD~3, main..HEAD"
+    )
+    path: str | None = Field(None, min_length=1, description="Only this file or directory")
+
+
+class LogArguments(Arguments):
+    """What git_log is called with."""
+
+    limit: int = Field(20, ge=1, le=500, description="How many commits")
+    revision: str | None = Field(
+        None, min_length=1, max_length=200, description="Where to begin, or a range"
+    )
+    path: str | None = Field(None, min_length=1, description="Only commits that touch it")
+    grep: str | None = Field(None, min_length=1, max_length=200, description="Words of the message")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What git said."""
+
+    text: str
+    truncated: bool
+
+    def to_json(self) -> Json:
+        return {"output": self.text, "truncated": self.truncated}
+
+
+def git_tools(runner: CommandRunner) -> tuple[Tool, ...]:
+    """Return the git tools for a model."""
+
+    async def status(given: StatusArguments) -> Output:
+        return await _git(runner, ["status", "--short", "--branch"])
+
+    async def diff(given: DiffArguments) -> Output:
+        words = ["diff", *(["--cached"] if given.staged else []), *_revision(given.revision)]
+        return await _git(runner, [*words, *_path(given.path)])
+
+    async def log(given: LogArguments) -> Output:
+        words = ["log", f"--max-count={given.limit}", "--date=short"]
+        words += ["--pretty=format:%h %ad %an: %s"]
+        words += [f"--grep={given.grep}"] if given.grep else []
+        return await _git(runner, [*words, *_revision(given.revision), *_path(given.path)])
+
+    return (
+        as_tool("git_status", StatusArguments, status),
+        as_tool("git_diff", DiffArguments, diff),
+        as_tool("git_log", LogArguments, log),
+    )
+
+
+def _revision(revision: str | None) -> list[str]:
+    if revision is not None and revision.startswith("-"):
+        raise InputError(f"{revision!r} is no revision.")
+    return [revision] if revision else []
+
+
+def _path(path: str | None) -> list[str]:
+    return ["--", path] if path else []
+
+
+async def _git(runner: CommandRunner, words: list[str]) -> Output:
+    """Run git as any read-only line: the same decider, the same neutral configuration."""
+    result: CommandResult = await runner.run(shlex.join(["git", *words]))
+    if result.refused is not None:
+        raise InputError(f"This cannot be asked of git: {result.refused}.")
+    if result.timed_out:
+        raise InputError("git took too long. Ask for less.")
+    if result.exit_code not in (0, 1):
+        raise InputError(f"git says: {result.stderr.strip() or result.exit_code}")
+    return Output(result.stdout or "(nothing)", result.truncated)

@@ -1,0 +1,93 @@
+"""read_memory: a turn or a summary in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from ragforge.domain.conversations import ToolCall
+from ragforge.domain.summaries import Summary
+from ragforge.domain.text import Json, plain
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.ports.store import Store
+from ragforge.tools.tool import Arguments, as_tool
+
+RESULT_CHARS = 2_000
+
+
+class ReadMemoryArguments(Arguments):
+    """What read_memory is called with."""
+
+    id: str = Field(min_length=1, max_length=512, description="As search_memory gives it")
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """One thing that is remembered."""
+
+    found: Turn | Summary
+
+    def to_json(self) -> Json:
+        if isinstance(self.found, Turn):
+            return _turn(self.found)
+        summary = self.found
+        return {
+            "type": f"level {summary.level} summary",
+            "turns": [summary.start_turn_index, summary.end_turn_index],
+            "summary": summary.conversation_summary,
+            "actions": summary.actions_summary,
+            "findings": list(summary.key_findings),
+            "files": list(summary.files_mentioned),
+            "tools": list(summary.tools_used),
+            "made_of": list(summary.parent_summaries),
+        }
+
+
+def read_memory_tool(store: Store, project_path: str) -> Tool:
+    """Return read_memory for a model; it sees this project alone."""
+
+    async def call(given: ReadMemoryArguments) -> Whole:
+        return Whole(await read_memory(store, project_path, given.id))
+
+    return as_tool("read_memory", ReadMemoryArguments, call)
+
+
+async def read_memory(store: Store, project_path: str, wanted: str) -> Turn | Summary:
+    """Return a turn or a summary of the project. Raises InputError if there is none."""
+    owners = await store.conversations.conversations_of([wanted])
+    owners |= await store.summaries.conversations_of([wanted])
+    if (owner := owners.get(wanted)) is not None:
+        conversation = await store.conversations.get(owner)
+        if conversation.project_path == project_path:
+            messages = (await store.conversations.turns([wanted])).get(wanted)
+            if messages:
+                return messages_to_turns(messages)[0]
+            if found := (await store.summaries.with_ids([wanted])).get(wanted):
+                return found
+    raise InputError(f"Nothing is remembered under {wanted!r}. search_memory gives ids.")
+
+
+def _turn(turn: Turn) -> Json:
+    return {
+        "type": "turn",
+        "when": turn.user.timestamp.isoformat(timespec="minutes"),
+        "question": turn.user.content,
+        "replies": [
+            {
+                "role": message.role,
+                "text": message.content,
+                "tool_calls": [_call(call) for call in message.tool_calls],
+            }
+            for message in turn.replies
+        ],
+    }
+
+
+def _call(call: ToolCall) -> Json:
+    result = "(no result)"
+    if call.result is not None:
+        result = call.result.error or plain(call.result.result)
+    return {"tool": call.tool_name, "arguments": call.arguments, "result": result[:RESULT_CHARS]}

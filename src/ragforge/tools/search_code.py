@@ -1,0 +1,68 @@
+"""search_code: the code that bears on a question, from the project's graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from ragforge.brain.find import CodeHit
+from ragforge.brain.project import Brain
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.tools.tool import Arguments, as_tool
+
+SOURCE_CHARS = 2_000
+
+
+class CodeArguments(Arguments):
+    """What search_code is called with."""
+
+    query: str = Field(min_length=1, max_length=10_000, description="A question, or names")
+    path: str | None = Field(None, description="Only below this directory, or in this file")
+    limit: int = Field(8, ge=1, le=50, description="How many places")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFound:
+    """Places in the code, the best first."""
+
+    hits: tuple[CodeHit, ...]
+
+    def to_json(self) -> Json:
+        return [
+            {
+                "file": hit.scope.file,
+                "startLine": hit.scope.start_line,
+                "endLine": hit.scope.end_line,
+                "name": hit.scope.qualified_name,
+                "type": hit.scope.type,
+                "score": round(hit.score, 3),
+                "source": shortened(hit.scope.source),
+            }
+            for hit in self.hits
+        ]
+
+
+def code_tool(brain: Brain) -> Tool:
+    """Return search_code for a model."""
+
+    async def call(given: CodeArguments) -> CodeFound:
+        await check_known(brain)
+        return CodeFound(tuple(await brain.search(given.query, given.limit, given.path)))
+
+    return as_tool("search_code", CodeArguments, call)
+
+
+async def check_known(brain: Brain) -> None:
+    """Raises InputError if the project was never read."""
+    if not await brain.is_known():
+        raise InputError("This project's code is not known yet. Use grep_files and read_file.")
+
+
+def shortened(source: str) -> str:
+    """Return the beginning of a source, and how much follows."""
+    if len(source) <= SOURCE_CHARS:
+        return source
+    return f"{source[:SOURCE_CHARS]}\n… ({len(source) - SOURCE_CHARS} more characters)"

@@ -1,0 +1,73 @@
+"""search_memory: what was said before, in this session or any other of the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import Field
+
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import MemoryHit, TurnHit
+from ragforge.domain.instants import now
+from ragforge.domain.text import Json
+from ragforge.llm.calls import Tool
+from ragforge.memory.find import search_conversation_history
+from ragforge.memory.recall import Recall
+from ragforge.tools.tool import Arguments, as_tool
+
+CHARS = 600
+
+
+class MemoryArguments(Arguments):
+    """What search_memory is called with."""
+
+    query: str = Field(min_length=1, max_length=10_000, description="What it was about")
+    days: int | None = Field(None, ge=1, le=36_500, description="Only the last so many days")
+    limit: int = Field(8, ge=1, le=50, description="How many turns and summaries")
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Turns and summaries, the best first."""
+
+    hits: tuple[MemoryHit, ...]
+
+    def to_json(self) -> Json:
+        return [_told(hit) for hit in self.hits]
+
+
+def memory_tool(recall: Recall, project_path: str) -> Tool:
+    """Return search_memory for a model; it sees this project alone."""
+
+    async def call(given: MemoryArguments) -> Remembered:
+        since = None if given.days is None else now() - timedelta(days=given.days)
+        where = MemoryFilter(project_path=project_path, since=since)
+        hits = await search_conversation_history(
+            recall, given.query, where, max_results=given.limit
+        )
+        return Remembered(tuple(hits))
+
+    return as_tool("search_memory", MemoryArguments, call)
+
+
+def _told(hit: MemoryHit) -> Json:
+    told = {
+        "type": hit.type,
+        "when": hit.timestamp.isoformat(timespec="minutes"),
+        "session": hit.conversation_id[:8],
+        "score": round(hit.score, 3),
+    }
+    if isinstance(hit, TurnHit):
+        turn = hit.turn
+        said = {"question": turn.user.content[:CHARS], "answer": turn.answer[:CHARS]}
+        return {"id": turn.uuid, **told, **said}
+    summary = hit.summary
+    return {
+        "id": summary.uuid,
+        **told,
+        "turns": list(hit.turn_range),
+        "summary": summary.conversation_summary[:CHARS],
+        "findings": list(summary.key_findings),
+        "files": list(summary.files_mentioned),
+    }

@@ -1,0 +1,48 @@
+"""write_file: a whole file, new or in place of what is there."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pydantic import Field
+
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.tools.edits.change import MAX_BYTES, Change, read, target
+from ragforge.tools.edits.editor import Editor
+from ragforge.tools.edits.text import Text
+from ragforge.tools.tool import Arguments, as_tool
+
+NAME = "write_file"
+
+
+class WriteArguments(Arguments):
+    """What write_file is called with."""
+
+    path: str = Field(min_length=1, description="File, relative to the project")
+    content: str = Field(max_length=MAX_BYTES, description="All that the file is to hold")
+
+
+def write_tool(editor: Editor) -> Tool:
+    """Return write_file for a model."""
+
+    async def call(given: WriteArguments) -> Change:
+        return await write_file(editor, given)
+
+    return as_tool(NAME, WriteArguments, call, modifies_files=True)
+
+
+async def write_file(editor: Editor, given: WriteArguments) -> Change:
+    """Write a file. Raises Declined, OutsideProject, or InputError that says why not."""
+    return await editor.make(await asyncio.to_thread(_change, editor, given))
+
+
+def _change(editor: Editor, given: WriteArguments) -> Change:
+    root = editor.workspace.root
+    place = target(root, given.path)
+    before = read(root, place)
+    known = Text("") if before is None else Text.of(place, before)
+    after = known.with_content(given.content).to_bytes()
+    if after == before:
+        raise InputError(f"{place!r} holds exactly this already.")
+    return Change(place, before, after)
