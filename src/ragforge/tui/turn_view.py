@@ -50,7 +50,7 @@ class TurnView:
         self._calls_out = calls_out or screen.out  # where lines of tool calls go
         self._verbose = verbose
         self._blocks = Blocks()
-        self._running: dict[str, tuple[ToolStarted, float]] = {}
+        self._running: dict[tuple[int, str], tuple[ToolStarted, float]] = {}
         self._seen_diffs: set[str] = set()  # the user was asked about these
         self._thought: list[str] = []
         self._thinking_since: float | None = None
@@ -94,7 +94,7 @@ class TurnView:
                     self._print_block(block)
             case ToolStarted():
                 self._finish_words()
-                self._running[event.id] = event, time.monotonic()
+                self._running[event.depth, event.id] = event, time.monotonic()
             case ToolFinished():
                 self._finish_call(event)
             case Used(usage=usage):
@@ -118,7 +118,7 @@ class TurnView:
         self._seen_diffs.add(diff.strip())
 
     def _finish_call(self, call: ToolFinished) -> None:
-        self._running.pop(call.id, None)
+        self._running.pop((call.depth, call.id), None)
         self.calls.append(call)
         signs = self._screen.signs
         self._gap = True
