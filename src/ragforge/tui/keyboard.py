@@ -60,6 +60,7 @@ def silent() -> Iterator[None]:
         yield
         return
     quiet = [*before]
+    quiet[0] &= ~termios.ICRNL  # Enter stays Enter, as a prompt reads it
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(stdin, termios.TCSANOW, quiet)
     try:
