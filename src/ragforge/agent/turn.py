@@ -35,6 +35,7 @@ class TurnLimits:
     steps: int = 50  # answers of the model
     seconds: float = 1800.0
     usd: float | None = None
+    result_chars: int = 400_000  # of tools, before the oldest are shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +206,7 @@ class Agent:
             on_start=progress.started,
             on_round=progress.end_round,
             native=asker.model.calls_tools,
+            most_chars=self.limits.result_chars,
         )
 
     def _request(
