@@ -102,7 +102,7 @@ class TurnSettings(_Section):
     )
     max_result_chars: int = Field(
         default=400_000,
-        ge=20_000,
+        ge=1,
         le=100_000_000,
         description="Results of tools that a model keeps in mind; older ones are shortened.",
     )
