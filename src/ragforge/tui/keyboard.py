@@ -35,8 +35,7 @@ class Interruptible:
         with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
             loop.add_signal_handler(signal.SIGINT, self.interrupt)
         try:
-            with silent():
-                await self._task
+            await self._task
             return True
         except asyncio.CancelledError:
             here = asyncio.current_task()
