@@ -1,7 +1,7 @@
 """A turn with a real small model on this machine; skipped loudly where there is none.
 
-`python scripts/real_model.py --install-only` fetches one, and RAGFORGE_REAL_MODEL_URL names a
-server that runs already (with RAGFORGE_REAL_MODEL_NAME).
+`python scripts/real_model.py --install-only` fetches one, and RAGFORGE_TEST_MODEL_URL names a
+server that runs already (with RAGFORGE_TEST_MODEL_NAME).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CODE = "def lease_seconds():\n    return 4711\n"
 
 def started(weights: Weights) -> Iterator[dict[str, str]]:
     """Start a server, and give the variables that point RagForge at it."""
-    home = Path(os.environ.get("RAGFORGE_REAL_MODEL_HOME") or HOME)
+    home = Path(os.environ.get("RAGFORGE_TEST_MODEL_HOME") or HOME)
     try:
         with RealModel(weights, home) as model:
             yield _variables(weights.name, model.base_url)
@@ -43,8 +43,8 @@ def started(weights: Weights) -> Iterator[dict[str, str]]:
 @pytest.fixture(scope="module")
 def small() -> Iterator[dict[str, str]]:
     """Any model that answers."""
-    if url := os.environ.get("RAGFORGE_REAL_MODEL_URL"):
-        yield _variables(os.environ.get("RAGFORGE_REAL_MODEL_NAME", "default"), url)
+    if url := os.environ.get("RAGFORGE_TEST_MODEL_URL"):
+        yield _variables(os.environ.get("RAGFORGE_TEST_MODEL_NAME", "default"), url)
     else:
         yield from started(SMOLLM2)
 
