@@ -59,7 +59,7 @@ def _variables(model: str, base_url: str) -> dict[str, str]:
     return {
         "RAGFORGE_LLM__MODEL": f"openai:{model}",
         "RAGFORGE_LLM__BASE_URL": base_url,
-        "RAGFORGE_LLM__TIMEOUT_SECONDS": "300",
+        "RAGFORGE_LLM__TIMEOUT_SECONDS": "500",
         "RAGFORGE_LLM__MAX_OUTPUT_TOKENS": "48",  # it writes a few words a second
         "RAGFORGE_AGENT__MEMORY__MAX_CONTEXT_CHARS": "4000",  # it reads no more
     }
