@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -145,22 +143,6 @@ async def test_a_read_only_file_is_named(tmp_path: Path) -> None:
 async def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be opened"):
         await open_sqlite(tmp_path, WORDS)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one megabyte."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = shutil.which("mount")
-    options = ["-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
-    if (
-        mount is None
-        or subprocess.run([mount, *options], capture_output=True, check=False).returncode
-    ):
-        pytest.skip("a small disk needs the right to mount one")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 async def test_a_full_disk_fails_one_write_and_keeps_everything_before_it(small_disk: Path) -> None:

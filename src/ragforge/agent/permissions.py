@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ragforge.agent.rules import Rule, Rules
-from ragforge.errors import Declined
+from ragforge.errors import Declined, InputError
 from ragforge.tools.permit import Wish
 
 
@@ -58,7 +59,8 @@ class Permissions:
                 raise Declined(f"A rule of the user forbids {wish.action} for {wish.subject!r}.")
             verdict = await self.approve(wish)
             if verdict.answer == "always":
-                self.rules.add(Rule("allow", wish.action, verdict.pattern or wish.always[0]))
+                with suppress(InputError):  # it cannot be kept: it is asked for again
+                    self.rules.add(Rule("allow", wish.action, verdict.pattern or wish.always[0]))
             if verdict.answer == "deny":
                 why = verdict.reason or "Do not try it another way; ask what they want instead."
                 raise Declined(f"The user declined this. {why}")

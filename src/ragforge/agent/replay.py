@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from ragforge.domain.chat import ChatMessage, ModelSays, ToolRequest, ToolSays
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.text import plain
+from ragforge.domain.turns import Turn
 
 GO_ON = "This is as far as it went before it broke off. Go on from here; repeat nothing."
 RESULT_CHARS = 20_000
+
+
+def is_answered(turn: Turn) -> bool:
+    """Tell whether a model has answered; what broke off ends with a call or with the reason."""
+    last = turn.replies[-1] if turn.replies else turn.user
+    return last.role == "assistant" and not last.tool_calls
 
 
 def replayed(messages: Sequence[Message]) -> list[ChatMessage]:

@@ -18,6 +18,8 @@ from ragforge.tools.globs import compile_glob
 from ragforge.tools.permit import Action, Wish
 
 Effect: TypeAlias = Literal["allow", "deny"]
+PERMISSIONS = "permissions.json"
+"""The name of the file that holds the rules of all projects."""
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
 _RULE = re.compile(r"(edit_file|run_command)\((.+)\)", re.DOTALL)
 
@@ -82,7 +84,7 @@ class Rules:
         return next((rule.effect for rule in self.all() if rule.fits(wish)), None)
 
     def add(self, rule: Rule) -> None:
-        """Keep a rule from now on."""
+        """Keep a rule from now on. Raises InputError if the file cannot be written."""
         self._change(rule, keep=True)
 
     def remove(self, rule: Rule) -> None:
@@ -95,10 +97,13 @@ class Rules:
         texts = [text for text in mine.get(rule.effect, []) if text != str(rule)]
         mine[rule.effect] = [*texts, str(rule)] if keep else texts
         every[self._project] = mine
-        self._file.parent.mkdir(parents=True, exist_ok=True)
         draft = self._file.with_suffix(f".{os.getpid()}.new")
-        draft.write_text(json.dumps(every, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        draft.replace(self._file)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps(every, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            draft.replace(self._file)
+        except OSError as error:
+            raise InputError(f"{self._file} cannot be written: {error.strerror}.") from error
 
     def _read(self) -> dict[str, Json]:
         try:

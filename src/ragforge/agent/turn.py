@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from ragforge.agent.answer import Answer, Stopped, from_passages, passages_of
+from ragforge.agent.clock import Clock
 from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, unheard
 from ragforge.agent.permissions import Approve, nobody
 from ragforge.agent.progress import Progress
-from ragforge.agent.replay import GO_ON, replayed
+from ragforge.agent.replay import GO_ON, is_answered, replayed
 from ragforge.context.build import ContextBuilder, EnrichedContext, format_context_for_agent
 from ragforge.domain.chat import ChatMessage, ChatRequest, Reply, UserSays
 from ragforge.domain.conversations import Message
@@ -34,6 +35,7 @@ class TurnLimits:
     steps: int = 50  # answers of the model
     seconds: float = 1800.0
     usd: float | None = None
+    result_chars: int = 400_000  # of tools, before the oldest are shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,11 @@ class Agent:
     ) -> Answer:
         """Go on with the last turn, which broke off or has no answer; nothing is said twice.
 
-        Raises InputError if there is no turn.
+        Raises InputError if there is no turn, or if it is answered.
         """
         turn = await self._last_turn(conversation_id)
+        if is_answered(turn):
+            raise InputError("The last question is answered. Ask another.")
         replies = turn.replies
         question = turn.user.content
         return await self._answer(conversation_id, turn.user, question, replies, on_event, approve)
@@ -153,11 +157,13 @@ class Agent:
         """Have the model answer, as far as it gets."""
         problem: str | None = None
         why: Stopped = "failed"
+        clock = Clock(self.limits.seconds)
+        desk = replace(desk, approve=clock.stopped_by(desk.approve))
         try:
-            async with asyncio.timeout(self.limits.seconds) as limit:
+            async with clock:
                 await self._loop(desk, progress).run(self._request(context, question, before))
         except TimeoutError:
-            if not limit.expired():
+            if not clock.is_over:
                 raise
             why, problem = (
                 "time",
@@ -200,6 +206,7 @@ class Agent:
             on_start=progress.started,
             on_round=progress.end_round,
             native=asker.model.calls_tools,
+            most_chars=self.limits.result_chars,
         )
 
     def _request(

@@ -33,6 +33,41 @@ def global_options_first(arguments: Sequence[str]) -> list[str]:
     return first + rest
 
 
+def with_terminal_options(arguments: Sequence[str]) -> list[str]:
+    """Spell out -p, which is the command `ask`, and -r without an id, which asks for one.
+
+    Both stand before any command.
+    """
+    given = list(arguments)
+    at = 0
+    while at < len(given) and given[at].startswith("-") and given[at] not in ("-", "--"):
+        name, following = given[at], given[at + 1 : at + 2]
+        if name == "-p":
+            rest = [*given[:at], *given[at + 1 :]]
+            first = _leading_store(rest)
+            return [*rest[:first], "ask", *rest[first:]]
+        has_value = bool(following) and not following[0].startswith("-")
+        if name in ("-r", "--resume") and not has_value:
+            given.insert(at + 1, "")
+            has_value = True
+        takes_value = name in ("-r", "--resume", "--store")
+        at += 2 if takes_value and has_value else 1
+    return given
+
+
+def _leading_store(arguments: Sequence[str]) -> int:
+    """Return how many arguments belong to the global options at the front."""
+    at = 0
+    while at < len(arguments):
+        if arguments[at] == "--store":
+            at += 2
+        elif arguments[at] == "--debug" or arguments[at].startswith("--store="):
+            at += 1
+        else:
+            break
+    return at
+
+
 def wants_debug(arguments: Sequence[str], variable: str | None) -> bool:
     """Tell whether tracebacks are wanted, before anything is parsed."""
     if variable and variable.lower() not in ("0", "false", "no", "off"):

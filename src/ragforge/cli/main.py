@@ -11,7 +11,12 @@ from typing import Annotated
 import typer
 
 from ragforge import __version__
-from ragforge.cli.arguments import clean, global_options_first, wants_debug
+from ragforge.cli.arguments import (
+    clean,
+    global_options_first,
+    wants_debug,
+    with_terminal_options,
+)
 from ragforge.cli.commands import (
     ask,
     brain,
@@ -20,13 +25,14 @@ from ragforge.cli.commands import (
     context,
     doctor,
     memory,
+    permissions,
     search,
     sessions,
     store,
 )
-from ragforge.cli.console import print_error
-from ragforge.cli.state import GlobalOptions
+from ragforge.cli.state import GlobalOptions, current_directory, load
 from ragforge.errors import RagForgeError, SettingsError
+from ragforge.tui.console import print_error
 
 FAILED = 1
 MISUSED = 2
@@ -34,18 +40,40 @@ INTERRUPTED = 130
 COLLECT_EVERY = (50_000, 500)
 """What a command loads and reads stays: looking for garbage in it takes longer than it helps."""
 
+HELP = """RagForge: a coding agent that remembers.
+
+Without a command it opens a terminal to talk in: a new session of this directory, or an
+earlier one with -c or -r. Type /help there.
+"""
+
 EXAMPLES = """\b
 Examples:
+  ragforge
+  ragforge -c
+  ragforge -r
   ragforge ask "How did we fix the login loop?"
+  git diff | ragforge -p "Is this right?"
   ragforge search "where are passwords checked"
   ragforge doctor
+
+\b
+Exit codes:
+  0    done
+  1    something failed; one sentence on stderr says what
+  2    wrong arguments or settings
+  3    an answer broke off: the model failed, or a limit was reached
+  130  interrupted
+
+\b
+Files:
+  ragforge.config.yaml in the project, and one of the user: see `ragforge config show`.
 """
 
 app = typer.Typer(
     name="ragforge",
-    help="RagForge: a coding agent that remembers.",
+    help=HELP,
     epilog=EXAMPLES,
-    no_args_is_help=True,
+    invoke_without_command=True,
     # Plain help: readable in a pipe, and a third of the start-up time.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -69,6 +97,25 @@ def options(
     debug: Annotated[  # read before parsing, so that it covers parsing too
         bool, typer.Option("--debug", help="Show the traceback when something fails.")
     ] = False,
+    go_on: Annotated[
+        bool, typer.Option("-c", "--continue", help="Go on with the last session here.")
+    ] = False,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "-r",
+            "--resume",
+            metavar="[ID]",
+            help="Go on with a session: the start of its id, or nothing to choose from all.",
+        ),
+    ] = None,
+    question: Annotated[  # turned into `ask` before parsing; here for the help
+        str | None,
+        typer.Option("-p", metavar="QUESTION", help="The same as `ragforge ask QUESTION`."),
+    ] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="In the terminal: the model's reasoning, whole.")
+    ] = False,
     version: Annotated[
         bool,
         typer.Option(
@@ -76,8 +123,27 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Keep the global options for the command."""
+    """Keep the global options for the command; without one, open the terminal."""
     context.obj = GlobalOptions(store=store_url)
+    if context.invoked_subcommand is not None:
+        if go_on or resume is not None or verbose:
+            raise typer.BadParameter("-c, -r and --verbose are for the terminal, not a command")
+    elif sys.stdin.isatty() and sys.stdout.isatty():
+        open_terminal(context, go_on=go_on, resume=resume, verbose=verbose)
+    elif go_on or resume is not None:
+        raise typer.BadParameter("this needs a terminal; `ragforge ask -c` needs none")
+    else:
+        typer.echo(context.get_help())
+
+
+def open_terminal(
+    context: typer.Context, *, go_on: bool, resume: str | None, verbose: bool
+) -> None:
+    """Let the user talk with RagForge until they leave."""
+    settings = load(context).settings
+    from ragforge.tui.start import Beginning, start
+
+    start(settings, current_directory(), Beginning(go_on, resume, verbose))
 
 
 ask.register(app)
@@ -89,6 +155,7 @@ memory.register(app)
 store.register(app)
 config.register(app)
 check_command.register(app)
+permissions.register(app)
 doctor.register(app)
 
 
@@ -111,7 +178,7 @@ def run(arguments: Sequence[str]) -> int:
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned, os.environ.get("RAGFORGE_DEBUG"))
     try:
-        app(global_options_first(cleaned), prog_name="ragforge")
+        app(with_terminal_options(global_options_first(cleaned)), prog_name="ragforge")
     except SystemExit as stop:
         return _exit_code(stop)
     except KeyboardInterrupt:

@@ -32,7 +32,7 @@ def ingestion_bar() -> Iterator[OnStep]:
         TimeRemainingColumn,
     )
 
-    from ragforge.cli.console import console
+    from ragforge.tui.console import console
 
     out = console(stderr=True)
     columns = (

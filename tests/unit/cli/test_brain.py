@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragforge.brain.find import CodeHit
-from ragforge.cli import hits
 from ragforge.domain.code import Scope
+from ragforge.tui import hits
 from tests.unit.cli.conftest import Ragforge
 
 SOURCE = '''class Lease:

@@ -40,7 +40,7 @@ def ask(
     """Ask a question; it and the answer are remembered."""
     import asyncio
 
-    from ragforge.cli.console import print_json
+    from ragforge.tui.console import print_json
 
     def show(answer: Answer) -> None:
         if as_json:
@@ -99,7 +99,7 @@ def _as_json(answer: Answer) -> dict[str, object]:
 
 
 def _show(answer: Answer) -> None:
-    from ragforge.cli.console import console, print_note, printable
+    from ragforge.tui.console import console, print_note, printable
 
     out = console()
     if answer.problem is not None:
@@ -114,7 +114,7 @@ def _show(answer: Answer) -> None:
 
 
 def _show_passages(answer: Answer) -> None:
-    from ragforge.cli.console import console, one_line, printable
+    from ragforge.tui.console import console, one_line, printable
 
     out = console()
     out.print()

@@ -61,7 +61,7 @@ def ingest(
     """Read the project's code: parse it, relate it, and make it searchable."""
     import asyncio
 
-    from ragforge.cli.console import print_json
+    from ragforge.tui.console import print_json
 
     report, embedded = asyncio.run(_ingest(load(context).settings, _directory(path)))
     if as_json:
@@ -90,7 +90,7 @@ async def _watch(settings: Settings, folder: Path) -> None:
     import asyncio
 
     from ragforge.app import open_app
-    from ragforge.cli.console import print_note
+    from ragforge.tui.console import print_note
 
     def told(report: Report) -> None:
         if report.read or report.removed:
@@ -108,13 +108,14 @@ def status(
     import asyncio
     from dataclasses import asdict
 
-    from ragforge.cli.console import print_json
+    from ragforge.tui.console import print_json
+    from ragforge.tui.known import show_status
 
     found, jobs = asyncio.run(_status(load(context).settings, _directory(path)))
     if as_json:
         print_json({**asdict(found), "fresh": found.is_fresh, "jobs": jobs})
     else:
-        _show_status(found, jobs)
+        show_status(found, jobs)
 
 
 async def _status(settings: Settings, folder: Path) -> tuple[Status, dict[str, int]]:
@@ -133,7 +134,7 @@ def forget(
     """Forget the code of a project, or of a directory or file in it; nothing on disk changes."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     files = asyncio.run(_forget(load(context).settings, path))
     if as_json:
@@ -179,7 +180,7 @@ def _report_as_json(report: Report, embedded: int, verbose: bool) -> dict[str, o
 
 
 def _show_report(report: Report, embedded: int, verbose: bool) -> None:
-    from ragforge.cli.console import console, print_note, printable
+    from ragforge.tui.console import console, print_note, printable
 
     if verbose:
         out = console()
@@ -196,26 +197,3 @@ def _show_report(report: Report, embedded: int, verbose: bool) -> None:
     if report.skipped and not verbose:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items())
         print_note(f"Left out: {reasons}. --verbose lists them.")
-
-
-def _show_status(found: Status, jobs: dict[str, int]) -> None:
-    from ragforge.cli.console import print_note, print_table
-
-    if not found.known:
-        print_note(f"Nothing is known of {found.path} yet. Run: ragforge ingest")
-        return
-    rows = [
-        ["project", found.path],
-        ["state", "up to date" if found.is_fresh else "not up to date"],
-        ["files", f"{found.files:,}"],
-        ["scopes", f"{found.scopes:,}"],
-        ["model", found.model or "none: words alone"],
-        ["changed files", f"{found.changed_files:,}"],
-        ["files to relate", f"{found.unrelated_files:,}"],
-        ["scopes to embed", f"{found.unembedded_scopes:,}"],
-    ]
-    rows += [["ingesting", found.ingesting]] if found.ingesting else []
-    rows += [["embedding", found.embedding]] if found.embedding else []
-    waiting = jobs.get("pending", 0) + jobs.get("running", 0)
-    rows.append(["jobs", f"{waiting:,} waiting, {jobs.get('dead', 0):,} failed"])
-    print_table(["Code", ""], rows)

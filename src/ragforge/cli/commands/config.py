@@ -24,8 +24,8 @@ def register(app: typer.Typer) -> None:
 
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show every setting, its value and where it came from."""
-    from ragforge.cli.console import print_json, print_table
     from ragforge.config.settings import value_at
+    from ragforge.tui.console import print_json, print_table
 
     loaded = load(context)
     values = {key: value_at(loaded.settings, key) for key in loaded.origins}

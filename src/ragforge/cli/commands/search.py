@@ -81,8 +81,9 @@ def search(
     """Search the project's code, or what was said and done in earlier sessions."""
     import asyncio
 
-    from ragforge.cli import dates, hits
-    from ragforge.cli.console import print_json
+    from ragforge.cli import dates
+    from ragforge.tui import hits
+    from ragforge.tui.console import print_json
 
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")

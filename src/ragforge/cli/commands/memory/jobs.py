@@ -48,7 +48,8 @@ def jobs(
     """Show the work that is done in the background."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
+    from ragforge.tui.remembered import show_jobs
 
     settings = load(context).settings
     found, counts, revived = asyncio.run(_jobs(settings, status, retry, limit))
@@ -58,7 +59,7 @@ def jobs(
         return
     if retry:
         print_note(f"{revived:,} failed jobs will be tried again.")
-    _show(found, counts)
+    show_jobs(found, counts)
 
 
 async def _jobs(
@@ -87,23 +88,3 @@ def _as_json(job: Job) -> dict[str, object]:
         "run_after": format_instant(job.run_after),
         "created_at": format_instant(job.created_at),
     }
-
-
-def _show(found: list[Job], counts: Mapping[JobStatus, int]) -> None:
-    from ragforge.cli.console import one_line, print_note, print_table
-
-    rows = [
-        [
-            job.kind,
-            job.status,
-            str(job.attempts),
-            f"{job.run_after:%Y-%m-%d %H:%M}",
-            one_line(job.error or "", 80),
-        ]
-        for job in found
-    ]
-    if rows:
-        columns = ["Job", "Status", "Attempts", "Due", "Problem"]
-        print_table(columns, rows, one_line_each=("Problem",))
-    told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-    print_note(f"Jobs: {told}.")

@@ -33,7 +33,7 @@ def rebuild(
     """Make the summaries and vectors that are due, now."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     if anew and not yes:
         confirm("Throw the summaries away and make them again?")
@@ -57,7 +57,7 @@ async def _rebuild(settings: Settings, everywhere: bool, anew: bool) -> Rebuilt:
 
     from ragforge.app import open_app
     from ragforge.app.upkeep import rebuild
-    from ragforge.cli.console import console
+    from ragforge.tui.console import console
 
     out = console(stderr=True)
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()

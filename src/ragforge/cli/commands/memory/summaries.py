@@ -10,7 +10,6 @@ import typer
 
 from ragforge.cli import dates
 from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -49,7 +48,8 @@ def summaries(
     """Show the summaries of this project's conversations."""
     import asyncio
 
-    from ragforge.cli.console import print_json
+    from ragforge.tui.console import print_json
+    from ragforge.tui.remembered import show_summaries
 
     settings = load(context).settings
     found = asyncio.run(
@@ -60,7 +60,7 @@ def summaries(
     if as_json:
         print_json({"summaries": [_as_json(summary) for summary in found]})
     else:
-        _show(found)
+        show_summaries(found)
 
 
 def trim(
@@ -75,7 +75,7 @@ def trim(
     """Delete old summaries of all projects; their turns stay and may be summarised again."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     limit = dates.before(before)
     if not yes:
@@ -88,9 +88,9 @@ def trim(
 
 
 def confirm(question: str) -> None:
-    """Go on only if the user says yes. Raises InputError if there is nobody to ask."""
+    """Go on only if the user says yes. Raises BadParameter if there is nobody to ask."""
     if not sys.stdin.isatty():
-        raise InputError("There is nobody to ask here. Add --yes if you mean it.")
+        raise typer.BadParameter("nobody can be asked here: add --yes", param_hint="--yes")
     typer.confirm(question, abort=True)
 
 
@@ -140,24 +140,3 @@ def _as_json(summary: Summary) -> dict[str, object]:
         "made_by": summary.made_by,
         "created_at": format_instant(summary.created_at),
     }
-
-
-def _show(found: list[Summary]) -> None:
-    from ragforge.cli.console import console, print_note, printable
-
-    if not found:
-        print_note("There are no summaries. They are made when a conversation has grown long.")
-        return
-    out = console()
-    for summary in found:
-        place = f"session {summary.conversation_id[:8]}, turns {summary.start_turn_index}"
-        place += f" to {summary.end_turn_index}"
-        made = f"{summary.created_at:%Y-%m-%d %H:%M} by {summary.made_by}"
-        out.print(f"L{summary.level}  {place}", style="bold", end="")
-        out.print(f"  {made}", style="dim")
-        out.print(printable(summary.conversation_summary))
-        for finding in summary.key_findings:
-            out.print(f"  - {printable(finding)}")
-        if summary.files_mentioned:
-            out.print(f"  Files: {printable(', '.join(summary.files_mentioned))}", style="dim")
-        out.print()

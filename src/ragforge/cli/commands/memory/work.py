@@ -33,7 +33,7 @@ def work(
     """Do what is queued, until nothing is left: vectors, titles, summaries, the project's code."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     counts = asyncio.run(_work(load(context).settings, seconds))
     if as_json:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.told import SessionArgument, chosen, named, turns_of
+from ragforge.cli.commands.sessions.told import SessionArgument
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.tui.sessions import chosen, named, turns_of
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -42,7 +43,7 @@ def branch(
     """Begin a new session from a turn or message of another."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     source, made = asyncio.run(_branch(load(context).settings, session, point, title))
     if as_json:

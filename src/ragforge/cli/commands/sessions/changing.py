@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from ragforge.cli.commands.sessions.told import (
-    SessionArgument,
-    SessionsArgument,
-    chosen,
-    named,
-    turns_of,
-)
+from ragforge.cli.commands.sessions.told import SessionArgument, SessionsArgument
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.tui.sessions import chosen, named, turns_of
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -157,7 +152,7 @@ def _asked(context: typer.Context, sessions: list[str]) -> str:
     """Return what is about to be deleted, for a question."""
     import asyncio
 
-    from ragforge.cli.console import printable
+    from ragforge.tui.console import printable
 
     found = asyncio.run(_resolved(load(context).settings, sessions))
     told = (f"{named(one)} with {turns_of(one)}" for one in found)
@@ -174,7 +169,7 @@ def _set_status(context: typer.Context, sessions: list[str], status: Status, as_
 
 
 def _tagged(made: Conversation) -> str:
-    from ragforge.cli.console import one_line
+    from ragforge.tui.console import one_line
 
     tags = one_line(", ".join(made.tags), 200)
     return f"{named(made)} is tagged {tags}." if tags else f"{named(made)} has no tags."
@@ -190,7 +185,7 @@ def _change(
     """Change sessions and tell how they are; all must be known before the first is changed."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     changed = asyncio.run(_changed(load(context).settings, sessions, change))
     if as_json:

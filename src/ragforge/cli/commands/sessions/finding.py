@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.told import AllOption, line_as_json, short, show_lines
+from ragforge.cli.commands.sessions.told import AllOption, line_as_json
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.tui.sessions import short, show_lines
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -52,7 +53,7 @@ def similar(
     """Find sessions of this project that were about the same thing."""
     import asyncio
 
-    from ragforge.cli.console import print_json
+    from ragforge.tui.console import print_json
 
     if not text.strip():
         raise typer.BadParameter("the text is empty", param_hint="TEXT")
@@ -86,8 +87,8 @@ def _similar_as_json(one: Similar) -> dict[str, object]:
 def _show_similar(found: list[Similar], everywhere: bool) -> None:
     from rich.text import Text
 
-    from ragforge.cli.commands.sessions.told import NO_TITLE
-    from ragforge.cli.console import console, one_line, print_note, printable
+    from ragforge.tui.console import console, one_line, print_note, printable
+    from ragforge.tui.sessions import NO_TITLE
 
     if not found:
         print_note("Nothing found." if everywhere else "Nothing found. Try --all.")
@@ -120,7 +121,7 @@ def about(
     """Find sessions that touched a file or something in the code."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     if not subject.strip():
         raise typer.BadParameter("the name is empty", param_hint="NAME_OR_PATH")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.told import AllOption, line_as_json, show_lines
+from ragforge.cli.commands.sessions.told import AllOption, line_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.tui.sessions import show_lines
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -60,7 +61,7 @@ def list_sessions(
     """List sessions, the last active first."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     settings = load(context).settings
     lines = asyncio.run(_lines(settings, everywhere, status, tuple(tags or ()), limit))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.told import SessionArgument, chosen, named, turns_of
+from ragforge.cli.commands.sessions.told import SessionArgument
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
 from ragforge.errors import DuplicateId, InputError
+from ragforge.tui.sessions import chosen, named, turns_of
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -56,7 +55,8 @@ def export(
     """Write a session as JSON, to a file or to stdout."""
     import asyncio
 
-    from ragforge.cli.console import print_note
+    from ragforge.tui.console import print_note
+    from ragforge.tui.whole_file import write_whole
 
     data = asyncio.run(_export(load(context).settings, session, with_embeddings))
     if output is None or str(output) == "-":
@@ -64,7 +64,7 @@ def export(
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
-        _write(output, data)
+        write_whole(output, data)
         print_note(f"Wrote {len(data):,} bytes to {output}.")
 
 
@@ -82,26 +82,6 @@ async def _export(settings: Settings, session: str, with_embeddings: bool) -> by
         return await asyncio.to_thread(to_bytes, document)
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, for its owner's eyes; a pipe or device as it comes."""
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-            return
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
-
-
 def import_(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="An exported session; '-': stdin.")],
@@ -117,7 +97,7 @@ def import_(
     """Read an exported session into the store."""
     import asyncio
 
-    from ragforge.cli.console import print_json, print_note
+    from ragforge.tui.console import print_json, print_note
 
     settings = load(context).settings
     imported = asyncio.run(_import(settings, _read(file), as_new, here))

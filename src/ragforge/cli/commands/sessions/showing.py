@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.told import NO_TITLE, SessionArgument, as_json, chosen, short
+from ragforge.cli.commands.sessions.told import SessionArgument, as_json
 from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.tui.sessions import NO_TITLE, chosen, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +67,7 @@ def show(
     """Show a session: its turns with their tools and states, and its summaries."""
     import asyncio
 
-    from ragforge.cli.console import print_json
+    from ragforge.tui.console import print_json
 
     found = asyncio.run(_find(load(context).settings, session))
     if as_json:
@@ -150,7 +151,7 @@ def _summary_as_json(known: WholeSummary) -> dict[str, object]:
 
 
 def _show(found: _Found, wanted: int, full: bool) -> None:
-    from ragforge.cli.console import console, print_note
+    from ragforge.tui.console import console, print_note
 
     out = console()
     _show_head(out, found.whole)
@@ -170,7 +171,7 @@ def _show(found: _Found, wanted: int, full: bool) -> None:
 
 
 def _show_head(out: Console, whole: WholeConversation) -> None:
-    from ragforge.cli.console import one_line, printable
+    from ragforge.tui.console import one_line, printable
 
     about = whole.conversation
     out.print(one_line(about.title or NO_TITLE, 200), style="bold")
@@ -195,7 +196,7 @@ def _show_head(out: Console, whole: WholeConversation) -> None:
 def _show_turn(out: Console, turn: Turn, state: TurnState | None, full: bool) -> None:
     from rich.text import Text
 
-    from ragforge.cli.console import one_line
+    from ragforge.tui.console import one_line
 
     names = state.names if state else ("stored",)
     out.print()
@@ -215,8 +216,8 @@ def _show_turn(out: Console, turn: Turn, state: TurnState | None, full: bool) ->
 
 
 def _call_line(call: ToolCall) -> str:
-    from ragforge.cli.console import one_line, printable
     from ragforge.domain.text import plain
+    from ragforge.tui.console import one_line, printable
 
     given = one_line(plain(call.arguments), CALL_CHARS)
     line = f"→ {printable(call.tool_name)} {given}"
@@ -230,7 +231,7 @@ def _call_line(call: ToolCall) -> str:
 def _show_summary(out: Console, known: WholeSummary, full: bool) -> None:
     from rich.text import Text
 
-    from ragforge.cli.console import printable
+    from ragforge.tui.console import printable
 
     summary = known.summary
     out.print()
@@ -259,7 +260,7 @@ def _numbers(turns: Sequence[int]) -> str:
 
 
 def _show_text(out: Console, text: str, full: bool, style: str = "") -> None:
-    from ragforge.cli.console import printable
+    from ragforge.tui.console import printable
 
     told = text if full or len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS].rstrip()} …"
     for line in printable(told).rstrip().split("\n"):

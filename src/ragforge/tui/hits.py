@@ -35,7 +35,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
     from rich.syntax import Syntax
     from rich.text import Text
 
-    from ragforge.cli.console import console, print_note, printable
+    from ragforge.tui.console import console, print_note, printable
 
     if not found:
         print_note("Nothing found. `ragforge status` tells what is known of this project.")
@@ -58,7 +58,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
 
 def _telling_lines(source: str, query: str) -> list[str]:
     """Return a few lines of a source: those around the most of the query's words."""
-    from ragforge.cli.snippets import words_pattern
+    from ragforge.tui.snippets import words_pattern
 
     lines = [line.rstrip() for line in source.split("\n")]
     pattern = words_pattern(query)
@@ -110,8 +110,8 @@ def show_memory(
     """Show when and where something was said, how it was found, and what speaks for it."""
     from rich.text import Text
 
-    from ragforge.cli.console import console, one_line, print_note, printable
-    from ragforge.cli.snippets import best_text, snippet, words_pattern
+    from ragforge.tui.console import console, one_line, print_note, printable
+    from ragforge.tui.snippets import best_text, snippet, words_pattern
 
     if not found:
         print_note("Nothing found." if everywhere else "Nothing found. Try --everywhere.")

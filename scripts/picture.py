@@ -1,0 +1,192 @@
+"""Draw docs/terminal.svg: the terminal at work, in a real pseudo-terminal.
+
+    python -m scripts.picture
+
+A little project is made in a temporary directory and the program runs in it as a user would run
+it. Everything is real but the model: what it says is written down here, and a local server says it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+
+import pexpect
+import pyte
+from rich.console import Console
+from rich.style import Style
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+from tests.fakes.chat_server import ChatServer, Step
+from tests.fakes.wires import Call, OpenAiWire, Says
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs" / "terminal.svg"
+COLUMNS, LINES = 92, 46
+SECONDS = 60
+_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+FILES = {
+    "leases.py": '''"""Leases: who works on a job, and until when."""
+
+LEASE_SECONDS = 60
+
+
+def renew_after() -> float:
+    """Return when a worker must renew its lease."""
+    return LEASE_SECONDS / 2
+''',
+    "worker.py": '''"""The worker."""
+
+from leases import LEASE_SECONDS, renew_after
+
+
+def work(job):
+    job.lease(LEASE_SECONDS)
+    job.every(renew_after(), job.renew)
+''',
+}
+YESTERDAY = "We lost a lease last night: one missed beat and the job ran twice."
+QUESTION = "Make the renewal survive two missed beats, as we said yesterday."
+EDIT = {
+    "path": "leases.py",
+    "old_text": "return LEASE_SECONDS / 2",
+    "new_text": "return LEASE_SECONDS / 4",
+}
+SCRIPT: list[Step] = [
+    Says("Noted: a lease of 60 s is renewed after 30 s, so one missed beat loses it."),
+    Says(
+        calls=(
+            Call("search_memory", {"query": "missed beat lease"}, "a"),
+            Call("explore_code", {"name": "renew_after"}, "b"),
+        )
+    ),
+    Says(calls=(Call("edit_file", EDIT, "c"),)),
+    Says(
+        "Renewal now comes after **15 s** of 60, so two beats may be missed and the third still "
+        "saves the lease:\n\n- `leases.py:8` is the only place that decides it\n"
+        "- `worker.py:8` uses it and needs no change\n"
+    ),
+]
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        project = _project(Path(folder) / "shop")
+        title = Says('{"title": "Leases that survive a missed beat"}')
+        async with ChatServer(OpenAiWire(), SCRIPT, aside=title) as server:
+            variables = {
+                **os.environ,
+                "RAGFORGE_STORE": f"{folder}/store.db",
+                "RAGFORGE_AGENT__STATE_DIR": f"{folder}/state",
+                "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
+                "RAGFORGE_LLM__MODEL": "openai:gpt-4o-mini",
+                "RAGFORGE_LLM__BASE_URL": server.base_url,
+                "RAGFORGE_JOBS__DETACH": "false",
+                "TERM": "xterm-256color",
+                "COLORTERM": "truecolor",
+            }
+            screen = await asyncio.to_thread(_session, project, variables)
+    PICTURE.write_text(_drawn(screen))
+    print(PICTURE)
+
+
+def _project(project: Path) -> Path:
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", project], check=True)
+    for name, text in FILES.items():
+        (project / name).write_text(text)
+    return project
+
+
+def _session(project: Path, variables: dict[str, str]) -> pyte.Screen:
+    program = [sys.executable, "-m", "ragforge"]
+    for words in (["ingest"], ["ask", YESTERDAY]):
+        subprocess.run(
+            [*program, *words], cwd=project, env=variables, check=True, capture_output=True
+        )
+    screen = pyte.Screen(COLUMNS, LINES)
+    with _terminal(program, project, variables, screen) as see:
+        see("❯").send(f"{QUESTION}\r")
+        see("Allow?").send("y\r")
+        see("needs no change")
+        see("❯")
+    return screen
+
+
+@contextmanager
+def _terminal(
+    program: list[str], project: Path, variables: dict[str, str], screen: pyte.Screen
+) -> Iterator[Callable[[str], pexpect.spawn]]:
+    stream = pyte.ByteStream(screen)
+    child = pexpect.spawn(
+        program[0], program[1:], cwd=str(project), env=variables, dimensions=(LINES, COLUMNS)
+    )
+
+    def see(text: str) -> pexpect.spawn:
+        """Wait until a text is on the screen, and a moment more."""
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            try:
+                stream.feed(child.read_nonblocking(65_536, timeout=0.5))
+            except pexpect.TIMEOUT:
+                if any(text in line for line in screen.display):
+                    return child
+        raise SystemExit("\n".join(["It did not come:", text, *screen.display]))
+
+    try:
+        yield see
+    finally:
+        child.close(force=True)
+
+
+def _drawn(screen: pyte.Screen) -> str:
+    """Return the screen as SVG."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    rows = [screen.buffer[row] for row in range(LINES)]
+    while rows and all(rows[-1][column].data == " " for column in range(COLUMNS)):
+        rows.pop()
+    for row in rows:
+        line = Text()
+        cells = [row[column] for column in range(COLUMNS)]
+        for style, same in groupby(cells, _style):
+            line.append("".join(cell.data for cell in same), style)
+        line.rstrip()
+        console.print(line)
+    drawn = console.export_svg(title="ragforge", theme=MONOKAI)
+    return _FONTS.sub("", drawn)  # a picture loads nothing from elsewhere
+
+
+def _style(cell: pyte.screens.Char) -> Style:
+    return Style(
+        color=_colour(cell.fg),
+        bgcolor=_colour(cell.bg),
+        bold=cell.bold,
+        italic=cell.italics,
+        underline=cell.underscore,
+        reverse=cell.reverse,
+    )
+
+
+def _colour(name: str) -> str | None:
+    if name == "default":
+        return None
+    named = {"brown": "yellow", "brightblack": "bright_black"}
+    if len(name) == 6 and all(sign in "0123456789abcdef" for sign in name):
+        return f"#{name}"
+    return named.get(name, name.replace("bright", "bright_"))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,47 @@
+"""The clock of a turn: it stands still while the user decides."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+
+from ragforge.agent.permissions import Approve, Verdict
+from ragforge.tools.permit import Wish
+
+
+class Clock:
+    """Ends what runs within `async with` when its time is over, with TimeoutError."""
+
+    def __init__(self, seconds: float) -> None:
+        self._limit = asyncio.timeout(seconds)
+
+    @property
+    def is_over(self) -> bool:
+        return self._limit.expired()
+
+    async def __aenter__(self) -> Clock:
+        await self._limit.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._limit.__aexit__(kind, error, trace)
+
+    def stopped_by(self, approve: Approve) -> Approve:
+        """Return the same question to the user, for which the clock stands still."""
+
+        async def ask(wish: Wish) -> Verdict:
+            time = asyncio.get_running_loop().time
+            end = self._limit.when()
+            left = None if end is None else end - time()
+            self._limit.reschedule(None)
+            try:
+                return await approve(wish)
+            finally:
+                self._limit.reschedule(None if left is None else time() + left)
+
+        return ask

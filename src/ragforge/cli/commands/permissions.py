@@ -1,0 +1,95 @@
+"""`ragforge permissions`: what the agent may do in this project without asking, and what never."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragforge.cli.state import JsonOption, current_directory, load
+
+if TYPE_CHECKING:
+    from ragforge.agent.rules import Effect, Rules
+
+EXAMPLES = """\b
+Examples:
+  ragforge permissions list
+  ragforge permissions allow "run_command(make test)"
+  ragforge permissions allow "edit_file(src/**)"
+  ragforge permissions deny "run_command(git push *)"
+  ragforge permissions remove "edit_file(src/**)"
+
+\b
+A rule is edit_file(GLOB) or run_command(LINE). A LINE that ends in " *" stands for all that
+begin so and join, expand or redirect nothing. What is forbidden stays so, whatever else is
+allowed. Nothing outside the project is ever allowed. The rules are yours: a project cannot
+bring its own.
+"""
+
+RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        help="What the agent may do in this project without asking.",
+        epilog=EXAMPLES,
+        no_args_is_help=True,
+    )
+    for name, command in (("list", show), ("allow", allow), ("deny", deny), ("remove", remove)):
+        group.command(name, epilog=EXAMPLES)(command)
+    app.add_typer(group, name="permissions")
+
+
+def show(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the rules of this project."""
+    from ragforge.tui.console import print_json, print_note, print_table
+
+    found = _rules(context).all()
+    if as_json:
+        print_json({"rules": [{"effect": rule.effect, "rule": str(rule)} for rule in found]})
+    elif found:
+        print_table(["Effect", "Rule"], [[rule.effect, str(rule)] for rule in found])
+    else:
+        print_note("There are no rules here: every edit and every other command is asked for.")
+
+
+def allow(context: typer.Context, rule: RuleArgument) -> None:
+    """Allow something for good."""
+    _add(context, "allow", rule)
+
+
+def deny(context: typer.Context, rule: RuleArgument) -> None:
+    """Forbid something for good."""
+    _add(context, "deny", rule)
+
+
+def remove(context: typer.Context, rule: RuleArgument) -> None:
+    """Forget a rule."""
+    from ragforge.errors import InputError
+    from ragforge.tui.console import print_note
+
+    rules = _rules(context)
+    found = [one for one in rules.all() if str(one) == rule.strip()]
+    if not found:
+        raise InputError(f"There is no rule {rule!r} here. `ragforge permissions list` has them.")
+    for one in found:
+        rules.remove(one)
+    print_note(f"Forgotten: {rule.strip()}")
+
+
+def _add(context: typer.Context, effect: Effect, text: str) -> None:
+    from ragforge.agent.rules import rule_of
+    from ragforge.tui.console import print_note
+
+    rule = rule_of(effect, text)
+    _rules(context).add(rule)
+    print_note(f"{'Allowed' if effect == 'allow' else 'Forbidden'} here from now on: {rule}")
+
+
+def _rules(context: typer.Context) -> Rules:
+    from ragforge.agent.rules import PERMISSIONS, Rules
+    from ragforge.memory.sessions import normalise, project_of
+
+    state = Path(load(context).settings.agent.state_dir)
+    return Rules(state / PERMISSIONS, project_of(normalise(current_directory())))

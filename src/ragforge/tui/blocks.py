@@ -1,0 +1,83 @@
+"""Blocks: Markdown that is still being written, cut where it will not change any more."""
+
+from __future__ import annotations
+
+import re
+
+_FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
+_HEADING = re.compile(r"#{1,6}(\s|$)")
+
+
+class Blocks:
+    """Takes text as it comes and gives back whole blocks, all of it and in order.
+
+    A block ends with a blank line, unless what follows is indented and so belongs to it; a
+    fence and a heading are blocks of their own. Every line is looked at once.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []  # of the block that is not finished
+        self._begun = ""  # the line that is not finished
+        self._fence: tuple[int, str] | None = None  # its indent, and what closes it
+        self._blank = False  # whether the last line was
+
+    @property
+    def rest(self) -> str:
+        """What is not finished yet."""
+        return "\n".join([*self._lines, self._begun])
+
+    def feed(self, text: str) -> list[str]:
+        """Take the next piece; return the blocks that are finished with it."""
+        *whole, self._begun = (self._begun + text).split("\n")
+        finished: list[str] = []
+        for line in whole:
+            finished += self._take(line.removesuffix("\r"))
+        return finished
+
+    def close(self) -> list[str]:
+        """Return what is left: nothing follows."""
+        finished = self._take(self._begun) if self._begun else []
+        self._begun = ""
+        self._fence = None
+        return finished + self._end()
+
+    def _take(self, line: str) -> list[str]:
+        if self._fence is not None:
+            return self._take_fenced(line)
+        if not line.strip():
+            self._blank = True
+            self._lines += [line] if self._lines else []
+            return []
+        finished: list[str] = []
+        fence = _opened(line)
+        begins = self._blank or fence is not None or _HEADING.match(line)
+        if begins and not line[0].isspace():
+            finished = self._end()
+        self._blank = False
+        self._lines.append(line)
+        self._fence = fence
+        return finished + (self._end() if _HEADING.match(line) else [])
+
+    def _take_fenced(self, line: str) -> list[str]:
+        assert self._fence is not None
+        self._lines.append(line)
+        indent, mark = self._fence
+        told = line.strip()
+        if len(told) < len(mark) or told.strip(mark[0]):
+            return []
+        self._fence = None
+        return self._end() if indent == 0 else []
+
+    def _end(self) -> list[str]:
+        block = "\n".join(self._lines).rstrip()
+        self._lines = []
+        self._blank = False
+        return [block] if block else []
+
+
+def _opened(line: str) -> tuple[int, str] | None:
+    """Return the indent and the mark of a fence that a line opens."""
+    found = _FENCE.fullmatch(line)
+    if found is None or (found[2][0] == "`" and "`" in found[3]):
+        return None
+    return len(found[1]), found[2]

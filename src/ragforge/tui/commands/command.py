@@ -1,0 +1,32 @@
+"""A command: something that is typed after `/`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ragforge.errors import InputError
+
+if TYPE_CHECKING:
+    from ragforge.domain.conversations import Conversation
+    from ragforge.tui.terminal import Terminal
+
+    Run: TypeAlias = Callable[[Terminal, str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What it is called, what may follow it, what it is for, and what it does."""
+
+    name: str
+    arguments: str
+    purpose: str
+    run: Run
+
+
+def begun(terminal: Terminal) -> Conversation:
+    """Return the session of the terminal. Raises InputError if it has not begun."""
+    if terminal.session is None:
+        raise InputError("This session is empty: nothing was asked in it yet.")
+    return terminal.session

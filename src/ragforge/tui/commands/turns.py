@@ -1,0 +1,61 @@
+"""Commands about turns: /retry, /undo, /context, /compact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragforge.context.receipt import receipt_of
+from ragforge.tui.commands.command import Command, begun
+from ragforge.tui.markdown import markdown
+from ragforge.tui.pieces import diff_lines
+from ragforge.tui.receipts import show
+
+if TYPE_CHECKING:
+    from ragforge.context.receipt import Receipt
+    from ragforge.tui.terminal import Terminal
+
+LATEST = 50
+
+
+async def retry(terminal: Terminal, argument: str) -> None:
+    await terminal.retry(begun(terminal))
+
+
+async def undo(terminal: Terminal, argument: str) -> None:
+    from ragforge.app.undo import undo_last
+
+    undone = await undo_last(terminal.app, begun(terminal).uuid)
+    terminal.screen.say(f"{undone.file} is as it was before.")
+    for line in diff_lines(undone.diff):
+        terminal.screen.out.print(line)
+
+
+async def context(terminal: Terminal, argument: str) -> None:
+    receipt = terminal.receipt or await _stored(terminal)
+    if receipt is None:
+        terminal.screen.say("No answer in this session has a receipt yet. Ask something.")
+    else:
+        show(receipt)
+
+
+async def _stored(terminal: Terminal) -> Receipt | None:
+    """Return the account of the last answer of a session that was resumed."""
+    store = terminal.app.store.conversations
+    for message in reversed(await store.latest_messages(begun(terminal).uuid, LATEST)):
+        if message.receipt is not None:
+            return receipt_of(message.receipt)
+    return None
+
+
+async def compact(terminal: Terminal, argument: str) -> None:
+    text = await terminal.app.condenser.summarise_all(begun(terminal).uuid)
+    terminal.screen.note("What this session is about, for later turns and sessions:")
+    terminal.screen.out.print(markdown(text or "Nothing yet."))
+
+
+COMMANDS = (
+    Command("retry", "", "Go on with a turn that broke off", retry),
+    Command("undo", "", "Take the last change of a file back", undo),
+    Command("context", "", "What the last answer rests on, and why", context),
+    Command("compact", "", "Summarise the conversation now", compact),
+)

@@ -1,0 +1,91 @@
+"""Completion: commands after `/`, files of the project after `@`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from ragforge.errors import RagForgeError
+
+if TYPE_CHECKING:
+    from ragforge.tools.workspace import Workspace
+
+SHOWN = 20
+LISTING_SECONDS = 5.0
+LIKE = 60  # of 100
+_COMMAND = re.compile(r"/[a-z]*")
+_FILE = re.compile(r"(?:^|\s)@(\S*)$")
+
+
+def is_completed(text: str) -> bool:
+    """Tell whether there is something to choose from after a text."""
+    return _COMMAND.fullmatch(text) is not None or _FILE.search(text) is not None
+
+
+class InputCompleter(Completer):
+    """Knows the commands with what they are for, and the files of a project."""
+
+    def __init__(self, commands: Mapping[str, str], project: Path) -> None:
+        self._commands = commands
+        self._project = project
+        self._workspace: Workspace | None = None
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """Yield what the word before the cursor could become. Runs in a thread."""
+        text = document.text_before_cursor
+        if _COMMAND.fullmatch(text):
+            for name, purpose in self._commands.items():
+                if name.startswith(text):
+                    yield Completion(name, -len(text), display_meta=purpose)
+        elif found := _FILE.search(text):
+            for path in closest(self._files(), found[1], SHOWN):
+                yield Completion(path, -len(found[1]))
+
+    def _files(self) -> Sequence[str]:
+        from ragforge.tools.deadline import Deadline
+        from ragforge.tools.workspace import Workspace
+
+        try:
+            if self._workspace is None:
+                self._workspace = Workspace.at(self._project)
+            listing = self._workspace.listing
+            return listing.select("", Deadline(LISTING_SECONDS), searched=False).files
+        except (RagForgeError, OSError):
+            return ()
+
+
+def closest(files: Sequence[str], typed: str, limit: int) -> list[str]:
+    """Return the files that are most likely meant by a few letters of their path.
+
+    Those whose name begins so come first, then those that hold it, then those that are like it.
+    """
+    if not typed:
+        return sorted(files, key=lambda path: (path.count("/"), path))[:limit]
+    wanted = typed.lower()
+    holding = [path for path in files if wanted in path.lower()]
+
+    def fit(path: str) -> tuple[bool, bool, int, str]:
+        name = path.lower().rpartition("/")[2]
+        return not name.startswith(wanted), wanted not in name, len(path), path
+
+    found = sorted(holding, key=fit)[:limit]
+    if len(found) < limit:
+        from rapidfuzz import fuzz, process
+
+        like = process.extract(
+            wanted,
+            files,
+            scorer=fuzz.WRatio,
+            processor=str.lower,
+            limit=limit,
+            score_cutoff=LIKE,
+        )
+        found += [path for path, _, _ in like if path not in holding]
+    return found[:limit]

@@ -1,0 +1,100 @@
+"""Greeting: what a user sees first, and what was said last in a session that goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragforge import __version__
+from ragforge.app.background import is_project
+from ragforge.app.models import NO_CHAT_MODEL
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.tui.console import one_line, printable
+from ragforge.tui.markdown import markdown
+from ragforge.tui.sessions import NO_TITLE, named, short, turns_of
+
+if TYPE_CHECKING:
+    from ragforge.domain.conversations import Conversation
+    from ragforge.tui.terminal import Terminal
+
+EXCHANGES = 2
+ANSWER_CHARS = 2_000
+
+
+def greet(terminal: Terminal, earlier: int, is_first_run: bool) -> None:
+    """Tell where one is, in a few lines; no questions are asked."""
+    screen, app = terminal.screen, terminal.app
+    place = _from_home(app.cwd)
+    dot = screen.signs.dot
+    model = terminal.model or "no model"
+    screen.say(f"RagForge {__version__} {dot} {place} {dot} {model} {dot} /help", "bold")
+    if is_first_run:
+        screen.note(f"Memory is kept in {app.settings.store.url}. {_reading(terminal)}")
+    elif earlier:
+        many = "1 earlier session" if earlier == 1 else f"{earlier:,} earlier sessions"
+        screen.note(f"{many} here: ragforge -c, -r")
+    if terminal.model is None:
+        screen.note(NO_CHAT_MODEL)
+
+
+def _reading(terminal: Terminal) -> str:
+    app = terminal.app
+    if not app.keeps_known:
+        return "The code is not read: brain.ingest_automatically is off."
+    if not is_project(app.project_path):
+        return "This is no project (it has no .git), so its files are not read unasked."
+    return "The code of this project is read in the background."
+
+
+async def recall(terminal: Terminal, session: Conversation) -> None:
+    """Show the title of a session and what was said in it last."""
+    screen = terminal.screen
+    screen.say(f"Session {named(session)}, {turns_of(session)}", "bold")
+    first = max(0, session.turn_count - EXCHANGES)
+    store = terminal.app.store.conversations
+    turns = messages_to_turns(await store.messages(session.uuid, first))
+    for turn in turns:
+        _show(terminal, turn)
+    if turns and not _is_answered(turns[-1]):
+        screen.say("The last question has no whole answer: /retry answers it.", "yellow")
+
+
+def _show(terminal: Terminal, turn: Turn) -> None:
+    screen = terminal.screen
+    screen.say()
+    screen.say(f"{screen.signs.prompt} {one_line(turn.user.content, 500)}", "cyan")
+    if turn.tool_calls:
+        screen.note(f"{len(turn.tool_calls)} tool calls")
+    said = turn.answer or "\n".join(m.content for m in turn.replies if m.content.strip())
+    if len(said) > ANSWER_CHARS:
+        said = f"{said[:ANSWER_CHARS].rstrip()} …"
+    if turn.answer:
+        screen.out.print(markdown(said))
+    elif said:
+        screen.say(printable(said), "dim")
+
+
+def _is_answered(turn: Turn) -> bool:
+    """Tell whether a turn came to its end: what was cut off ends with words of RagForge's own."""
+    if not turn.replies:
+        return False
+    last = turn.replies[-1]
+    if last.role == "assistant":
+        return not last.tool_calls
+    return len(turn.replies) == 1 and not last.content.startswith("Interrupted")
+
+
+def goodbye(session: Conversation | None) -> str | None:
+    """Return how to come back, if there is something to come back to."""
+    if session is None or not session.uuid:
+        return None
+    title = one_line(session.title or NO_TITLE, 60)
+    shown = "" if title == NO_TITLE else f" ({title})"
+    return f"Resume with: ragforge -r {short(session.uuid)}{shown}"
+
+
+def _from_home(path: Path) -> str:
+    try:
+        return f"~/{path.relative_to(Path.home())}" if path != Path.home() else "~"
+    except ValueError:
+        return str(path)

@@ -1,0 +1,78 @@
+"""The keyboard while work goes on: keys are neither echoed nor lost, Ctrl-C interrupts."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+try:
+    from termios import error as _TermiosError
+except ImportError:  # Windows
+    _TermiosError = OSError  # type: ignore[misc,assignment]
+
+
+class Interruptible:
+    """Work that Ctrl-C ends."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[Any] | None = None
+        self._presses = 0
+
+    def interrupt(self) -> None:
+        """End what is going on. It is given time to store what it did: a second call is patient."""
+        self._presses += 1
+        if self._task is not None and self._presses != 2:
+            self._task.cancel()
+
+    async def run(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Do the work; return whether it came to its end."""
+        self._task, self._presses = asyncio.ensure_future(work), 0
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
+            loop.add_signal_handler(signal.SIGINT, self.interrupt)
+        try:
+            with silent():
+                await self._task
+            return True
+        except asyncio.CancelledError:
+            here = asyncio.current_task()
+            if here is not None and here.cancelling():  # it is not the work alone that ends
+                raise
+            return False
+        finally:
+            self._task = None
+            with suppress(NotImplementedError):
+                loop.remove_signal_handler(signal.SIGINT)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Show nothing of what is typed; the next prompt gets it."""
+    try:
+        import termios
+
+        stdin = sys.stdin.fileno()
+        before = termios.tcgetattr(stdin)
+    except (ImportError, OSError, ValueError, _TermiosError):  # Windows, or no terminal
+        yield
+        return
+    quiet = [*before]
+    quiet[3] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(stdin, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError, _TermiosError):  # the terminal may be gone
+            termios.tcsetattr(stdin, termios.TCSANOW, before)
+
+
+def forget_typed() -> None:
+    """Throw away what was typed and not read yet."""
+    with suppress(ImportError, OSError, ValueError, _TermiosError):
+        import termios
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

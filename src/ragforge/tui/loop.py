@@ -1,0 +1,71 @@
+"""The loop: ask for input, do what it says, until the user leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragforge.errors import RagForgeError
+from ragforge.tui.commands import COMMANDS, command_of
+from ragforge.tui.commands.calls import expand_last
+from ragforge.tui.completion import InputCompleter
+from ragforge.tui.history import open_history
+from ragforge.tui.prompt import Prompt
+from ragforge.tui.toolbar import follow, toolbar
+
+if TYPE_CHECKING:
+    from ragforge.tui.terminal import Terminal
+
+LEAVING = "Ctrl-C again, or Ctrl-D, quits."
+
+
+async def converse(terminal: Terminal) -> None:
+    """Take input until the user leaves; nothing that fails ends the session."""
+    app = terminal.app
+    prompt = Prompt(
+        InputCompleter({f"/{one.name}": one.purpose for one in COMMANDS}, app.project_path),
+        open_history(Path(app.settings.agent.state_dir)),
+        terminal.screen.signs,
+        lambda: toolbar(terminal),
+        lambda: expand_last(terminal),
+    )
+    following = asyncio.create_task(follow(terminal, prompt.redraw))
+    warned = False
+    try:
+        while not terminal.is_leaving:
+            try:
+                text = await prompt.ask()
+            except EOFError:
+                break
+            except KeyboardInterrupt:
+                if warned:
+                    break
+                warned = True
+                terminal.screen.note(LEAVING)
+                continue
+            warned = False
+            if text.strip():
+                await terminal.work.run(_handle(terminal, text))
+    finally:
+        following.cancel()
+
+
+async def _handle(terminal: Terminal, text: str) -> None:
+    """Do what an input says: a command, or a question."""
+    try:
+        if (found := command_of(text)) is not None:
+            command, argument = found
+            await command.run(terminal, argument)
+        else:
+            await terminal.ask(text)
+    except RagForgeError as error:
+        terminal.screen.problem(str(error))
+    except Exception as error:  # a bug costs a turn, not the session
+        if os.environ.get("RAGFORGE_DEBUG"):
+            terminal.screen.note(traceback.format_exc())
+        told = " ".join(str(error).split()).rstrip(".")
+        name = type(error).__name__
+        terminal.screen.problem(f"Something unexpected went wrong: {name}: {told}.")

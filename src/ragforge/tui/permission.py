@@ -1,0 +1,95 @@
+"""Permission: ask the user before anything is changed. Question and answer stay to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from prompt_toolkit import PromptSession
+from rich.console import Group
+from rich.padding import Padding
+from rich.text import Text
+
+from ragforge.agent.permissions import Verdict
+from ragforge.tools.permit import Wish
+from ragforge.tui.console import one_line, printable
+from ragforge.tui.keyboard import forget_typed
+from ragforge.tui.pieces import diff_lines
+from ragforge.tui.screen import Screen
+from ragforge.tui.turn_view import TurnView
+
+INTERRUPTED = "The user interrupted."
+_ASKED = {"edit_file": "Change {}?", "run_command": "Run a command?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Puts wishes to the user, one at a time."""
+
+    screen: Screen
+    view: TurnView
+    interrupt: Callable[[], None]
+
+    async def approve(self, wish: Wish) -> Verdict:
+        """Return what the user says. Ctrl-C says no, and interrupts the turn."""
+        with self.view.paused():
+            self._show(wish)
+            self.view.saw(wish.preview)
+            verdict = await self._answer(wish)
+            self.screen.say(_told(verdict), "green" if verdict.answer != "deny" else "red")
+            return verdict
+
+    def _show(self, wish: Wish) -> None:
+        out = self.screen.out
+        question = _ASKED[wish.action].format(one_line(wish.subject, 200))
+        out.print(Text(f"\n{question}", style="bold yellow"))
+        is_edit = wish.action == "edit_file"
+        lines = diff_lines(wish.preview) if is_edit else [Text(printable(wish.preview))]
+        out.print(Padding(Group(*lines), (0, 0, 0, 2), expand=False))
+        self.screen.note("  y  yes, this once")
+        for number, pattern in enumerate(wish.always, 1):
+            key = "a " if number == 1 else f"a{number}"
+            self.screen.note(f"  {key} always: {wish.action}({one_line(pattern, 200)})")
+        self.screen.note("  n  no; words after it are told to the model")
+
+    async def _answer(self, wish: Wish) -> Verdict:
+        # What was typed before the question was there is no answer to it.
+        forget_typed()
+        asking: PromptSession[str] = PromptSession()
+        while True:
+            try:
+                text = await asking.prompt_async("Allow? [y/a/n] ", handle_sigint=False)
+            except KeyboardInterrupt:
+                self.interrupt()
+                return Verdict("deny", reason=INTERRUPTED)
+            except EOFError:
+                return Verdict("deny")
+            if (verdict := verdict_of(text, wish)) is not None:
+                return verdict
+            keys = "y, a or n" if len(wish.always) < 2 else f"y, a to a{len(wish.always)}, or n"
+            self.screen.note(f"Type {keys}, then Enter.")
+
+
+def verdict_of(text: str, wish: Wish) -> Verdict | None:
+    """Return what an answer means, or None if it means nothing."""
+    word, _, rest = text.strip().partition(" ")
+    word = word.lower()
+    if word in ("n", "no"):
+        return Verdict("deny", reason=rest.strip())
+    if rest.strip() and not (word in ("a", "always") and rest.strip().isdecimal()):
+        return None
+    if word in ("y", "yes"):
+        return Verdict("once")
+    number = rest.strip() or word.removeprefix("always").removeprefix("a")
+    if word.startswith("a") and (not number or number.isdecimal()):
+        at = int(number or 1)
+        return Verdict("always", wish.always[at - 1]) if 1 <= at <= len(wish.always) else None
+    return None
+
+
+def _told(verdict: Verdict) -> str:
+    if verdict.answer == "once":
+        return "Allowed once."
+    if verdict.answer == "always":
+        return f"Allowed always: {verdict.pattern}. /permissions lists and removes it."
+    return f"Denied: {verdict.reason}" if verdict.reason else "Denied."

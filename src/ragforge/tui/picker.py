@@ -1,0 +1,136 @@
+"""The picker: choose one of many sessions by typing a few words of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.styles import Style
+
+from ragforge.app import App
+from ragforge.domain.conversations import Conversation, ConversationFilter
+from ragforge.memory.sessions import SessionLine, with_last_messages
+from ragforge.tui.console import one_line
+from ragforge.tui.screen import Signs
+from ragforge.tui.sessions import NO_TITLE, short, turns_of
+
+MOST_ROWS = 15
+SESSIONS = 10_000
+STYLE = Style.from_dict({"chosen": "bold", "dim": "ansibrightblack"})
+
+
+def line_of(line: SessionLine) -> str:
+    """Return a session on one line: when it was last active, what it is about, what was said."""
+    about = line.conversation
+    title = one_line(about.title or NO_TITLE, 50)
+    said = one_line(line.last_message, 60)
+    when = f"{about.updated_at:%Y-%m-%d %H:%M}"
+    return f"{when}  {short(about.uuid)}  {turns_of(about):>8}  {title}  {said}"
+
+
+def matching(lines: Sequence[SessionLine], typed: str) -> list[SessionLine]:
+    """Return the sessions in which every word stands: in title, last message, date, id or tags."""
+    words = typed.lower().split()
+    found = []
+    for line in lines:
+        about = line.conversation
+        parts = (about.title or "", line.last_message, about.uuid, *about.tags)
+        text = f"{' '.join(parts)} {about.updated_at:%Y-%m-%d %H:%M}".lower()
+        if all(word in text for word in words):
+            found.append(line)
+    return found
+
+
+class Picker:
+    """A list that gets shorter as one types. Arrows move, Enter takes, Esc leaves."""
+
+    def __init__(self, lines: Sequence[SessionLine], signs: Signs) -> None:
+        self._lines = lines
+        self._found = list(lines)
+        self._at = 0
+        self._signs = signs
+        self._typed = Buffer(multiline=False, on_text_changed=lambda _: self._search())
+        self.app: Application[SessionLine | None] = Application(
+            layout=Layout(
+                HSplit(
+                    [
+                        Window(BufferControl(self._typed, [BeforeInput("Search: ")]), height=1),
+                        Window(FormattedTextControl(self._rows), height=self._height),
+                        Window(FormattedTextControl(self._foot), height=1),
+                    ]
+                )
+            ),
+            key_bindings=self._keys(),
+            style=STYLE,
+            erase_when_done=True,
+        )
+
+    async def pick(self) -> SessionLine | None:
+        """Return the session that the user chose, or None."""
+        return await self.app.run_async()
+
+    def _search(self) -> None:
+        self._found = matching(self._lines, self._typed.text)
+        self._at = 0
+
+    def _height(self) -> int:
+        room = max(1, self.app.output.get_size().rows - 3)
+        return max(1, min(len(self._lines), room, MOST_ROWS))
+
+    def _rows(self) -> StyleAndTextTuples:
+        height, width = self._height(), self.app.output.get_size().columns
+        top = max(0, min(self._at - height // 2, len(self._found) - height))
+        rows: StyleAndTextTuples = []
+        for number, line in enumerate(self._found[top : top + height], top):
+            is_chosen = number == self._at
+            lead = f"{self._signs.prompt} " if is_chosen else "  "
+            text = (lead + line_of(line))[: max(width - 1, 10)]
+            rows.append(("class:chosen" if is_chosen else "", f"{text}\n"))
+        return rows or [("class:dim", "  Nothing fits.")]
+
+    def _foot(self) -> StyleAndTextTuples:
+        many = f"{len(self._found)} of {len(self._lines)}"
+        return [("class:dim", f"  {many}  Enter resumes, Esc leaves")]
+
+    def _move(self, by: int) -> None:
+        self._at = max(0, min(self._at + by, len(self._found) - 1))
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+        steps = {"up": -1, "down": 1, "c-p": -1, "c-n": 1, "pageup": -10, "pagedown": 10}
+        for key, by in steps.items():
+
+            @keys.add(key)
+            def _(event: KeyPressEvent, by: int = by) -> None:
+                self._move(by)
+
+        @keys.add("enter")
+        def _(event: KeyPressEvent) -> None:
+            if self._found:
+                event.app.exit(result=self._found[self._at])
+
+        @keys.add("escape", eager=True)
+        @keys.add("c-c")
+        @keys.add("c-d")
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(result=None)
+
+        return keys
+
+
+async def earlier(app: App) -> list[Conversation]:
+    """Return the sessions of this directory, the last active first."""
+    where = ConversationFilter(cwd=str(app.cwd), status="active")
+    return await app.store.conversations.find(where, limit=SESSIONS)
+
+
+async def pick(app: App, here: Sequence[Conversation], signs: Signs) -> Conversation | None:
+    """Let the user choose one of some sessions."""
+    lines = await with_last_messages(app.store.conversations, here)
+    found = await Picker(lines, signs).pick()
+    return None if found is None else found.conversation

@@ -1,0 +1,96 @@
+"""The prompt: where the user types. Enter sends, Alt-Enter or Ctrl-J begins another line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app_or_none, run_in_terminal
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.filters import Condition, completion_is_selected
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.styles import Style
+
+from ragforge.tui.completion import is_completed
+from ragforge.tui.screen import Signs
+
+MENU_LINES = 8
+STYLE = Style.from_dict(
+    {"bottom-toolbar": "noreverse ansibrightblack", "prompt": "ansicyan bold", "dim": "ansigray"}
+)
+
+
+class Prompt:
+    """Asks for the next input, with a history and a line below that tells how things stand."""
+
+    def __init__(
+        self,
+        completer: Completer,
+        history: History,
+        signs: Signs,
+        toolbar: Callable[[], str],
+        expand: Callable[[], None],
+    ) -> None:
+        self._signs = signs
+        self._session: PromptSession[str] = PromptSession(
+            history=history,
+            completer=completer,
+            complete_in_thread=True,
+            complete_while_typing=Condition(_completes),
+            reserve_space_for_menu=MENU_LINES,
+            multiline=True,
+            prompt_continuation=lambda width, line, wrapped: " " * width,
+            key_bindings=_keys(expand),
+            bottom_toolbar=toolbar,
+            enable_open_in_editor=True,
+            tempfile_suffix=".md",
+            style=STYLE,
+            enable_suspend=True,
+        )
+
+    async def ask(self) -> str:
+        """Return what the user typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
+        return await self._session.prompt_async([("class:prompt", f"{self._signs.prompt} ")])
+
+    def redraw(self) -> None:
+        """Show the toolbar as it is now."""
+        if (app := get_app_or_none()) is not None:
+            app.invalidate()
+
+
+def _completes() -> bool:
+    app = get_app_or_none()
+    return app is not None and is_completed(app.current_buffer.document.text_before_cursor)
+
+
+def _has_text() -> bool:
+    app = get_app_or_none()
+    return app is not None and bool(app.current_buffer.text)
+
+
+def _keys(expand: Callable[[], None]) -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter", filter=~completion_is_selected)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    @keys.add("enter", filter=completion_is_selected)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.complete_state = None
+
+    @keys.add("escape", "enter")
+    @keys.add("c-j")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-c", filter=Condition(_has_text))
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.reset()
+
+    @keys.add("c-o")
+    def _(event: KeyPressEvent) -> None:
+        run_in_terminal(expand)
+
+    return keys

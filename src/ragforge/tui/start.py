@@ -1,0 +1,93 @@
+"""Start: open the application in a directory, and the terminal with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.app import App, open_app
+from ragforge.app.background import is_project
+from ragforge.config import Settings
+from ragforge.config.store_url import is_server
+from ragforge.domain.conversations import Conversation
+from ragforge.errors import RagForgeError
+from ragforge.tui.greeting import goodbye, greet, recall
+from ragforge.tui.loop import converse
+from ragforge.tui.picker import earlier, pick
+from ragforge.tui.screen import Screen
+from ragforge.tui.sessions import chosen
+from ragforge.tui.terminal import Terminal
+
+CLOSING_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How the user wants to begin."""
+
+    go_on: bool = False  # with the last session of the directory
+    resume: str | None = None  # the start of a session's id; "" asks which
+    verbose: bool = False
+
+
+def start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
+    """Open the terminal; return when the user leaves."""
+    asyncio.run(_start(settings, cwd, beginning))
+
+
+async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
+    url = settings.store.url
+    is_first_run = not is_server(url) and not Path(url).exists()
+    screen = Screen()
+    async with open_app(settings, cwd, detach=True) as app:
+        terminal = Terminal(app, screen, verbose=beginning.verbose)
+        here = await earlier(app)
+        session = await _begin_with(terminal, here, beginning)
+        greet(terminal, 0 if session else len(here), is_first_run)
+        if session is not None:
+            terminal.session = session
+            await recall(terminal, session)
+        elif beginning.go_on:
+            screen.note("There is no earlier session here. This is a new one.")
+        async with _kept_known(app):
+            await converse(terminal)
+        if terminal.session is not None:
+            with suppress(RagForgeError):  # it may be deleted, the store may be gone
+                last = await app.store.conversations.get(terminal.session.uuid)
+                screen.note(goodbye(last) or "")
+        if terminal.app.chat is not app.chat and terminal.app.chat is not None:
+            await terminal.app.chat.model.close()
+
+
+async def _begin_with(
+    terminal: Terminal, here: list[Conversation], beginning: Beginning
+) -> Conversation | None:
+    if beginning.resume:
+        return await chosen(terminal.app, beginning.resume)
+    if beginning.resume is not None and here:
+        return await pick(terminal.app, here, terminal.screen.signs)
+    return here[0] if beginning.go_on and here else None
+
+
+@asynccontextmanager
+async def _kept_known(app: App) -> AsyncIterator[None]:
+    """Keep the project's code known while the terminal is open. Failures disturb nobody."""
+    stopping = asyncio.Event()
+    watching = asyncio.create_task(_watch(app, stopping))
+    try:
+        yield
+    finally:
+        stopping.set()
+        done, late = await asyncio.wait([watching], timeout=CLOSING_SECONDS)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*done, *late, return_exceptions=True)
+
+
+async def _watch(app: App, stopping: asyncio.Event) -> None:
+    with suppress(Exception):
+        if await app.keep_known() and is_project(app.project_path):
+            await app.brain.watch(stopping)

@@ -1,0 +1,95 @@
+"""The terminal: one user at work in a directory, in one session at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from ragforge.app.models import NO_CHAT_MODEL
+from ragforge.domain.chat import Usage
+from ragforge.memory import sessions
+from ragforge.tui.answers import show_found
+from ragforge.tui.keyboard import Interruptible
+from ragforge.tui.permission import Permission
+from ragforge.tui.screen import Screen
+from ragforge.tui.turn_view import TurnView
+
+if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
+    from ragforge.agent.events import OnEvent, ToolFinished
+    from ragforge.agent.permissions import Approve
+    from ragforge.app import App
+    from ragforge.context.receipt import Receipt
+    from ragforge.domain.conversations import Conversation
+
+    Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
+
+INTERRUPTED = "Interrupted. What was done is kept; /retry goes on."
+
+
+class Terminal:
+    """What there is while the terminal is open. Commands work with it."""
+
+    def __init__(self, app: App, screen: Screen, *, verbose: bool = False) -> None:
+        self.app = app
+        self.screen = screen
+        self.verbose = verbose
+        self.session: Conversation | None = None  # None: the first message begins one
+        self.calls: list[ToolFinished] = []  # of this terminal, the oldest first
+        self.receipt: Receipt | None = None
+        self.usage = Usage()
+        self.jobs = 0  # that are still to be done
+        self.is_leaving = False
+        self.work = Interruptible()
+
+    @property
+    def model(self) -> str | None:
+        return None if self.app.chat is None else self.app.chat.model.name
+
+    async def ask(self, question: str) -> None:
+        """Take a turn; the first one begins the session."""
+        session = self.session
+        if session is None:
+            store = self.app.store.conversations
+            session = await sessions.create_session(store, self.app.cwd, self.app.project_path)
+            self.session = session
+        uuid = session.uuid
+        await self._turn(
+            lambda on_event, approve: self.app.ask(
+                question, uuid, on_event=on_event, approve=approve
+            )
+        )
+
+    async def retry(self, session: Conversation) -> None:
+        """Go on with the last turn of a session."""
+        await self._turn(
+            lambda on_event, approve: self.app.retry(
+                session.uuid, on_event=on_event, approve=approve
+            )
+        )
+
+    async def _turn(self, begin: Begin) -> None:
+        view = TurnView(self.screen, verbose=self.verbose)
+        permission = Permission(self.screen, view, self.work.interrupt)
+        try:
+            async with view:
+                answer = await begin(view.on_event, permission.approve)
+        except asyncio.CancelledError:
+            self.screen.say(INTERRUPTED, "yellow")
+            raise
+        finally:
+            self.calls += view.calls
+            self.receipt = view.receipt or self.receipt
+            self.usage = self.usage + view.usage
+        self._show_end(answer)
+
+    def _show_end(self, answer: Answer) -> None:
+        """Tell what a model did not: what was found where there is none, or why it stopped."""
+        if answer.problem is not None:
+            self.screen.problem(f"{answer.problem.rstrip()} /retry goes on.")
+        if answer.model is None:
+            show_found(answer)
+            if answer.problem is None:
+                self.screen.note(NO_CHAT_MODEL)
+        self.screen.say()

@@ -1,0 +1,53 @@
+"""The toolbar: model, context, cost and work in the background, on one line below the prompt."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ragforge.domain.chat import Usage
+from ragforge.errors import StoreError
+from ragforge.tui.console import one_line
+
+if TYPE_CHECKING:
+    from ragforge.tui.terminal import Terminal
+
+LOOK_SECONDS = 2.0
+
+
+def toolbar(terminal: Terminal) -> str:
+    """Return the line, as much of it as fits."""
+    parts = [terminal.model or "no model"]
+    if (receipt := terminal.receipt) is not None:
+        parts.append(f"context {receipt.chars / max(1, receipt.max_chars):.0%}")
+    if taken := usage_line(terminal.usage):
+        parts.append(taken)
+    if terminal.jobs:
+        parts.append("1 job" if terminal.jobs == 1 else f"{terminal.jobs:,} jobs")
+    width = shutil.get_terminal_size().columns
+    return one_line(f" {terminal.screen.signs.dot} ".join(parts), max(width - 1, 10))
+
+
+def usage_line(usage: Usage) -> str:
+    """Return what models took, with the price where it is known."""
+    tokens = usage.input_tokens + usage.output_tokens
+    if not tokens:
+        return ""
+    price = "" if usage.usd is None else f", ${usage.usd:.4f}"
+    return f"{tokens:,} tokens{price}"
+
+
+async def follow(terminal: Terminal, redraw: Callable[[], None]) -> None:
+    """Keep the number of jobs true."""
+    while True:
+        try:
+            counts = await terminal.app.store.jobs.counts()
+            jobs = counts["pending"] + counts["running"]
+        except StoreError:
+            jobs = terminal.jobs
+        if jobs != terminal.jobs:
+            terminal.jobs = jobs
+            redraw()
+        await asyncio.sleep(LOOK_SECONDS)

@@ -1,0 +1,90 @@
+"""A process that takes a turn with tools, and is killed at one step of it.
+
+    python -m tests.faults.turn_taker STORE PROJECT SESSION STEP [retry]
+
+Steps are counted from 0: one before and one after everything that is written to the store and
+everything that is asked of the model, and one at each kind of event. Without a step that comes, it
+takes the whole turn and prints how many steps it took.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from ragforge import load_settings, open_app
+from ragforge.agent.events import Event, Text
+from ragforge.agent.permissions import edits_only
+from ragforge.domain.chat import ChatRequest, ModelSays, ToolSays
+from ragforge.llm.ask import Asker
+from tests.fakes.scripted_model import ScriptedModel, calls
+from tests.faults.summariser import Steps
+
+QUESTION = "Please write the word into the file."
+ANSWER = "It is written."
+
+
+def script(request: ChatRequest) -> ModelSays:
+    """Write a file, read it, and tell; whatever was done before is not done again."""
+    results = [message for message in request.messages if isinstance(message, ToolSays)]
+    if not request.tools:  # a title
+        return ModelSays('{"title": "A word"}')
+    if not results:
+        return calls(("write_file", {"path": "word.txt", "content": "word\n"}), text="I write.")
+    if len(results) == 1:
+        return calls(("read_file", {"path": "word.txt"}), text="I read.")
+    return ModelSays(ANSWER)
+
+
+def watched(operation: Callable[..., Awaitable[Any]], steps: Steps) -> Any:
+    """Return the operation with a step before and after it."""
+
+    @wraps(operation)
+    async def stepping(*given: Any, **named: Any) -> Any:
+        steps.take()
+        result = await operation(*given, **named)
+        steps.take()
+        return result
+
+    return stepping
+
+
+async def main(store: str, project: str, session: str, step: int, retry: bool) -> None:
+    steps = Steps(step, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    environ = {
+        "RAGFORGE_STORE": store,
+        "RAGFORGE_AGENT__STATE_DIR": f"{store}.state",
+        "RAGFORGE_JOBS__DETACH": "false",
+        "RAGFORGE_JOBS__CLOSING_SECONDS": "0",
+        "RAGFORGE_EMBEDDINGS__MODEL": "none",
+        "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
+        "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
+    }
+    place = Path(project)
+    model = ScriptedModel(script)
+    model.reply = watched(model.reply, steps)  # type: ignore[method-assign]
+
+    def hear(event: Event) -> None:
+        if not isinstance(event, Text):
+            steps.take()
+
+    async with open_app(load_settings(place, environ=environ).settings, place) as opened:
+        app = replace(opened, chat=Asker(model))
+        conversations = app.store.conversations
+        conversations.append = watched(conversations.append, steps)  # type: ignore[method-assign]
+        if retry:
+            await app.retry(session, on_event=hear, approve=edits_only)
+        else:
+            await app.ask(QUESTION, session, on_event=hear, approve=edits_only)
+    print(steps.taken)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:4], int(sys.argv[4]), sys.argv[5:] == ["retry"]))

@@ -1,0 +1,148 @@
+"""Permissions: the user's rules first, then the user; and a yes goes no further than was said."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ragforge.agent.permissions import Permissions, Verdict, edits_only, nobody
+from ragforge.agent.rules import Rule, Rules, rule_of
+from ragforge.errors import Declined, InputError
+from ragforge.tools.command.asked import lasting
+from ragforge.tools.permit import Wish
+
+
+def runs(line: str) -> Wish:
+    return Wish("run_command", line, f"$ {line}", lasting(line))
+
+
+def edits(path: str) -> Wish:
+    return Wish("edit_file", path, "", (path, "**"))
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Rules:
+    return Rules(tmp_path / "state" / "permissions.json", tmp_path / "project")
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "fits"),
+    [
+        ("make test", "make test", True),
+        ("make test", "make test all", False),
+        ("make *", "make test", True),
+        ("make *", "make", True),
+        ("make *", "makefile", False),
+        ("make *", "make test; rm -rf /", False),
+        ("make *", "make test && rm x", False),
+        ("make *", "make $(rm x)", False),
+        ("make *", "make `rm x`", False),
+        ("make *", "make test\nrm x", False),
+        ("make *", "make test > x", False),
+        ("make *", "make test & rm x", False),
+        ("make *", "X=1 make test", False),
+        ("git push *", "git push --force", True),
+        ("git push *", "git pull", False),
+    ],
+)
+def test_a_yes_to_a_command_reaches_no_other(rule: str, line: str, fits: bool) -> None:
+    assert Rule("allow", "run_command", rule).fits(runs(line)) is fits
+
+
+@pytest.mark.parametrize("line", ["git push", "git push -f", "cd x && git push", "git  push"])
+def test_a_no_to_a_command_holds_wherever_it_stands(line: str) -> None:
+    assert Rule("deny", "run_command", "git push *").fits(runs(line))
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "fits"),
+    [
+        ("**", "a/b.py", True),
+        ("src/**", "src/a/b.py", True),
+        ("src/**", "tests/a.py", False),
+        ("src/a.py", "src/a.py", True),
+        ("*.md", "docs/x.md", True),
+    ],
+)
+def test_a_yes_to_files_is_a_glob(glob: str, path: str, fits: bool) -> None:
+    assert Rule("allow", "edit_file", glob).fits(edits(path)) is fits
+    assert not Rule("allow", "run_command", glob).fits(edits(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("pytest -x tests", ("pytest -x tests", "pytest *")),
+        ("npm test", ("npm test", "npm test *")),
+        ("npm", ("npm",)),
+        ("git -C / push", ("git -C / push",)),
+        ("python x.py", ("python x.py",)),
+        ("/bin/bash x", ("/bin/bash x",)),
+        ("make a; make b", ("make a; make b",)),
+    ],
+)
+def test_a_lasting_yes_is_offered_for_no_more_than_can_be_foreseen(
+    line: str, offered: tuple[str, ...]
+) -> None:
+    assert lasting(line) == offered
+
+
+async def test_rules_are_kept_for_one_project_and_a_no_beats_a_yes(
+    rules: Rules, tmp_path: Path
+) -> None:
+    rules.add(rule_of("allow", "run_command(git *)"))
+    rules.add(rule_of("deny", "run_command(git push *)"))
+    again = Rules(tmp_path / "state" / "permissions.json", tmp_path / "project")
+    other = Rules(tmp_path / "state" / "permissions.json", tmp_path / "other")
+
+    await Permissions(again, nobody).permit(runs("git commit -m x"))
+    with pytest.raises(Declined, match="rule"):
+        await Permissions(again, nobody).permit(runs("git push"))
+    with pytest.raises(Declined, match="Nobody"):
+        await Permissions(other, nobody).permit(runs("git commit -m x"))
+
+    again.remove(rule_of("allow", "run_command(git *)"))
+    assert [str(rule) for rule in rules.all()] == ["run_command(git push *)"]
+
+
+async def test_wishes_are_put_one_after_the_other_and_settled_ones_not_at_all(
+    rules: Rules,
+) -> None:
+    asked: list[str] = []
+    waiting = 0
+
+    async def approve(wish: Wish) -> Verdict:
+        nonlocal waiting
+        waiting += 1
+        assert waiting == 1
+        await asyncio.sleep(0)
+        asked.append(wish.subject)
+        waiting -= 1
+        return Verdict("always", "**")
+
+    permissions = Permissions(rules, approve)
+    await asyncio.gather(*(permissions.permit(edits(f"{n}.py")) for n in range(5)))
+
+    assert asked == ["0.py"]
+
+
+async def test_yes_to_edits_is_no_to_commands(rules: Rules) -> None:
+    permissions = Permissions(rules, edits_only)
+    await permissions.permit(edits("a.py"))
+    with pytest.raises(Declined):
+        await permissions.permit(runs("make"))
+
+
+@pytest.mark.parametrize("text", ["", "make", "other(x)", "edit_file()", "edit_file([)"])
+def test_what_is_no_rule_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        rule_of("allow", text)
+
+
+def test_a_file_of_rules_that_cannot_be_read_allows_nothing(rules: Rules, tmp_path: Path) -> None:
+    rules.add(rule_of("allow", "edit_file(**)"))
+    (tmp_path / "state" / "permissions.json").write_text("{")
+    with pytest.raises(InputError, match=r"permissions\.json"):
+        rules.verdict(edits("a.py"))
