@@ -252,6 +252,24 @@ async def test_a_turn_that_broke_off_is_gone_on_with(
     assert [message.role for message in history].count("user") == 1
 
 
+async def test_a_turn_that_was_gone_on_with_is_found_by_its_whole_meaning(
+    environ: dict[str, str], project: Path
+) -> None:
+    script = [Breaks(Says("Let me think about it for"), after=4), Says("Zebras have stripes.")]
+    async with talking(environ, project, script) as (agent, _):
+        talk = await agent.create_conversation()
+        await talk.send_message("Which animals do you know?")
+        await work_until_done(agent.app, 60)
+        first = await talk.export(with_embeddings=True)
+        await talk.retry()
+        await work_until_done(agent.app, 60)
+        second = await talk.export(with_embeddings=True)
+
+    assert first["embeddings"]
+    assert len(second["embeddings"]) == len(first["embeddings"])
+    assert second["embeddings"] != first["embeddings"]
+
+
 async def test_an_edit_is_allowed_by_the_program_and_taken_back(
     environ: dict[str, str], project: Path
 ) -> None:

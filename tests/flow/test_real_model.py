@@ -98,19 +98,22 @@ async def test_the_words_of_a_real_model_come_one_by_one(
     assert "".join(pieces).strip() == last.answer.content.strip()
 
 
-def test_a_real_model_uses_tools_through_the_schema(
+async def test_a_real_model_uses_tools_through_the_schema(
     environ: dict[str, str], project: Path, clever: dict[str, str]
 ) -> None:
-    (project / "leases.py").write_text(CODE)
-    by_schema = clever | {"RAGFORGE_LLM__TOOLS": "schema", "RAGFORGE_LLM__MAX_OUTPUT_TOKENS": "400"}
+    for name in ("zebra.txt", "otter.txt"):
+        (project / name).touch()
+    by_schema = clever | {"RAGFORGE_LLM__TOOLS": "schema", "RAGFORGE_LLM__MAX_OUTPUT_TOKENS": "200"}
 
-    answer = _ask(
-        "Read leases.py with read_file. What does it return?", environ | by_schema, project
-    )
+    settings = load_settings(project, environ=environ | by_schema).settings
+    async with await ConversationAgent.open(settings, project) as agent:
+        talk = await agent.create_conversation(title="Files")
+        answer = await talk.send_message("Call list_files, and name all files that it gives.")
 
-    assert answer["problem"] is None
-    assert "4711" in answer["content"]
-    assert answer["usage"]["output_tokens"] > 0
+    assert answer.problem is None
+    assert [call.tool_name for call in answer.tool_calls][:1] == ["list_files"]
+    assert answer.tool_calls[0].success
+    assert "zebra" in answer.content
 
 
 def _ask(question: str, environ: dict[str, str], project: Path) -> dict[str, Any]:
@@ -118,6 +121,7 @@ def _ask(question: str, environ: dict[str, str], project: Path) -> dict[str, Any
         [sys.executable, "-m", "ragforge", "ask", question, "--json"],
         cwd=project,
         env=environ,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=550,
