@@ -111,6 +111,7 @@ class Agent:
         on_event: OnEvent,
         approve: Approve,
     ) -> Answer:
+        again = bool(before)  # what follows a turn may have been done for its first part
         on_event(Asked(conversation_id, asked.turn_index or 0))
         progress = Progress(self.recorder, conversation_id, asked.turn_index, on_event)
         try:
@@ -136,9 +137,9 @@ class Agent:
                 await progress.cut_off(answer.content)
         except asyncio.CancelledError:
             await progress.cut_off(INTERRUPTED)
-            await self.recorder.end_turn(conversation_id, asked.uuid)
+            await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
             raise
-        await self.recorder.end_turn(conversation_id, asked.uuid)
+        await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
         on_event(Done(answer))
         return answer
 
