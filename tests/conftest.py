@@ -15,7 +15,8 @@ from tests.fakes.engines import Engines
 Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
-_SKIPPED = "no Neo4j: "
+_LOUD = {"no Neo4j: ": "NEO4J TESTS", "no real model: ": "TESTS WITH A REAL MODEL"}
+"""How reasons to skip begin that the last lines of a run tell, and what was skipped."""
 
 
 @pytest.fixture(params=ENGINES)
@@ -62,7 +63,7 @@ def neo4j_url() -> Iterator[str]:
     try:
         server = Neo4jServer().__enter__()
     except Neo4jUnavailable as error:
-        pytest.skip(f"{_SKIPPED}{error}")
+        pytest.skip(f"no Neo4j: {error}")
     try:
         yield server.url
     finally:
@@ -77,8 +78,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly that half of the contract was not checked."""
+    """Say loudly what was not checked."""
     skips = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
-    if reason := next((skip for skip in skips if _SKIPPED in skip), None):
-        told = reason.partition(_SKIPPED)[2].rstrip("')")
-        terminalreporter.write_line(f"NEO4J TESTS SKIPPED: {told}", red=True, bold=True)
+    for start, tests in _LOUD.items():
+        if reason := next((skip for skip in skips if start in skip), None):
+            told = reason.partition(start)[2].rstrip("')")
+            terminalreporter.write_line(f"{tests} SKIPPED: {told}", red=True, bold=True)

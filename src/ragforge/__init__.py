@@ -1,13 +1,17 @@
 """RagForge: a coding agent and a library that remember.
 
-    from ragforge import ConversationAgent
+    from ragforge import ConversationAgent, ask
 
-    async with await ConversationAgent.open() as agent:
+    print((await ask("Where is the login?", cwd="~/shop")).content)
+
+    async with await ConversationAgent.open(cwd="~/shop") as agent:
         conversation = await agent.create_conversation(title="Refactor auth")
-        await conversation.store_turn("Where is the login?", "In src/auth.py.")
+        answer = await conversation.send_message("Where is the login?")
         await conversation.search_history("login")
 
-Names are loaded when they are first used, so that importing RagForge costs nothing.
+All that a program needs is here, in `ragforge.events` (to listen while a turn runs), in
+`ragforge.permissions` (to allow what changes something) and in `ragforge.errors`. Names are loaded
+when they are first used, so that importing RagForge costs nothing.
 """
 
 from __future__ import annotations
@@ -16,31 +20,44 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
     from ragforge.app import App, open_app
     from ragforge.app.agent import ConversationAgent
     from ragforge.app.conversation import Conversation
+    from ragforge.app.once import ask
     from ragforge.config.layers import load_settings
     from ragforge.config.settings import Settings
+    from ragforge.domain.conversations import Message, ToolCall, ToolResult
     from ragforge.errors import RagForgeError
 
 __version__ = "0.1.0"
 __all__ = [
+    "Answer",
     "App",
     "Conversation",
     "ConversationAgent",
+    "Message",
     "RagForgeError",
     "Settings",
+    "ToolCall",
+    "ToolResult",
     "__version__",
+    "ask",
     "load_settings",
     "open_app",
 ]
 
 _HOMES = {
+    "Answer": "ragforge.agent.answer",
     "App": "ragforge.app",
     "Conversation": "ragforge.app.conversation",
     "ConversationAgent": "ragforge.app.agent",
+    "Message": "ragforge.domain.conversations",
     "RagForgeError": "ragforge.errors",
     "Settings": "ragforge.config.settings",
+    "ToolCall": "ragforge.domain.conversations",
+    "ToolResult": "ragforge.domain.conversations",
+    "ask": "ragforge.app.once",
     "load_settings": "ragforge.config.layers",
     "open_app": "ragforge.app",
 }

@@ -119,8 +119,8 @@ async def test_in_references(store: Store, text: str, name: str) -> None:
     await store.conversations.refer("m", [given])
 
     assert await store.conversations.references("m") == [given]
-    for about in ({"scope_id": name}, {"file": text}):
-        [found] = await store.conversations.conversations_about(**about)
+    for about in ({"scope_ids": [name]}, {"files": [text]}):
+        [found] = await store.conversations.conversations_touching(**about)
         assert found.uuid == "c"
 
 

@@ -95,14 +95,14 @@ async def test_conversations_about_code_are_told_once_last_active_first(store: S
     await refer("other-1", [reference("u", "ab.py")])
     order = {"old", "new", "mid", "other"}
 
-    async def about(**what: str) -> list[str]:
-        told = await store.conversations.conversations_about(**what)
+    async def about(**what: list[str]) -> list[str]:
+        told = await store.conversations.conversations_touching(**what)
         updated = [c.updated_at for c in told]
         assert updated == sorted(updated, reverse=True)
         return [c.uuid for c in told if c.uuid in order]
 
-    assert sorted(await about(scope_id="s")) == ["new", "old"]
-    assert sorted(await about(file="a.py")) == ["mid", "new", "old"]
-    assert await about(file="ab.py") == ["other"]
-    assert await about(scope_id="none") == []
-    assert await about(file="A.py") == []
+    assert sorted(await about(scope_ids=["s"])) == ["new", "old"]
+    assert sorted(await about(files=["a.py"])) == ["mid", "new", "old"]
+    assert await about(files=["ab.py"]) == ["other"]
+    assert await about(scope_ids=["none"]) == []
+    assert await about(files=["A.py"]) == []

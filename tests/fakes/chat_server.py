@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -53,6 +53,7 @@ class Holds:
 
 
 Step: TypeAlias = Says | Fails | Breaks | Garbles | Dawdles | Holds
+Aside: TypeAlias = Says | Callable[[Asked], Says]
 
 
 TASK = '"# Task\\n'
@@ -62,10 +63,11 @@ TASK = '"# Task\\n'
 class ChatServer(HttpServer):
     """Takes one step of the script for each request; the last one stays.
 
-    With `aside`, requests that are no part of a turn get that answer and no step.
+    With `aside`, requests that are no part of a turn get that answer, or the one that it finds
+    for them, and no step.
     """
 
-    def __init__(self, wire: Wire, script: Iterable[Step], aside: Says | None = None) -> None:
+    def __init__(self, wire: Wire, script: Iterable[Step], aside: Aside | None = None) -> None:
         super().__init__(self._next)
         self.wire = wire
         self._script = list(script)
@@ -85,7 +87,8 @@ class ChatServer(HttpServer):
 
     def _next(self, asked: Asked) -> Answered:
         if self._aside is not None and TASK in asked.text:
-            return self.wire.answer(self._aside, asked)
+            says = self._aside if isinstance(self._aside, Says) else self._aside(asked)
+            return self.wire.answer(says, asked)
         step = self._script.pop(0) if len(self._script) > 1 else self._script[0]
         match step:
             case Says():

@@ -1,16 +1,28 @@
-"""Conversations through the library: what a program does with its memory, on every engine."""
+"""Every call of a program: conversations through the library, on every engine."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from ragforge import ConversationAgent, load_settings
+from ragforge import ConversationAgent, ask, load_settings
 from ragforge.app.upkeep import work_until_done
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
-from ragforge.errors import ConversationNotFound, DuplicateId, InputError, MessageNotFound
+from ragforge.errors import (
+    ConversationNotFound,
+    DuplicateId,
+    InputError,
+    MessageNotFound,
+    ModelMissing,
+)
+from ragforge.events import Asked, ContextBuilt, Done, Event, Text, ToolFinished, ToolStarted
+from ragforge.permissions import Verdict, Wish
+from tests.fakes.chat_server import Breaks, ChatServer
+from tests.fakes.talking import TITLE, call, talking, with_model
+from tests.fakes.wires import OpenAiWire, Says
 
 KEY = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
@@ -159,3 +171,181 @@ async def test_similar_conversations_are_found(agent: ConversationAgent) -> None
 
     [best, *_] = await agent.find_similar_conversations("refactoring authentication", limit=3)
     assert best.conversation.uuid == auth.id
+
+
+async def test_an_answer_tells_its_tools_its_reasoning_and_what_it_rests_on(
+    environ: dict[str, str], project: Path
+) -> None:
+    (project / "auth.py").write_text("def login(user):\n    return user\n")
+    script = [
+        Says(calls=(call("grep_files", pattern="**/*.py", regex="def login"),)),
+        Says("In auth.py, line 1.", reasoning="The search found it."),
+    ]
+    heard: list[Event] = []
+    async with talking(environ, project, script) as (agent, _):
+        talk = await agent.create_conversation(title="Refactor auth", tags=["auth"])
+        response = await talk.send_message("Where is `login` defined?", on_event=heard.append)
+        history = await talk.get_history(limit=50, include_tool_calls=True, include_reasoning=True)
+        calls = await talk.get_tool_calls(tool_name="grep_files", success=True, limit=5)
+
+    assert response.content == "In auth.py, line 1."
+    assert response.reasoning == "The search found it."
+    assert [one.tool_name for one in response.tool_calls] == ["grep_files"]
+    assert "auth.py:1-2" in [item.source.split()[0] for item in response.context_used.items]
+    assert isinstance(heard[-1], Done)
+    assert [len(message.tool_calls) for message in history] == [0, 1, 0]
+    assert history[-1].reasoning == "The search found it."
+    assert [one.arguments for one in calls] == [one.arguments for one in response.tool_calls]
+
+
+async def test_an_answer_streams_and_its_last_event_is_the_whole(
+    environ: dict[str, str], project: Path
+) -> None:
+    (project / "notes.md").write_text("Sixty seconds.\n")
+    look = Says("Let me look. ", calls=(call("read_file", path="notes.md"),))
+    async with talking(environ, project, [look, Says("Sixty seconds.")]) as (agent, _):
+        talk = await agent.create_conversation()
+        events = [event async for event in talk.stream_message("How long is a lease?")]
+        with pytest.raises(InputError, match="empty"):
+            [event async for event in talk.stream_message(" ")]
+
+    kinds = [type(event) for event in events]
+    assert kinds[:2] == [Asked, ContextBuilt]
+    assert kinds.index(ToolStarted) < kinds.index(ToolFinished)
+    said = "".join(event.text for event in events if isinstance(event, Text))
+    assert said == "Let me look. Sixty seconds."
+    last = events[-1]
+    assert isinstance(last, Done)
+    assert last.answer.content == "Sixty seconds."
+
+
+async def test_whoever_stops_listening_interrupts_the_turn_and_finds_it_stored(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with talking(environ, project, [Says("One two three four five six.")]) as (agent, _):
+        talk = await agent.create_conversation()
+        async with aclosing(talk.stream_message("Count.")) as events:
+            async for event in events:
+                if isinstance(event, Text):
+                    break
+        history = await talk.get_history()
+
+    assert history[0].content == "Count."
+    assert history[-1].role == "system"
+    assert "Interrupted" in history[-1].content
+
+
+async def test_a_turn_that_broke_off_is_gone_on_with(
+    environ: dict[str, str], project: Path
+) -> None:
+    script = [Breaks(Says("It lasts sixty seconds, as"), after=4), Says("Sixty.")]
+    async with talking(environ, project, script) as (agent, _):
+        talk = await agent.create_conversation()
+        with pytest.raises(InputError, match="no turn"):
+            await talk.retry()
+        broken = await talk.send_message("How long is a lease?")
+        answer = await talk.retry()
+        history = await talk.get_history()
+
+    assert broken.stopped == "failed"
+    assert (answer.content, answer.turn_index) == ("Sixty.", 0)
+    assert [message.role for message in history].count("user") == 1
+
+
+async def test_a_turn_that_was_gone_on_with_is_found_by_its_whole_meaning(
+    environ: dict[str, str], project: Path
+) -> None:
+    script = [Breaks(Says("Let me think about it for"), after=4), Says("Zebras have stripes.")]
+    async with talking(environ, project, script) as (agent, _):
+        talk = await agent.create_conversation()
+        await talk.send_message("Which animals do you know?")
+        await work_until_done(agent.app, 60)
+        first = await talk.export(with_embeddings=True)
+        await talk.retry()
+        await work_until_done(agent.app, 60)
+        second = await talk.export(with_embeddings=True)
+
+    assert first["embeddings"]
+    assert len(second["embeddings"]) == len(first["embeddings"])
+    assert second["embeddings"] != first["embeddings"]
+
+
+async def test_an_edit_is_allowed_by_the_program_and_taken_back(
+    environ: dict[str, str], project: Path
+) -> None:
+    (project / "lease.py").write_text("SECONDS = 60\n")
+    wishes: list[Wish] = []
+
+    async def approve(wish: Wish) -> Verdict:
+        wishes.append(wish)
+        return Verdict("once")
+
+    edit = call("edit_file", path="lease.py", old_text="60", new_text="90")
+    async with talking(environ, project, [Says(calls=(edit,)), Says("Ninety.")]) as (agent, _):
+        talk = await agent.create_conversation()
+        await talk.send_message("Make it ninety.", approve=approve)
+        edited = (project / "lease.py").read_text()
+        undone = await talk.undo()
+
+    assert [(wish.action, wish.subject) for wish in wishes] == [("edit_file", "lease.py")]
+    assert edited == "SECONDS = 90\n"
+    assert undone.file == "lease.py"
+    assert (project / "lease.py").read_text() == "SECONDS = 60\n"
+
+
+async def test_the_context_of_a_message_comes_with_its_receipt_and_is_not_stored(
+    agent: ConversationAgent, project: Path
+) -> None:
+    (project / "lease.py").write_text("def renew_lease():\n    return 60\n")
+    talk = await agent.create_conversation()
+    await talk.store_turn("How long is a lease?", "Sixty seconds.")
+    other = await agent.create_conversation()
+    await other.store_turn("Who renews the lease?", "The worker does.")
+
+    context = await talk.build_enriched_context("Where is `renew_lease`?")
+
+    assert "def renew_lease" in context.text
+    assert "The worker does." in context.text
+    sections = {item.section for item in context.receipt.items}
+    assert {"code", "recent_turns", "past_turns"} <= sections
+    assert context.receipt.chars == len(context.text)
+    assert (await talk.refresh()).turn_count == 1
+    with pytest.raises(InputError, match="empty"):
+        await talk.build_enriched_context("")
+
+
+async def test_one_call_asks_in_the_current_session_of_a_directory(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with ChatServer(OpenAiWire(), [Says("Noted."), Says("Otter.")], TITLE) as server:
+        settings = load_settings(project, environ=with_model(environ, server)).settings
+        heard: list[Event] = []
+        first = await ask("The release is called Otter.", project, settings)
+        second = await ask(
+            "What is the release called?", cwd=project, config=settings, on_event=heard.append
+        )
+        asked = server.asked_in_turns[-1].text
+
+    assert (first.content, second.content) == ("Noted.", "Otter.")
+    assert first.conversation_id == second.conversation_id
+    assert "The release is called Otter." in asked
+    assert isinstance(heard[-1], Done)
+
+
+async def test_one_call_takes_keys_over_the_configured_ones(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+
+    answer = await ask("Where is the login?", cwd=project, config={"embeddings.model": "none"})
+
+    assert answer.model is None
+    assert "remembered from now on" in answer.content
+    with pytest.raises(InputError, match="empty"):
+        await ask("  ", cwd=project)
+
+
+async def test_analysing_without_a_model_says_what_is_missing(agent: ConversationAgent) -> None:
+    with pytest.raises(ModelMissing, match=r"set llm\.model"):
+        await agent.batch_analyze(["one"], "Count.", {"count": {"type": "integer"}})

@@ -7,6 +7,7 @@ import json
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,15 @@ from ragforge.agent.events import (
     Used,
 )
 from ragforge.agent.permissions import Verdict, edits_only
+from ragforge.agent.turn import TurnLimits
 from ragforge.app.turns import rules_of
 from ragforge.app.undo import undo_last
+from ragforge.domain.chat import ChatRequest, Reply
 from ragforge.errors import InputError
+from ragforge.llm.ask import Asker
 from ragforge.tools.permit import Wish
 from tests.fakes.chat_server import Breaks, ChatServer, Dawdles, Fails, Step
+from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.fakes.wires import WIRES, Call, OpenAiWire, Says, Wire
 
 TITLE = Says('{"title": "Leases"}')
@@ -154,15 +159,15 @@ async def test_a_no_reaches_the_model_as_a_result_and_changes_nothing(
 async def test_nobody_to_ask_means_no_and_yes_to_edits_means_edits_alone(
     environ: dict[str, str], project: Path
 ) -> None:
-    calls = (
+    wanted = (
         call("write_file", "a", path="new.py", content="x = 1\n"),
         call("run_command", "b", command="touch made"),
     )
-    async with opened(environ, project, [Says(calls=calls), Says("Done.")]) as (app, _):
+    async with opened(environ, project, [Says(calls=wanted), Says("Done.")]) as (app, _):
         alone = await app.ask("Do it.")
     assert [c.success for c in alone.tool_calls] == [False, False]
 
-    async with opened(environ, project, [Says(calls=calls), Says("Done.")]) as (app, _):
+    async with opened(environ, project, [Says(calls=wanted), Says("Done.")]) as (app, _):
         edits = await app.ask("Do it.", approve=edits_only)
     assert [c.success for c in edits.tool_calls] == [True, False]
     assert (project / "new.py").read_text() == "x = 1\n"
@@ -178,12 +183,12 @@ async def test_a_lasting_yes_is_asked_for_once_in_a_project(
         wishes.append(wish)
         return Verdict("always", wish.always[-1])
 
-    calls = (
+    wanted = (
         call("run_command", "a", command="touch one"),
         call("run_command", "b", command="touch two"),
         call("run_command", "c", command="touch $(echo three)"),
     )
-    async with opened(environ, project, [Says(calls=calls), Says("Done.")]) as (app, _):
+    async with opened(environ, project, [Says(calls=wanted), Says("Done.")]) as (app, _):
         await app.ask("Make them.", approve=approve)
         rules = [str(rule) for rule in rules_of(app).all()]
 
@@ -198,7 +203,7 @@ async def test_what_only_reads_runs_unasked_and_what_leads_outside_never(
     async def approve(wish: Wish) -> Verdict:
         raise AssertionError(f"nobody should be asked about {wish}")
 
-    calls = (
+    wanted = (
         call("run_command", "a", command="cat leases.py | wc -l"),
         call("git_status", "b"),
         call("write_file", "c", path="../outside.py", content="x"),
@@ -206,7 +211,7 @@ async def test_what_only_reads_runs_unasked_and_what_leads_outside_never(
         call("read_file", "e", path="/etc/passwd"),
         call("run_command", "f", command="touch x", cwd=".."),
     )
-    async with opened(environ, project, [Says(calls=calls), Says("Done.")]) as (app, _):
+    async with opened(environ, project, [Says(calls=wanted), Says("Done.")]) as (app, _):
         answer = await app.ask("Look around.", approve=approve)
 
     assert [c.success for c in answer.tool_calls] == [True, True, False, False, False, False]
@@ -217,12 +222,12 @@ async def test_what_only_reads_runs_unasked_and_what_leads_outside_never(
 async def test_code_and_memory_are_searched_by_tools(
     environ: dict[str, str], project: Path
 ) -> None:
-    calls = (
+    wanted = (
         call("search_code", "a", query="how long a lease lasts"),
         call("explore_code", "b", name="lease_seconds"),
         call("search_memory", "c", query="Friday release"),
     )
-    script = [Says("Noted."), Says(calls=calls), Says("Found.")]
+    script = [Says("Noted."), Says(calls=wanted), Says("Found.")]
     async with opened(environ, project, script, RAGFORGE_JOBS__CLOSING_SECONDS="0") as (app, _):
         await app.brain.ingest()
         first = await app.ask("Remember: the Friday release is called Otter.")
@@ -335,34 +340,23 @@ async def test_the_steps_of_a_turn_are_limited_and_the_model_concludes(
 async def test_the_time_of_a_turn_is_limited_and_what_was_done_stays(
     environ: dict[str, str], project: Path
 ) -> None:
-    look = Says("Looking.", calls=(call("read_file", path="leases.py"),))
-    async with opened(
-        environ, project, [look, Dawdles(look, 60)], RAGFORGE_AGENT__TURN__MAX_SECONDS="8"
-    ) as (app, _):
-        answer = await app.ask("Look forever.")
+    async with opened(environ, project, [Says("never")]) as (app, _):
+        script = [calls(("read_file", {"path": "leases.py"}), text="Looking."), "never"]
+        model = ScriptedModel(script)
+        first = model.reply
+
+        async def reply(request: ChatRequest) -> Reply:
+            if len(model.asked):
+                await asyncio.sleep(600)
+            return await first(request)
+
+        model.reply = reply  # type: ignore[method-assign]
+        agent = replace(app.agent, chat=Asker(model), limits=TurnLimits(seconds=3))
+        answer = await agent.take_turn(await _new(app), "Look forever.")
 
     assert answer.stopped == "time"
     assert answer.content == "Looking."
     assert len(answer.tool_calls) == 1
-
-
-async def test_the_time_that_the_user_takes_to_decide_is_not_the_turns(
-    environ: dict[str, str], project: Path
-) -> None:
-    async def approve(wish: Wish) -> Verdict:
-        await asyncio.sleep(10)
-        return Verdict("once")
-
-    write = call("write_file", path="new.py", content="x = 1\n")
-    async with opened(
-        environ,
-        project,
-        [Says(calls=(write,)), Says("Done.")],
-        RAGFORGE_AGENT__TURN__MAX_SECONDS="8",
-    ) as (app, _):
-        answer = await app.ask("Write it.", approve=approve)
-
-    assert (answer.content, answer.stopped) == ("Done.", None)
 
 
 async def test_a_model_that_cannot_call_tools_natively_uses_them_all_the_same(

@@ -4,23 +4,56 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import get_args
+
+import pytest
 
 import ragforge
+from ragforge import events, permissions
 
 
 def test_every_public_name_can_be_imported() -> None:
     assert sorted(ragforge.__all__) == [
+        "Answer",
         "App",
         "Conversation",
         "ConversationAgent",
+        "Message",
         "RagForgeError",
         "Settings",
+        "ToolCall",
+        "ToolResult",
         "__version__",
+        "ask",
         "load_settings",
         "open_app",
     ]
     for name in ragforge.__all__:
         assert getattr(ragforge, name) is not None
+
+
+def test_a_name_that_is_not_public_is_told_by_name() -> None:
+    with pytest.raises(AttributeError, match="'answer_me'"):
+        ragforge.answer_me  # noqa: B018
+
+
+def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
+    assert sorted(events.__all__) == [
+        "Asked",
+        "ContextBuilt",
+        "Done",
+        "Event",
+        "OnEvent",
+        "Reasoning",
+        "Text",
+        "ToolFinished",
+        "ToolStarted",
+        "Used",
+    ]
+    assert {event.__name__ for event in get_args(events.Event)} <= set(events.__all__)
+    assert sorted(permissions.__all__) == ["Approve", "Verdict", "Wish", "edits_only", "nobody"]
+    for module in (events, permissions):
+        assert all(getattr(module, name) is not None for name in module.__all__)
 
 
 def test_importing_ragforge_loads_nothing_heavy() -> None:

@@ -35,6 +35,7 @@ class TurnLimits:
     steps: int = 50  # answers of the model
     seconds: float = 1800.0
     usd: float | None = None
+    result_chars: int = 400_000  # of tools, before the oldest are shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ class Agent:
         on_event: OnEvent,
         approve: Approve,
     ) -> Answer:
+        again = bool(before)  # what follows a turn may have been done for its first part
         on_event(Asked(conversation_id, asked.turn_index or 0))
         progress = Progress(self.recorder, conversation_id, asked.turn_index, on_event)
         try:
@@ -135,9 +137,9 @@ class Agent:
                 await progress.cut_off(answer.content)
         except asyncio.CancelledError:
             await progress.cut_off(INTERRUPTED)
-            await self.recorder.end_turn(conversation_id, asked.uuid)
+            await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
             raise
-        await self.recorder.end_turn(conversation_id, asked.uuid)
+        await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
         on_event(Done(answer))
         return answer
 
@@ -205,6 +207,7 @@ class Agent:
             on_start=progress.started,
             on_round=progress.end_round,
             native=asker.model.calls_tools,
+            most_chars=self.limits.result_chars,
         )
 
     def _request(

@@ -2,7 +2,7 @@
 
 async with await ConversationAgent.open(cwd="~/shop") as agent:
     conversation = await agent.create_conversation(title="Refactor auth", tags=["auth"])
-    await conversation.store_turn("Where is the login?", "In src/auth.py.")
+    answer = await conversation.send_message("Where is the login?")
     await conversation.search_history("login")
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from ragforge.app.application import App, open_app
 from ragforge.app.conversation import Conversation
@@ -28,6 +29,11 @@ from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
 from ragforge.memory.secrets.redact import redact
 from ragforge.memory.similar import Likeness, Similar
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from ragforge.llm.results import BatchResult, OnProgress
 
 LISTED = 50
 
@@ -120,3 +126,16 @@ class ConversationAgent:
         if self.app.recall.embedder is not None:
             await enqueue_missing(self.app.store, self.app.recall.embedder)
         return Conversation(self.app, imported.conversation)
+
+    async def batch_analyze(
+        self,
+        items: Sequence[Json],
+        task: str,
+        output_schema: type[BaseModel] | Mapping[str, Any],
+        on_progress: OnProgress | None = None,
+    ) -> BatchResult[BaseModel]:
+        """Have the chat model do a task for every item; the outputs have the given shape.
+
+        Raises ModelMissing if no chat model is configured, InputError for a bad schema.
+        """
+        return await self.app.batch_analyze(items, task, output_schema, on_progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ragforge.agent.answer import Answer
     from ragforge.agent.events import Event, OnEvent
     from ragforge.agent.permissions import Approve
+    from ragforge.app.undo import Undone
+    from ragforge.context.build import EnrichedContext
 
 Strategy: TypeAlias = Literal["recent", "relevant", "hybrid"]
 
@@ -70,10 +72,12 @@ class Conversation:
 
     async def stream_message(
         self, text: str, *, approve: Approve | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Ask, and give every event as it comes; the last is `Done` with the answer.
 
-        Whoever stops listening interrupts the turn; it is stored as far as it went.
+        Whoever stops listening interrupts the turn; it is stored as far as it went. Use
+        `contextlib.aclosing` to have that done before the next line runs.
+        Raises InputError if the text is empty.
         """
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         asking = asyncio.create_task(
@@ -96,6 +100,15 @@ class Conversation:
         Raises InputError if there is none.
         """
         return await self._app.retry(self.id, on_event=on_event, approve=approve)
+
+    async def undo(self) -> Undone:
+        """Take back the last edit that was made in this conversation; the model gets to know.
+
+        Raises InputError if there is none, or if the file has changed since.
+        """
+        from ragforge.app.undo import undo_last
+
+        return await undo_last(self._app, self.id)
 
     async def store_turn(
         self,
@@ -177,6 +190,16 @@ class Conversation:
             relevant = [hit for hit in hits if hit.turn.uuid not in shown]
         summary = (await self.refresh()).summary if include_summary else None
         return ConversationContext(tuple(recent), tuple(relevant), summary)
+
+    async def build_enriched_context(self, message: str) -> EnrichedContext:
+        """Return what a model would be given beside a message, and the receipt of it.
+
+        It has the latest turns, code, and what was said before in this project. Nothing is
+        stored. Raises InputError if the message is empty.
+        """
+        if not message.strip():
+            raise InputError("The message is empty. Say something.")
+        return await self._app.context.build_enriched_context(await self.refresh(), message)
 
     async def export(self, with_embeddings: bool = False) -> dict[str, Json]:
         """Return all of it as a document: see docs/export-format.md."""

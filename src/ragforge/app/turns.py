@@ -33,7 +33,7 @@ def rules_of(app: App) -> Rules:
 def open_agent(app: App) -> Agent:
     """Return the agent of a project, with all its tools."""
     turn = app.settings.agent.turn
-    limits = TurnLimits(turn.max_steps, turn.max_seconds, turn.max_spend_usd)
+    limits = TurnLimits(turn.max_steps, turn.max_seconds, turn.max_spend_usd, turn.max_result_chars)
     state, rules = Path(app.settings.agent.state_dir), rules_of(app)
     box = Toolbox(
         Workspace.at(app.project_path),

@@ -100,6 +100,12 @@ class TurnSettings(_Section):
     max_seconds: int = Field(
         default=1_800, ge=1, le=86_400, description="Time; what was done until then stays."
     )
+    max_result_chars: int = Field(
+        default=400_000,
+        ge=1,
+        le=100_000_000,
+        description="Results of tools that a model keeps in mind; older ones are shortened.",
+    )
     max_spend_usd: float | None = Field(
         default=None,
         ge=0,

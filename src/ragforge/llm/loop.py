@@ -10,6 +10,7 @@ from ragforge.domain.chat import ChatRequest, ModelSays, Reply, ToolRequest, Too
 from ragforge.errors import ToolsUnsupported
 from ragforge.llm.by_schema import read_calls, shape_with_calls, told_of_tools
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
+from ragforge.llm.fit import RESULTS, fitted
 
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
 OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
@@ -35,6 +36,7 @@ class ToolLoop:
     on_start: OnStart | None = None
     on_round: OnRound | None = None
     native: bool = True
+    most_chars: int = 400_000  # of results, before the oldest are shortened
     calls: list[ExecutedCall] = field(default_factory=list)
 
     async def run(self, request: ChatRequest, *, answer: bool = True) -> tuple[ChatRequest, str]:
@@ -109,8 +111,7 @@ class ToolLoop:
         if self.native or not made:
             return [call.said() for call in made]
         told = "\n\n".join(f"## {call.name}\n\n{call.said().text}" for call in made)
-        return [UserSays(f"# Results\n\n{told}")]
+        return [UserSays(f"{RESULTS}{told}")]
 
-    @staticmethod
-    def _with(request: ChatRequest, *said: ModelSays | ToolSays | UserSays) -> ChatRequest:
-        return replace(request, messages=(*request.messages, *said))
+    def _with(self, request: ChatRequest, *said: ModelSays | ToolSays | UserSays) -> ChatRequest:
+        return replace(request, messages=fitted((*request.messages, *said), self.most_chars))

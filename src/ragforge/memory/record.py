@@ -67,16 +67,19 @@ class Recorder:
         await self.end_turn(conversation_id, turn.uuid)
         return turn
 
-    async def end_turn(self, conversation_id: str, turn_id: str) -> None:
-        """Queue what follows a turn. The turn is safe whether or not this can be done now."""
-        jobs = [
-            NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id),
-            NewJob(f"settle:{turn_id}", SETTLE_JOB, [conversation_id, turn_id]),
-        ]
+    async def end_turn(self, conversation_id: str, turn_id: str, again: bool = False) -> None:
+        """Queue what follows a turn, `again` if it was gone on with and is longer now.
+
+        The turn is safe whether or not this can be done now.
+        """
+        title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)
+        jobs = [NewJob(f"settle:{turn_id}", SETTLE_JOB, [conversation_id, turn_id])]
         if self.embedder_name is not None:
             jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
         with suppress(StoreError):
-            await self.store.jobs.enqueue(jobs)
+            await self.store.jobs.enqueue([title, *jobs])
+            if again:
+                await self.store.jobs.enqueue(jobs, again=True)
 
     async def _append(self, conversation_id: str, message: Message) -> Message:
         kept = cleaned(message, self.max_result_chars)

@@ -180,14 +180,6 @@ class ConversationStore(Protocol):
         are unknown, are left out.
         """
 
-    async def conversations_about(
-        self, scope_id: str | None = None, file: str | None = None
-    ) -> list[Conversation]:
-        """Return conversations with a reference to the scope and the file, as far as given.
-
-        The last active come first.
-        """
-
     async def conversations_touching(
         self,
         *,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -53,7 +54,7 @@ def as_tool(
             raise InputError(f"{name} has no argument {unknown[0]!r}; it has {offered}.")
         return (await call(checked(name, arguments, {**given, **decided}))).to_json()
 
-    parameters = _without(arguments.model_json_schema(), decided)
+    parameters = _without(_schema(arguments), decided)
     spec = ToolSpec(name, prompt(prompts, prompt_name or name), parameters)
     return Tool(spec, run, modifies_files)
 
@@ -68,6 +69,12 @@ def checked(name: str, arguments: type[Given], given: Mapping[str, Json]) -> Giv
             for problem in error.errors(include_url=False, include_input=False)
         ]
         raise InputError(f"{name} cannot be called so. {'; '.join(wrong)}.") from error
+
+
+@cache
+def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+    """Return the schema of arguments; every turn needs it, and it never changes."""
+    return arguments.model_json_schema()
 
 
 def _without(schema: dict[str, Any], decided: Mapping[str, Json]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ Found: TypeAlias = tuple[int, int, str]  # start, end, what
 
 _PASSES = 8  # a marker may free what its secret was glued to; two passes are usual
 _LONGEST_PEM = 64_000
+_WITHOUT_RUNS = tuple(shape for shape in patterns.SHAPES if not shape.long)
 
 
 def redact(text: str) -> str:
@@ -120,7 +121,7 @@ def _is_key_body(body: str) -> bool:
 def _shapes(text: str) -> Iterator[Found]:
     """Find what a shape describes, trying each only where one of its hints stands."""
     low, near_runs = lowered(text), _near_runs(text)
-    for shape in patterns.SHAPES:
+    for shape in patterns.SHAPES if near_runs else _WITHOUT_RUNS:
         if shape.long and not any(hint in near_runs for hint in shape.hints):
             continue
         for hint in shape.hints:

@@ -64,7 +64,14 @@ def command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[str])
         return _Told(await run_command(runner, permit, hidden, given))
 
     prompts = "ragforge.tools.command.prompts"
-    return as_tool("run_command", CommandArguments, call, prompts=prompts, prompt_name="run_asked")
+    return as_tool(
+        "run_command",
+        CommandArguments,
+        call,
+        prompts=prompts,
+        prompt_name="run_asked",
+        modifies_files=True,  # it may: what was asked for before it must be done, and after it not
+    )
 
 
 async def run_command(

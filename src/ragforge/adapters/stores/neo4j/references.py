@@ -48,20 +48,6 @@ class References:
             found.setdefault(row["owner_id"], []).append(reference_of(row))
         return found
 
-    async def conversations_about(
-        self, scope_id: str | None = None, file: str | None = None
-    ) -> list[Conversation]:
-        where = Where().add("f.scope_id = $scope", scope=scope_id)
-        if file is not None:
-            where.add("f.file_key = $file", file=index_key(file))
-        query = f"""MATCH (f:CodeReference) WHERE {where}
-                    MATCH (m:Message {{uuid: f.owner_id}})
-                    WITH DISTINCT m.conversation_id AS id
-                    MATCH (n:Conversation {{uuid: id}})
-                    RETURN {conversation_nodes.ROW} AS row {conversation_nodes.LAST_ACTIVE_FIRST}"""
-        rows = await self._database.column(query, **where.parameters)
-        return [conversation_of(row) for row in rows]
-
     async def conversations_touching(
         self,
         *,

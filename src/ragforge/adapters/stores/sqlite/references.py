@@ -9,7 +9,7 @@ import apsw
 from ragforge.adapters.stores.rows import conversation_of, reference_of, reference_row
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select, upsert
+from ragforge.adapters.stores.sqlite.sql import as_json, select, upsert
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Conversation
 
@@ -56,20 +56,6 @@ class References:
             return found
 
         return await self._database.read(work)
-
-    async def conversations_about(
-        self, scope_id: str | None = None, file: str | None = None
-    ) -> list[Conversation]:
-        where = Where().add("r.scope_id = ?", scope_id).add("r.file = ?", file)
-        statement = f"""
-            SELECT * FROM conversation WHERE uuid IN (
-              SELECT m.conversation_id FROM reference r JOIN message m ON m.uuid = r.owner_id
-              WHERE {where})
-            ORDER BY updated_ms DESC, uuid
-        """
-        return await self._database.read(
-            lambda c: [conversation_of(row) for row in select(c, statement, where.bindings)]
-        )
 
     async def conversations_touching(
         self,

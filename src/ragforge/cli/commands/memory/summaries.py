@@ -10,7 +10,6 @@ import typer
 
 from ragforge.cli import dates
 from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -89,9 +88,9 @@ def trim(
 
 
 def confirm(question: str) -> None:
-    """Go on only if the user says yes. Raises InputError if there is nobody to ask."""
+    """Go on only if the user says yes. Raises BadParameter if there is nobody to ask."""
     if not sys.stdin.isatty():
-        raise InputError("There is nobody to ask here. Add --yes if you mean it.")
+        raise typer.BadParameter("nobody can be asked here: add --yes", param_hint="--yes")
     typer.confirm(question, abort=True)
 
 

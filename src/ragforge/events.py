@@ -1,0 +1,35 @@
+"""Events: what a program hears of a turn while it runs.
+
+async for event in conversation.stream_message("Where is the login?"):
+    match event:
+        case Text(text):
+            print(text, end="")
+        case ToolStarted(name=name, arguments=arguments):
+            print(f"\\n[{name} {arguments}]")
+"""
+
+from ragforge.agent.events import (
+    Asked,
+    ContextBuilt,
+    Done,
+    Event,
+    OnEvent,
+    Reasoning,
+    Text,
+    ToolFinished,
+    ToolStarted,
+    Used,
+)
+
+__all__ = [
+    "Asked",
+    "ContextBuilt",
+    "Done",
+    "Event",
+    "OnEvent",
+    "Reasoning",
+    "Text",
+    "ToolFinished",
+    "ToolStarted",
+    "Used",
+]

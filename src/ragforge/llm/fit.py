@@ -1,0 +1,45 @@
+"""Fit: a conversation with tools that stays within what a model can take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragforge.domain.chat import ChatMessage, ModelSays, ToolSays, UserSays
+
+RESULTS = "# Results\n\n"
+"""How results begin that are told to a model without tools of its own."""
+SHORT = 500
+"""A result of so few characters is not worth shortening."""
+
+
+def fitted(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...]:
+    """Return the messages with the oldest results shortened, once all together are too long.
+
+    What the model asked for last stays whole. It is shortened to half of what is allowed, so that
+    it is done rarely: a provider keeps what it has read for as long as its beginning is the same.
+    """
+    sizes = [len(message.text) if _is_result(message) else 0 for message in messages]
+    total = sum(sizes)
+    if total <= most:
+        return tuple(messages)
+    last = max(at for at, message in enumerate(messages) if isinstance(message, ModelSays))
+    kept = list(messages)
+    for at, message in enumerate(messages[:last]):
+        if total <= most // 2:
+            break
+        if sizes[at] > SHORT and isinstance(message, ToolSays | UserSays):
+            kept[at] = replace(message, text=_shortened(message.text))
+            total -= sizes[at] - len(kept[at].text)
+    return tuple(kept)
+
+
+def _is_result(message: ChatMessage) -> bool:
+    if isinstance(message, UserSays):
+        return message.text.startswith(RESULTS)
+    return isinstance(message, ToolSays)
+
+
+def _shortened(text: str) -> str:
+    lead = RESULTS if text.startswith(RESULTS) else ""
+    return f"{lead}(A result of {len(text):,} characters that is no longer here. Ask again for it.)"

@@ -1,0 +1,132 @@
+"""A turn with a real small model on this machine; skipped loudly where there is none.
+
+`python scripts/real_model.py --install-only` fetches one, and RAGFORGE_TEST_MODEL_URL names a
+server that runs already (with RAGFORGE_TEST_MODEL_NAME).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragforge import ConversationAgent, load_settings
+from ragforge.events import Done, Text
+from scripts.real_model import HOME, QWEN, SMOLLM2, ModelUnavailable, RealModel, Weights
+
+pytestmark = [
+    pytest.mark.real_model,
+    pytest.mark.slow,
+    pytest.mark.parametrize("engine", ["sqlite"]),
+]
+
+QUESTION = "How many seconds does a lease last?"
+CODE = "def lease_seconds():\n    return 4711\n"
+
+
+def started(weights: Weights) -> Iterator[dict[str, str]]:
+    """Start a server, and give the variables that point RagForge at it."""
+    home = Path(os.environ.get("RAGFORGE_TEST_MODEL_HOME") or HOME)
+    try:
+        with RealModel(weights, home) as model:
+            yield _variables(weights.name, model.base_url)
+    except ModelUnavailable as error:
+        pytest.skip(f"no real model: {error}; scripts/real_model.py installs one")
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[dict[str, str]]:
+    """Any model that answers."""
+    if url := os.environ.get("RAGFORGE_TEST_MODEL_URL"):
+        yield _variables(os.environ.get("RAGFORGE_TEST_MODEL_NAME", "default"), url)
+    else:
+        yield from started(SMOLLM2)
+
+
+@pytest.fixture(scope="module")
+def clever() -> Iterator[dict[str, str]]:
+    """A model that can follow a schema, and so use tools."""
+    yield from started(QWEN)
+
+
+def _variables(model: str, base_url: str) -> dict[str, str]:
+    return {
+        "RAGFORGE_LLM__MODEL": f"openai:{model}",
+        "RAGFORGE_LLM__BASE_URL": base_url,
+        "RAGFORGE_LLM__TIMEOUT_SECONDS": "500",
+        "RAGFORGE_LLM__MAX_OUTPUT_TOKENS": "48",  # it writes a few words a second
+        "RAGFORGE_AGENT__MEMORY__MAX_CONTEXT_CHARS": "4000",  # it reads no more
+    }
+
+
+def test_a_real_model_answers_the_command_and_the_next_process_remembers(
+    environ: dict[str, str], project: Path, small: dict[str, str]
+) -> None:
+    (project / "leases.py").write_text(CODE)
+
+    first = _ask(QUESTION, environ | small, project)
+    second = _ask("And how many minutes is that?", environ | small, project)
+
+    assert first["problem"] is None
+    assert first["content"].strip()
+    assert first["model"] == small["RAGFORGE_LLM__MODEL"]
+    assert first["usage"]["input_tokens"] > 100
+    assert 0 < first["usage"]["output_tokens"] <= 48
+    assert second["conversation_id"] == first["conversation_id"]
+    assert second["turn_index"] == 1
+    assert second["usage"]["input_tokens"] > first["usage"]["input_tokens"]
+
+
+async def test_the_words_of_a_real_model_come_one_by_one(
+    environ: dict[str, str], project: Path, small: dict[str, str]
+) -> None:
+    settings = load_settings(project, environ=environ | small).settings
+    async with await ConversationAgent.open(settings, project) as agent:
+        talk = await agent.create_conversation(title="Leases")
+        events = [event async for event in talk.stream_message("Tell me what Python is.")]
+
+    pieces = [event.text for event in events if isinstance(event, Text)]
+    last = events[-1]
+    assert isinstance(last, Done)
+    assert len(pieces) > 3
+    assert "".join(pieces).strip() == last.answer.content.strip()
+
+
+async def test_a_real_model_uses_tools_through_the_schema(
+    environ: dict[str, str], project: Path, clever: dict[str, str]
+) -> None:
+    for name in ("zebra.txt", "otter.txt"):
+        (project / name).touch()
+    by_schema = clever | {"RAGFORGE_LLM__TOOLS": "schema", "RAGFORGE_LLM__MAX_OUTPUT_TOKENS": "200"}
+
+    settings = load_settings(project, environ=environ | by_schema).settings
+    async with await ConversationAgent.open(settings, project) as agent:
+        talk = await agent.create_conversation(title="Files")
+        answer = await talk.send_message("Call list_files, and name all files that it gives.")
+
+    assert answer.problem is None
+    assert [call.tool_name for call in answer.tool_calls][:1] == ["list_files"]
+    assert answer.tool_calls[0].success
+    assert "zebra" in answer.content
+
+
+def _ask(question: str, environ: dict[str, str], project: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "ragforge", "ask", question, "--json"],
+        cwd=project,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=550,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer

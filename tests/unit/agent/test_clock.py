@@ -1,0 +1,47 @@
+"""The clock of a turn."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ragforge.agent.clock import Clock
+from ragforge.agent.permissions import Verdict
+from ragforge.tools.permit import Wish
+
+WISH = Wish("edit_file", "x", "", ("x",))
+
+
+async def test_it_ends_what_takes_too_long() -> None:
+    clock = Clock(0.05)
+    with pytest.raises(TimeoutError):
+        async with clock:
+            await asyncio.sleep(60)
+    assert clock.is_over
+
+
+async def test_it_stands_still_while_the_user_decides_and_goes_on_then() -> None:
+    async def think(wish: Wish) -> Verdict:
+        await asyncio.sleep(0.5)
+        return Verdict("once")
+
+    clock = Clock(0.2)
+    decided: list[Verdict] = []
+
+    async def decide_and_go_on() -> None:
+        async with clock:
+            decided.append(await clock.stopped_by(think)(WISH))
+            await asyncio.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        await decide_and_go_on()
+    assert decided == [Verdict("once")]
+
+
+async def test_what_fails_by_itself_is_no_fault_of_the_clock() -> None:
+    clock = Clock(60)
+    with pytest.raises(TimeoutError):
+        async with clock:
+            raise TimeoutError
+    assert not clock.is_over

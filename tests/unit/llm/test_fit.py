@@ -1,0 +1,61 @@
+"""Fit: old results give way before a model's window is full."""
+
+from __future__ import annotations
+
+from ragforge.domain.chat import ChatMessage, ChatRequest, ModelSays, ToolSays, UserSays
+from ragforge.llm.ask import Asker
+from ragforge.llm.calls import Tool, ToolSpec
+from ragforge.llm.fit import RESULTS, fitted
+from ragforge.llm.loop import ToolLoop
+from tests.fakes.scripted_model import ScriptedModel, calls
+
+
+def talk(*sizes: int) -> list[ChatMessage]:
+    said: list[ChatMessage] = [UserSays("question " * 200)]
+    for number, size in enumerate(sizes):
+        said += [ModelSays(f"step {number}"), ToolSays(str(number), "read", "x" * size)]
+    return said
+
+
+def results(messages: tuple[ChatMessage, ...]) -> list[int]:
+    return [len(m.text) for m in messages if isinstance(m, ToolSays)]
+
+
+def test_what_fits_stays_as_it_is() -> None:
+    messages = talk(1_000, 1_000)
+    assert fitted(messages, 2_000) == tuple(messages)
+
+
+def test_the_oldest_results_are_shortened_until_half_is_free() -> None:
+    messages = talk(1_000, 400, 1_000, 1_000, 1_000)
+    kept = fitted(messages, 4_000)
+    sizes = results(kept)
+    assert [size < 200 for size in sizes] == [True, False, True, True, False]
+    assert kept[0] == messages[0], "what the user said is no result"
+    assert "1,000 characters" in kept[2].text
+
+
+def test_the_last_results_stay_whole_however_long() -> None:
+    assert results(fitted(talk(900, 9_000), 1_000))[1] == 9_000
+
+
+def test_results_told_in_words_are_shortened_too() -> None:
+    told = [ModelSays("a"), UserSays(RESULTS + "x" * 5_000), ModelSays("b"), UserSays(RESULTS)]
+    kept = fitted(told, 1_000)
+    assert kept[1].text.startswith(RESULTS)
+    assert len(kept[1].text) < 200
+
+
+async def test_a_loop_keeps_its_conversation_within_the_limit() -> None:
+    async def read(arguments: object) -> str:
+        return "x" * 1_000
+
+    model = ScriptedModel([calls(("read", {})) for _ in range(10)] + [ModelSays("done")])
+    tool = Tool(ToolSpec("read", "Reads.", {"type": "object"}), read)
+    loop = ToolLoop(Asker(model).ask, [tool], 20, most_chars=4_000)
+
+    _, text = await loop.run(ChatRequest((UserSays("Read ten times."),)))
+
+    assert text == "done"
+    assert len(loop.calls) == 10
+    assert all(sum(results(asked.messages)) <= 5_000 for asked in model.asked)
