@@ -33,6 +33,17 @@ def global_options_first(arguments: Sequence[str]) -> list[str]:
     return first + rest
 
 
+def command_in(arguments: Sequence[str]) -> str | None:
+    """Return the first argument after the global options, which stand first."""
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--store":
+            next(remaining, None)
+        elif argument != "--debug" and not argument.startswith("--store="):
+            return argument
+    return None
+
+
 def wants_debug(arguments: Sequence[str], variable: str | None) -> bool:
     """Tell whether tracebacks are wanted, before anything is parsed."""
     if variable and variable.lower() not in ("0", "false", "no", "off"):

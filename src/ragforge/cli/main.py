@@ -6,24 +6,14 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from ragforge import __version__
-from ragforge.cli.arguments import clean, global_options_first, wants_debug
-from ragforge.cli.commands import (
-    ask,
-    brain,
-    check_command,
-    config,
-    context,
-    doctor,
-    memory,
-    search,
-    sessions,
-    store,
-)
+from ragforge.cli.arguments import clean, command_in, global_options_first, wants_debug
 from ragforge.cli.console import print_error
 from ragforge.cli.state import GlobalOptions
 from ragforge.errors import RagForgeError, SettingsError
@@ -41,16 +31,22 @@ Examples:
   ragforge doctor
 """
 
-app = typer.Typer(
-    name="ragforge",
-    help="RagForge: a coding agent that remembers.",
-    epilog=EXAMPLES,
-    no_args_is_help=True,
-    # Plain help: readable in a pipe, and a third of the start-up time.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "ask": "ask",
+    "search": "search",
+    "context": "context",
+    "ingest": "brain",
+    "watch": "brain",
+    "status": "brain",
+    "forget": "brain",
+    "sessions": "sessions",
+    "memory": "memory",
+    "store": "store",
+    "config": "config",
+    "check-command": "check_command",
+    "doctor": "doctor",
+}
+"""In which module each command is."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -59,7 +55,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     context: typer.Context,
     store_url: Annotated[
@@ -80,16 +75,27 @@ def options(
     context.obj = GlobalOptions(store=store_url)
 
 
-ask.register(app)
-search.register(app)
-context.register(app)
-brain.register(app)
-sessions.register(app)
-memory.register(app)
-store.register(app)
-config.register(app)
-check_command.register(app)
-doctor.register(app)
+@cache
+def program(command: str | None) -> typer.Typer:
+    """Return the program with the command that is wanted, or with all if it is none of them.
+
+    To load and describe all of them takes as long as many a command runs.
+    """
+    app = typer.Typer(
+        name="ragforge",
+        help="RagForge: a coding agent that remembers.",
+        epilog=EXAMPLES,
+        no_args_is_help=True,
+        # Plain help: readable in a pipe, and a third of the start-up time.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    wanted = [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values())
+    for name in wanted:
+        import_module(f"ragforge.cli.commands.{name}").register(app)
+    return app
 
 
 def main() -> None:
@@ -110,8 +116,9 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors become sentences on stderr."""
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned, os.environ.get("RAGFORGE_DEBUG"))
+    ordered = global_options_first(cleaned)
     try:
-        app(global_options_first(cleaned), prog_name="ragforge")
+        program(command_in(ordered))(ordered, prog_name="ragforge")
     except SystemExit as stop:
         return _exit_code(stop)
     except KeyboardInterrupt:

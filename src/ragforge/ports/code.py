@@ -153,6 +153,13 @@ class CodeStore(Protocol):
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
         """Return scopes that hold any of the query's words, best first. Filters come first."""
 
+    async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
+        """Return the paths of files in whose code one of these names stands.
+
+        Others may be among them whose names have the same words. None if the tokeniser finds
+        no words in a name: then any file may hold it.
+        """
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:

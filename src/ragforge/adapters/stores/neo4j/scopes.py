@@ -130,6 +130,16 @@ class Scopes:
         wanted = self._tokeniser.query(query)
         return await words.search(self._database, index, wanted, _passing(where), limit)
 
+    async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
+        wanted = [self._tokeniser.query(name)[:1] for name in names]
+        if not wanted or not all(wanted):
+            return None if wanted else set()
+        query = """CALL db.index.fulltext.queryNodes('ragforge_scope_words', $expression)
+                   YIELD node AS s WHERE s.project_id = $project RETURN DISTINCT s.file_path"""
+        expression = f"words_source:({words.any_of([word for [word] in wanted])})"
+        rows = await self._database.column(query, expression=expression, project=project_id)
+        return set(rows)
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:

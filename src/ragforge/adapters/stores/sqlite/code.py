@@ -148,10 +148,7 @@ class SqliteCode:
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
         where = in_tree(Where().add("project_id = ?", project_id), "path", under)
-        statement = f"SELECT * FROM file WHERE {where} ORDER BY path"
-        return await self._database.read(
-            lambda c: [file_of(row) for row in select(c, statement, where.bindings)]
-        )
+        return await self._database.read(lambda c: file_rows.where(c, where))
 
     async def directories(self, project_id: str) -> list[Directory]:
         statement = "SELECT path, name, uuid FROM directory WHERE project_id = ? ORDER BY path"
@@ -315,6 +312,17 @@ class SqliteCode:
             return words.search(connection, table, "scope", "uuid", wanted, conditions, limit)
 
         return await self._database.read(work)
+
+    async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
+        wanted = [self._tokeniser.query(name)[:1] for name in names]
+        if not wanted or not all(wanted):
+            return None if wanted else set()
+        any_of = " OR ".join(f'"{word}"' for [word] in wanted)
+        statement = """SELECT DISTINCT o.file FROM scope_words
+                       CROSS JOIN scope o ON o.id = scope_words.rowid
+                       WHERE scope_words MATCH ? AND o.project_id = ?"""
+        bindings = (f"source : ({any_of})", project_id)
+        return await self._database.read(lambda c: set(column(c, statement, bindings)))
 
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
