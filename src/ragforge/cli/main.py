@@ -109,6 +109,7 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _close_quietly()
+    gc.freeze()  # all of it goes with the process: no need to look through it once more
     sys.exit(code)
 
 
