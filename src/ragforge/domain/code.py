@@ -108,6 +108,18 @@ class ScopeName:
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeMatch:
+    """A scope that was found; its score says no more than that of a `Match`."""
+
+    scope: ScopeName
+    score: float
+
+    @property
+    def id(self) -> str:
+        return self.scope.uuid
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedFile:
     """A file and all its scopes."""
 

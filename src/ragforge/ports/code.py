@@ -18,9 +18,9 @@ from ragforge.domain.code import (
     Relation,
     RelationKind,
     Scope,
+    ScopeMatch,
     ScopeName,
 )
-from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 
 
@@ -150,7 +150,7 @@ class CodeStore(Protocol):
     async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
         """Return how many scopes have no vector of this model for their present hash, of all."""
 
-    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
+    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         """Return scopes that hold any of the query's words, best first. Filters come first."""
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
@@ -162,5 +162,5 @@ class CodeStore(Protocol):
 
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
-    ) -> list[Match]:
+    ) -> list[ScopeMatch]:
         """Return the nearest scopes of the vector's model. Filters come before the limit."""

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.domain.code import ScopeName
-from ragforge.domain.hits import Match
+from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.search.rank import Candidates, Ranked, identifiers, is_aside, rank
 from ragforge.search.tokenise import WORDS
 
@@ -29,13 +28,13 @@ def candidates(
     by_name: Sequence[str] = (),
     used: dict[str, int] | None = None,
 ) -> Candidates:
+    named = {found.uuid: found for found in scopes}
+
+    def matches(some: Sequence[tuple[str, float]]) -> list[ScopeMatch]:
+        return [ScopeMatch(named[place], score) for place, score in some]
+
     return Candidates(
-        by_words=[Match(*match) for match in words],
-        by_meaning=[Match(*match) for match in meaning],
-        files_by_meaning=[Match(*match) for match in files],
-        by_name=by_name,
-        names={found.uuid: found for found in scopes},
-        used=used or {},
+        matches(words), matches(meaning), matches(files), [named[n] for n in by_name], used or {}
     )
 
 
@@ -253,16 +252,11 @@ def test_the_same_findings_have_the_same_order_however_they_came(
     def ranked(given: Candidates) -> list[Ranked]:
         return rank("add to cart", given, WORDS, 20)
 
-    names = list(found.names.items())
-    chance.shuffle(names)  # type: ignore[attr-defined]
-    shuffled = Candidates(
-        found.by_words,
-        found.by_meaning,
-        found.files_by_meaning,
-        found.by_name,
-        dict(names),
-        found.used,
+    by_words, by_meaning, by_name = (
+        chance.sample(some, len(some))  # type: ignore[attr-defined]
+        for some in (found.by_words, found.by_meaning, found.by_name)
     )
+    shuffled = Candidates(by_words, by_meaning, found.files_by_meaning, by_name, found.used)
 
     assert ranked(found) == ranked(found)
     assert [hit.id for hit in ranked(shuffled)] == [hit.id for hit in ranked(found)]

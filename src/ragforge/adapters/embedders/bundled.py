@@ -54,7 +54,7 @@ class BundledEmbedder:
         return await asyncio.to_thread(self._embed, texts)
 
     async def embed_query(self, text: str) -> Vector | None:
-        return (await self.embed([text]))[0]
+        return self._embed([text])[0]  # done before another thread would have begun
 
     async def close(self) -> None:
         """Nothing is held open."""
