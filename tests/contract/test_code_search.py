@@ -171,3 +171,18 @@ async def test_the_type_of_a_scope_decides_what_a_section_is(store: Store, shop:
 
     assert [match.id for match in code] == ["code"]
     assert [match.id for match in sections] == ["text"]
+
+
+async def test_known_words_are_those_that_a_search_would_find(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await plant(store, "other", "lion.py")
+    await plant(store, shop, "zebra.py")
+    await store.code.replace_files(shop, [document("docs/guide.md", "Giraffe")])
+
+    asked = ["zebra", "Zebra", "lion", "giraffe", "zebbra", "", "…"]
+    known = await store.code.known_words(shop, asked)
+
+    by_search = {w for w in asked if await store.code.by_words(w, CodeFilter(shop), 1)}
+    assert known == by_search == {"zebra", "Zebra"}
+    assert await store.code.known_words("nowhere", asked) == set()
+    assert await store.code.known_words(shop, []) == set()

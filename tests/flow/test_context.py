@@ -359,6 +359,7 @@ async def test_over_http_the_model_gets_the_context_and_the_question(
             "LLM__MODEL": "openai:gpt-4o-mini",
             "LLM__BASE_URL": server.base_url,
             "AGENT__CONTEXT__PLAN_BY": "model",
+            "AGENT__CONTEXT__PLAN_SECONDS": "60",  # however busy the machine is
         }
         async with opened(environ, project, **model) as app:
             await app.brain.ingest()

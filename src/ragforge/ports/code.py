@@ -153,6 +153,9 @@ class CodeStore(Protocol):
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
         """Return scopes that hold any of the query's words, best first. Filters come first."""
 
+    async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
+        """Return which of the words `by_words` would find something for in a project's code."""
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:

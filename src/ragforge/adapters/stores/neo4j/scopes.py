@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -129,6 +130,11 @@ class Scopes:
         index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
         wanted = self._tokeniser.query(query)
         return await words.search(self._database, index, wanted, _passing(where), limit)
+
+    async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
+        where = CodeFilter(project_id)
+        found = await asyncio.gather(*(self.by_words(word, where, 1) for word in asked))
+        return {word for word, matches in zip(asked, found, strict=True) if matches}
 
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
