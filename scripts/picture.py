@@ -38,45 +38,44 @@ SECONDS = 60
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 FILES = {
-    "leases.py": '''"""Leases: who works on a job, and until when."""
+    "prices.py": '''"""Prices: what a cart costs."""
 
-LEASE_SECONDS = 60
+VAT = 0.19
 
 
-def renew_after() -> float:
-    """Return when a worker must renew its lease."""
-    return LEASE_SECONDS / 2
+def total(lines):
+    """Return what the lines of a cart cost with tax."""
+    return sum(round(line.net * (1 + VAT), 2) for line in lines)
 ''',
-    "worker.py": '''"""The worker."""
+    "invoice.py": '''"""Invoices."""
 
-from leases import LEASE_SECONDS, renew_after
+from prices import total
 
 
-def work(job):
-    job.lease(LEASE_SECONDS)
-    job.every(renew_after(), job.renew)
+def invoice(cart):
+    return f"To pay: {total(cart.lines):.2f}"
 ''',
 }
-YESTERDAY = "We lost a lease last night: one missed beat and the job ran twice."
-QUESTION = "Make the renewal survive two missed beats, as we said yesterday."
+YESTERDAY = "An invoice was one cent off: each line is rounded before they are added up."
+QUESTION = "Round the sum only, as we said yesterday."
 EDIT = {
-    "path": "leases.py",
-    "old_text": "return LEASE_SECONDS / 2",
-    "new_text": "return LEASE_SECONDS / 4",
+    "path": "prices.py",
+    "old_text": "return sum(round(line.net * (1 + VAT), 2) for line in lines)",
+    "new_text": "return round(sum(line.net for line in lines) * (1 + VAT), 2)",
 }
 SCRIPT: list[Step] = [
-    Says("Noted: a lease of 60 s is renewed after 30 s, so one missed beat loses it."),
+    Says("Noted: `total` rounds every line, so the sum can be off by a cent."),
     Says(
         calls=(
-            Call("search_memory", {"query": "missed beat lease"}, "a"),
-            Call("explore_code", {"name": "renew_after"}, "b"),
+            Call("search_memory", {"query": "rounded one cent off"}, "a"),
+            Call("explore_code", {"name": "total"}, "b"),
         )
     ),
     Says(calls=(Call("edit_file", EDIT, "c"),)),
     Says(
-        "Renewal now comes after **15 s** of 60, so two beats may be missed and the third still "
-        "saves the lease:\n\n- `leases.py:8` is the only place that decides it\n"
-        "- `worker.py:8` uses it and needs no change\n"
+        "The sum is rounded **once** now, so no cent is lost on the way:\n\n"
+        "- `prices.py:8` is the only place that rounds\n"
+        "- `invoice.py:7` shows it with two digits and needs no change\n"
     ),
 ]
 
@@ -84,7 +83,7 @@ SCRIPT: list[Step] = [
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = _project(Path(folder) / "shop")
-        title = Says('{"title": "Leases that survive a missed beat"}')
+        title = Says('{"title": "An invoice one cent off"}')
         async with ChatServer(OpenAiWire(), SCRIPT, aside=title) as server:
             variables = {
                 **os.environ,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -42,7 +43,16 @@ class Dawdles:
     seconds: float
 
 
-Step: TypeAlias = Says | Fails | Breaks | Garbles | Dawdles
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """An answer that stops after some chunks until a test lets it go on."""
+
+    says: Says
+    after: int
+    until: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+Step: TypeAlias = Says | Fails | Breaks | Garbles | Dawdles | Holds
 Aside: TypeAlias = Says | Callable[[Asked], Says]
 
 
@@ -93,5 +103,7 @@ class ChatServer(HttpServer):
                 return replace(whole, chunks=kept, cut=True)
             case Garbles(body=body):
                 return Answered(chunks=(body,))
+            case Holds(says=says, after=after, until=until):
+                return replace(self.wire.answer(says, asked), held=until, held_after=after)
             case Dawdles(says=says, seconds=seconds):
                 return replace(self.wire.answer(says, asked), delay=seconds)

@@ -35,6 +35,8 @@ class Answered:
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     cut: bool = False  # the connection breaks after the chunks, mid-response
+    held: asyncio.Event | None = None  # what the rest waits for,
+    held_after: int = 0  # once so many chunks are sent
 
 
 class HttpServer:
@@ -100,7 +102,9 @@ async def _write(writer: asyncio.StreamWriter, answered: Answered) -> bool:
     }
     head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     writer.write(head.encode() + b"\r\n")
-    for chunk in answered.chunks:
+    for number, chunk in enumerate(answered.chunks):
+        if answered.held is not None and number == answered.held_after:
+            await answered.held.wait()
         writer.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         await writer.drain()
         await asyncio.sleep(0)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
+import pty
 import re
+import signal
+import struct
+import subprocess
 import sys
+import termios
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-import pexpect
 import pyte
 
 ENTER = "\r"
 ALT_ENTER = "\x1b\r"
+BACKSPACE = "\x7f"
 CTRL_C = "\x03"
 CTRL_D = "\x04"
 CTRL_J = "\n"
@@ -23,40 +30,54 @@ ESCAPE = "\x1b"
 DOWN = "\x1b[B"
 UP = "\x1b[A"
 TAB = "\t"
-PATIENCE = 120.0
+
+PATIENCE = float(os.environ.get("RAGFORGE_TEST_PATIENCE", "120"))  # seconds
 HISTORY = 10_000
+BOLD = "bold"
+# The terminal must be the one that Ctrl-C on it interrupts.
+OWN_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
 
 
 class Terminal:
-    """Runs `ragforge` as a person does: types, waits for words on the screen, looks at it."""
+    """Runs Python as a person does: types, waits for words on the screen, looks at it."""
 
     def __init__(
         self,
-        arguments: list[str],
+        arguments: Sequence[str],
         environ: Mapping[str, str],
         cwd: Path,
         rows: int = 30,
         columns: int = 100,
     ) -> None:
         self.screen = pyte.HistoryScreen(columns, rows, history=HISTORY, ratio=0.5)
-        self.screen.write_process_input = self._reply
+        self.screen.write_process_input = self.type
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
-        self.child = pexpect.spawn(
-            sys.executable,
-            ["-m", "ragforge", *arguments],
+        self._master, slave = pty.openpty()
+        self._set_size(rows, columns)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OWN_TERMINAL, *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=cwd,
             env=dict(environ),
-            cwd=str(cwd),
-            dimensions=(rows, columns),
-            timeout=PATIENCE,
+            start_new_session=True,
         )
-        self.child.delaybeforesend = None
+        os.close(slave)
+        os.set_blocking(self._master, False)
 
     async def __aenter__(self) -> Terminal:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self.child.close, True)
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        await asyncio.to_thread(self.process.wait)
+        os.close(self._master)
 
     @property
     def lines(self) -> list[str]:
@@ -67,43 +88,58 @@ class Terminal:
         return shown
 
     @property
-    def scrollback(self) -> str:
-        """All that was printed and can be scrolled back to, with what is on the screen."""
-        above = ["".join(row[x].data for x in range(self.screen.columns)) for row in self._above()]
-        return "\n".join([*(line.rstrip() for line in above), *self.lines])
+    def scrollback(self) -> list[str]:
+        """All that was printed and can be scrolled back to, and what is on the screen."""
+        above: list[Any] = list(self.screen.history.top)
+        columns = range(self.screen.columns)
+        return [*("".join(row[x].data for x in columns).rstrip() for row in above), *self.lines]
 
-    def _above(self) -> list[Mapping[int, pyte.screens.Char]]:
-        return list(self.screen.history.top)
+    def style_of(self, text: str) -> Any:
+        """Return how the first letter of a text on the screen looks."""
+        row = next(y for y, line in enumerate(self.screen.display) if text in line)
+        return self.screen.buffer[row][self.screen.display[row].index(text)]
 
     def type(self, text: str) -> None:
-        self.child.send(text)
+        data = text.encode()
+        while data:
+            try:
+                data = data[os.write(self._master, data) :]
+            except BlockingIOError:
+                self.read()
+                time.sleep(0.01)
 
     def paste(self, text: str) -> None:
         """Paste as a terminal does that knows bracketed paste."""
-        self.child.send(f"\x1b[200~{text}\x1b[201~")
+        self.type(f"\x1b[200~{text}\x1b[201~")
 
-    def resize(self, rows: int, columns: int) -> None:
-        self.screen.resize(rows, columns)
-        self.child.setwinsize(rows, columns)
+    def resize(self, columns: int) -> None:
+        """Make the window narrower or wider; pyte loses its place when the height changes."""
+        self.read()
+        self.screen.resize(self.screen.lines, columns)
+        self._set_size(self.screen.lines, columns)
 
-    async def see(self, text: str, count: int = 1) -> None:
+    def _set_size(self, rows: int, columns: int) -> None:
+        size = struct.pack("HHHH", rows, columns, 0, 0)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
+
+    async def see(self, text: str, times: int = 1) -> None:
         """Wait until a text is on the screen or above it."""
-        await self.until(lambda: self.scrollback.count(text) >= count, f"{text!r}")
+        await self.until(lambda: "\n".join(self.scrollback).count(text) >= times, repr(text))
 
     async def on_screen(self, text: str) -> None:
         """Wait until a text is on the screen itself."""
-        await self.until(lambda: text in "\n".join(self.lines), f"{text!r}")
+        await self.until(lambda: text in "\n".join(self.lines), repr(text))
 
     async def gone(self, text: str) -> None:
         """Wait until a text is on the screen no more."""
         await self.until(lambda: text not in "\n".join(self.lines), f"no {text!r}")
 
     async def prompt(self, sign: str = "❯") -> None:
-        """Wait until the terminal asks for input: the prompt is below all else."""
+        """Wait until the terminal asks for input."""
 
         def is_asking() -> bool:
             row = self.screen.display[self.screen.cursor.y].rstrip()
-            return not self.screen.cursor.hidden and re.fullmatch(rf"{sign}", row) is not None
+            return not self.screen.cursor.hidden and re.fullmatch(sign, row) is not None
 
         await self.until(is_asking, "the prompt")
 
@@ -115,29 +151,25 @@ class Terminal:
                 return
             if not alive or time.monotonic() > ends:
                 state = "the time is up" if alive else "the program has ended"
-                shown = "\n".join(self.scrollback.split("\n")[-60:])
-                raise AssertionError(f"waited for {what}, but {state}. The screen:\n{shown}")
+                shown = "\n".join(self.scrollback[-60:])
+                raise AssertionError(f"Waited for {what}, but {state}. The screen:\n{shown}")
             await asyncio.sleep(0.02)
 
     def read(self) -> bool:
-        """Take what the program wrote; return whether it still runs."""
-        try:
-            while True:
-                data = self.child.read_nonblocking(65536, timeout=0)
-                self.raw += data
-                self._stream.feed(data)
-        except pexpect.TIMEOUT:
-            return True
-        except (pexpect.EOF, OSError):
-            return False
+        """Take what the program wrote; return whether more can come."""
+        while True:
+            try:
+                data = os.read(self._master, 65536)
+            except BlockingIOError:
+                return True
+            except OSError:  # the other side is closed
+                return False
+            if not data:
+                return False
+            self.raw += data
+            self._stream.feed(data)
 
     async def ended(self) -> int:
         """Wait for the end of the program; return its exit code."""
-        while self.read():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-        await asyncio.to_thread(self.child.wait)
-        return int(self.child.exitstatus if self.child.exitstatus is not None else -1)
-
-    def _reply(self, data: str) -> None:
-        """Answer what a program asks its terminal, such as where the cursor is."""
-        os.write(self.child.child_fd, data.encode())
+        await self.until(lambda: not self.read(), "the end")
+        return int(await asyncio.to_thread(self.process.wait, PATIENCE))

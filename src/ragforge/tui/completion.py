@@ -48,6 +48,11 @@ class InputCompleter(Completer):
             for path in closest(self._files(), found[1], SHOWN):
                 yield Completion(path, -len(found[1]))
 
+    def only_command(self, text: str) -> str | None:
+        """Return the one command that begins so, if there is no other."""
+        begun = [name for name in self._commands if name.startswith(text)]
+        return begun[0] if _COMMAND.fullmatch(text) and len(begun) == 1 else None
+
     def _files(self) -> Sequence[str]:
         from ragforge.tools.deadline import Deadline
         from ragforge.tools.workspace import Workspace

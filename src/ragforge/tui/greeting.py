@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge import __version__
+from ragforge.agent.replay import is_answered
 from ragforge.app.background import is_project
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.turns import Turn, messages_to_turns
@@ -55,7 +56,7 @@ async def recall(terminal: Terminal, session: Conversation) -> None:
     turns = messages_to_turns(await store.messages(session.uuid, first))
     for turn in turns:
         _show(terminal, turn)
-    if turns and not _is_answered(turns[-1]):
+    if turns and _can_be_gone_on_with(terminal, turns[-1]):
         screen.say("The last question has no whole answer: /retry answers it.", "yellow")
 
 
@@ -74,14 +75,9 @@ def _show(terminal: Terminal, turn: Turn) -> None:
         screen.say(printable(said), "dim")
 
 
-def _is_answered(turn: Turn) -> bool:
-    """Tell whether a turn came to its end: what was cut off ends with words of RagForge's own."""
-    if not turn.replies:
-        return False
-    last = turn.replies[-1]
-    if last.role == "assistant":
-        return not last.tool_calls
-    return len(turn.replies) == 1 and not last.content.startswith("Interrupted")
+def _can_be_gone_on_with(terminal: Terminal, turn: Turn) -> bool:
+    """Tell whether a turn has no answer; without a model, what was found is one."""
+    return not is_answered(turn) and (terminal.model is not None or not turn.replies)
 
 
 def goodbye(session: Conversation | None) -> str | None:

@@ -35,8 +35,7 @@ class Interruptible:
         with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
             loop.add_signal_handler(signal.SIGINT, self.interrupt)
         try:
-            with silent():
-                await self._task
+            await self._task
             return True
         except asyncio.CancelledError:
             here = asyncio.current_task()
@@ -61,6 +60,7 @@ def silent() -> Iterator[None]:
         yield
         return
     quiet = [*before]
+    quiet[0] &= ~termios.ICRNL  # Enter stays Enter, as a prompt reads it
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(stdin, termios.TCSANOW, quiet)
     try:

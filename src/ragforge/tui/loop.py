@@ -13,6 +13,7 @@ from ragforge.tui.commands import COMMANDS, command_of
 from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
+from ragforge.tui.keyboard import silent
 from ragforge.tui.prompt import Prompt
 from ragforge.tui.toolbar import follow, toolbar
 
@@ -33,24 +34,29 @@ async def converse(terminal: Terminal) -> None:
         lambda: expand_last(terminal),
     )
     following = asyncio.create_task(follow(terminal, prompt.redraw))
-    warned = False
     try:
-        while not terminal.is_leaving:
-            try:
-                text = await prompt.ask()
-            except EOFError:
-                break
-            except KeyboardInterrupt:
-                if warned:
-                    break
-                warned = True
-                terminal.screen.note(LEAVING)
-                continue
-            warned = False
-            if text.strip():
-                await terminal.work.run(_handle(terminal, text))
+        with silent():
+            await _take_input(terminal, prompt)
     finally:
         following.cancel()
+
+
+async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
+    warned = False
+    while not terminal.is_leaving:
+        try:
+            text = await prompt.ask()
+        except EOFError:
+            return
+        except KeyboardInterrupt:
+            if warned:
+                return
+            warned = True
+            terminal.screen.note(LEAVING)
+            continue
+        warned = False
+        if text.strip():
+            await terminal.work.run(_handle(terminal, text))
 
 
 async def _handle(terminal: Terminal, text: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.input.typeahead import clear_typeahead
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
@@ -54,8 +55,9 @@ class Permission:
 
     async def _answer(self, wish: Wish) -> Verdict:
         # What was typed before the question was there is no answer to it.
-        forget_typed()
         asking: PromptSession[str] = PromptSession()
+        clear_typeahead(asking.app.input)
+        forget_typed()
         while True:
             try:
                 text = await asking.prompt_async("Allow? [y/a/n] ", handle_sigint=False)

@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_or_none, run_in_terminal
-from prompt_toolkit.completion import Completer
 from prompt_toolkit.filters import Condition, completion_is_selected
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
-from ragforge.tui.completion import is_completed
+from ragforge.tui.completion import InputCompleter, is_completed
 from ragforge.tui.screen import Signs
 
 MENU_LINES = 8
@@ -26,7 +25,7 @@ class Prompt:
 
     def __init__(
         self,
-        completer: Completer,
+        completer: InputCompleter,
         history: History,
         signs: Signs,
         toolbar: Callable[[], str],
@@ -41,7 +40,7 @@ class Prompt:
             reserve_space_for_menu=MENU_LINES,
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
-            key_bindings=_keys(expand),
+            key_bindings=_keys(completer, expand),
             bottom_toolbar=toolbar,
             enable_open_in_editor=True,
             tempfile_suffix=".md",
@@ -69,7 +68,7 @@ def _has_text() -> bool:
     return app is not None and bool(app.current_buffer.text)
 
 
-def _keys(expand: Callable[[], None]) -> KeyBindings:
+def _keys(completer: InputCompleter, expand: Callable[[], None]) -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter", filter=~completion_is_selected)
@@ -84,6 +83,17 @@ def _keys(expand: Callable[[], None]) -> KeyBindings:
     @keys.add("c-j")
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
+
+    @keys.add("tab")
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        # A menu takes a moment to open; who types fast means the one command that fits.
+        if name := completer.only_command(buffer.document.text_before_cursor):
+            buffer.insert_text(f"{name} "[len(buffer.document.text_before_cursor) :])
+        elif buffer.complete_state:
+            buffer.complete_next()
+        else:
+            buffer.start_completion(insert_common_part=True)
 
     @keys.add("c-c", filter=Condition(_has_text))
     def _(event: KeyPressEvent) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
@@ -40,14 +40,17 @@ DIFF_LINES = 60
 class TurnView:
     """Shows the events of one turn. Use it in `async with`, and give it every event."""
 
-    def __init__(self, screen: Screen, *, verbose: bool = False) -> None:
+    def __init__(
+        self, screen: Screen, *, verbose: bool = False, calls_out: Console | None = None
+    ) -> None:
         self.calls: list[ToolFinished] = []
         self.receipt: Receipt | None = None
         self.usage = Usage()
         self._screen = screen
+        self._calls_out = calls_out or screen.out  # where lines of tool calls go
         self._verbose = verbose
         self._blocks = Blocks()
-        self._running: dict[str, tuple[ToolStarted, float]] = {}
+        self._running: dict[tuple[int, str], tuple[ToolStarted, float]] = {}
         self._seen_diffs: set[str] = set()  # the user was asked about these
         self._thought: list[str] = []
         self._thinking_since: float | None = None
@@ -91,7 +94,7 @@ class TurnView:
                     self._print_block(block)
             case ToolStarted():
                 self._finish_words()
-                self._running[event.id] = event, time.monotonic()
+                self._running[event.depth, event.id] = event, time.monotonic()
             case ToolFinished():
                 self._finish_call(event)
             case Used(usage=usage):
@@ -115,11 +118,11 @@ class TurnView:
         self._seen_diffs.add(diff.strip())
 
     def _finish_call(self, call: ToolFinished) -> None:
-        self._running.pop(call.id, None)
+        self._running.pop((call.depth, call.id), None)
         self.calls.append(call)
         signs = self._screen.signs
         self._gap = True
-        self._print(call_line(call, signs, self._screen.out.width - 1))
+        self._calls_out.print(call_line(call, signs, self._screen.out.width - 1))
         result = call.result if isinstance(call.result, dict) else {}
         indent = 2 * call.depth + 2
         diff, items = result.get("diff"), result.get("items")
@@ -132,7 +135,7 @@ class TurnView:
         shown = lines[:DIFF_LINES]
         if len(lines) > len(shown):
             shown.append(Text(f"… {len(lines) - len(shown)} more lines: /expand", style="dim"))
-        self._print(Padding(Group(*shown), (0, 0, 0, indent), expand=False))
+        self._calls_out.print(Padding(Group(*shown), (0, 0, 0, indent), expand=False))
 
     def _think(self, text: str) -> None:
         self._thought.append(text)

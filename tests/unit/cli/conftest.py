@@ -36,8 +36,10 @@ class FakeApp:
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)
 
-    async def ask(self, question: str) -> object:
-        return self._return(self.answer, "ask", question)
+    async def ask(
+        self, question: str, session: str | None, *, on_event: object, approve: object
+    ) -> object:
+        return self._return(self.answer, "ask", question, *([session] if session else []))
 
     async def ages_of(self, hits: list[object]) -> list[list[str]]:
         return [["src/lease.py: changed since"] for _ in hits]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragforge.cli.commands.ask import MAX_QUESTION_BYTES
+from ragforge.cli.question import MAX_QUESTION_BYTES
 from ragforge.domain.chat import Usage
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
@@ -18,7 +18,9 @@ ANSWER = SimpleNamespace(
     turn_index=3,
     model="openai:gpt-5-mini",
     problem=None,
+    stopped=None,
     reasoning="",
+    tool_calls=(),
     usage=Usage(11, 7, 1, 0.001),
     passages=(SimpleNamespace(text="The lease\nis renewed", source="turn 1", score=0.81234),),
 )
@@ -57,7 +59,9 @@ def test_ask_in_json_is_json_alone(ragforge: Ragforge, app: FakeApp) -> None:
         "turn_index": 3,
         "model": "openai:gpt-5-mini",
         "problem": None,
+        "stopped": None,
         "reasoning": "",
+        "tool_calls": [],
         "usage": {"input_tokens": 11, "output_tokens": 7, "usd": 0.001},
         "passages": [{"source": "turn 1", "score": 0.8123, "text": "The lease\nis renewed"}],
     }

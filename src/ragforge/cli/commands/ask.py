@@ -3,26 +3,61 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.cli.question import question_of
 from ragforge.cli.state import JsonOption, current_directory, load
 
 if TYPE_CHECKING:
     from ragforge.agent.answer import Answer
+    from ragforge.app import App
+    from ragforge.cli.outputs import Output
     from ragforge.config import Settings
 
-MAX_QUESTION_BYTES = 10_000_000
-PASSAGE_CHARS = 100
+BROKE_OFF = 3
+INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, goes on."
 
 EXAMPLES = """\b
 Examples:
   ragforge ask "How did we fix the login loop?"
-  ragforge ask --json "Where is the lease renewed?"
+  git diff | ragforge ask "Is this right?"
   ragforge ask - < question.txt
+  ragforge ask --new --yes "Add a test for the lease"
+  ragforge ask --json "Where is the lease renewed?" | jq -r .content
+  ragforge ask --output stream-json "Tidy up" | while read -r event; do echo "$event"; done
+
+\b
+What is asked:
+  QUESTION, and below it what is piped in. A pipe from which nothing comes for three
+  seconds is left aside; --stdin waits for it however long it takes.
+
+\b
+What may be done:
+  Reading needs no permission. Before a file is changed or a command is run you are asked,
+  in a terminal. Without one the answer is no; --yes allows changes of files inside the
+  project, and nothing else. Rules that you made in the terminal hold here too.
+
+\b
+Exit codes:
+  0    answered; without a model, with what was found
+  1    something failed; one sentence on stderr says what
+  2    wrong arguments or settings
+  3    the answer broke off: the model failed, or a limit was reached; what there is of it is shown
+  130  interrupted
+
+Events of stream-json are described in docs/terminal.md.
 """
+
+
+class Form(StrEnum):
+    """How an answer is printed."""
+
+    text = "text"
+    json = "json"
+    stream = "stream-json"
 
 
 def register(app: typer.Typer) -> None:
@@ -35,91 +70,91 @@ def ask(
         str | None,
         typer.Argument(metavar="QUESTION", help="The question; '-' reads it from stdin."),
     ] = None,
+    *,
+    go_on: Annotated[
+        bool, typer.Option("-c", "--continue", help="In the last session here; so it is anyway.")
+    ] = False,
+    new: Annotated[bool, typer.Option("--new", help="In a new session.")] = False,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="In this session: the start of its id."),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Change files in the project without asking.")
+    ] = False,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Wait for what is piped in, however long.")
+    ] = False,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--output", help="The answer as text, as JSON, or every event on a line as it comes."
+        ),
+    ] = Form.text,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask a question; it and the answer are remembered."""
+    """Ask a question; it and the answer are remembered.
+
+    The answer goes on with the last session of this directory. It is written as it comes in a
+    terminal, plainly in a pipe.
+    """
     import asyncio
 
-    from ragforge.tui.console import print_json
+    from ragforge.tui.console import print_note
 
-    def show(answer: Answer) -> None:
-        if as_json:
-            print_json(_as_json(answer))
-        else:
-            _show(answer)
-
-    asyncio.run(_ask(load(context).settings, _question(question), show))
-
-
-def _question(argument: str | None) -> str:
-    """Return the question from the argument or from stdin."""
-    if argument is None and sys.stdin.isatty():
-        raise typer.BadParameter("give a question, or pipe one in", param_hint="QUESTION")
-    text = _from_stdin() if argument in (None, "-") else argument
-    if not text or not text.strip():
-        raise typer.BadParameter("the question is empty", param_hint="QUESTION")
-    return text
+    if new + go_on + (session is not None) > 1:
+        raise typer.BadParameter("choose one of --continue, --new and --session")
+    settings = load(context).settings
+    text = question_of(question, stdin)
+    output = _output(Form.json if as_json else form, yes)
+    try:
+        answer = asyncio.run(_ask(settings, text, output, new, session))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        if sys.stderr.isatty():
+            print_note(INTERRUPTED)
+        raise KeyboardInterrupt from None
+    if answer.stopped is not None:
+        raise typer.Exit(BROKE_OFF)
 
 
-def _from_stdin() -> str:
-    data = sys.stdin.buffer.read(MAX_QUESTION_BYTES + 1)
-    if len(data) > MAX_QUESTION_BYTES:
-        raise typer.BadParameter(
-            f"the question is longer than {MAX_QUESTION_BYTES:,} bytes", param_hint="QUESTION"
-        )
-    return data.decode("utf-8", errors="replace").removeprefix("\ufeff").rstrip("\r\n")
+def _output(form: Form, yes: bool) -> Output:
+    from ragforge.cli import outputs
+
+    if form is Form.json:
+        return outputs.AsJson(yes)
+    if form is Form.stream:
+        return outputs.AsStream(yes)
+    if not outputs.is_terminal():
+        return outputs.AsText(yes)
+    from ragforge.cli.lively import Lively
+
+    return Lively(yes)
 
 
-async def _ask(settings: Settings, question: str, show: Callable[[Answer], None]) -> None:
+async def _ask(
+    settings: Settings, question: str, output: Output, new: bool, session: str | None
+) -> Answer:
     from ragforge.app import open_app
 
     async with open_app(settings, current_directory(), detach=True) as app:
+        chosen = await _session(app, new, session)
+        async with output:
+            answer = await app.ask(
+                question, chosen, on_event=output.on_event, approve=output.approve
+            )
         # Shown at once: closing may take a moment, while jobs are finished.
-        show(await app.ask(question))
+        output.end(answer)
+        return answer
 
 
-def _as_json(answer: Answer) -> dict[str, object]:
-    return {
-        "content": answer.content,
-        "conversation_id": answer.conversation_id,
-        "turn_index": answer.turn_index,
-        "model": answer.model,
-        "problem": answer.problem,
-        "reasoning": answer.reasoning,
-        "usage": {
-            "input_tokens": answer.usage.input_tokens,
-            "output_tokens": answer.usage.output_tokens,
-            "usd": answer.usage.usd,
-        },
-        "passages": [
-            {"source": p.source, "score": round(p.score, 4), "text": p.text}
-            for p in answer.passages
-        ],
-    }
+async def _session(app: App, new: bool, session: str | None) -> str | None:
+    """Return the id of the session that is meant, or None for the current one."""
+    from ragforge.memory.sessions import create_session
+    from ragforge.tui.sessions import chosen
 
-
-def _show(answer: Answer) -> None:
-    from ragforge.tui.console import console, print_note, printable
-
-    out = console()
-    if answer.problem is not None:
-        print_note(answer.problem)
-    out.print(printable(answer.content))
-    if answer.passages:
-        _show_passages(answer)
-    if answer.model is None and answer.problem is None:
-        from ragforge.app.models import NO_CHAT_MODEL
-
-        print_note(NO_CHAT_MODEL)
-
-
-def _show_passages(answer: Answer) -> None:
-    from ragforge.tui.console import console, one_line, printable
-
-    out = console()
-    out.print()
-    for number, passage in enumerate(answer.passages, start=1):
-        out.print(f"[{number}] {passage.score:.2f}  ", style="dim", end="")
-        if passage.source not in answer.content:  # it may name its sources itself
-            out.print(f"{printable(passage.source)}  ", style="cyan", end="")
-        out.print(one_line(passage.text, PASSAGE_CHARS), style="italic")
+    if session is not None:
+        return (await chosen(app, session)).uuid
+    if new:
+        made = await create_session(app.store.conversations, app.cwd, app.project_path)
+        return made.uuid
+    return None

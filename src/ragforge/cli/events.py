@@ -1,0 +1,85 @@
+"""Events: what happens in a turn, as scripts read it. See docs/terminal.md."""
+
+from __future__ import annotations
+
+from ragforge.agent import events
+from ragforge.agent.answer import Answer
+from ragforge.domain.chat import Usage
+from ragforge.domain.text import Json
+
+
+def event_as_json(event: events.Event) -> dict[str, Json]:
+    """Return an event as an object whose `type` says what it is."""
+    match event:
+        case events.Asked():
+            return {
+                "type": "asked",
+                "conversation_id": event.conversation_id,
+                "turn_index": event.turn_index,
+            }
+        case events.ContextBuilt():
+            return {"type": "context", "receipt": event.receipt.to_json()}
+        case events.Text():
+            return {"type": "text", "text": event.text}
+        case events.Reasoning():
+            return {"type": "reasoning", "text": event.text}
+        case events.ToolStarted():
+            return {
+                "type": "tool_started",
+                "id": event.id,
+                "name": event.name,
+                "arguments": event.arguments,
+                "depth": event.depth,
+            }
+        case events.ToolFinished():
+            return {
+                "type": "tool_finished",
+                "id": event.id,
+                "name": event.name,
+                "arguments": event.arguments,
+                "result": event.result,
+                "success": event.success,
+                "error": event.error,
+                "duration_ms": event.duration_ms,
+                "depth": event.depth,
+            }
+        case events.Used():
+            return {"type": "used", "usage": usage_as_json(event.usage)}
+        case events.Done():
+            return {"type": "done", "answer": answer_as_json(event.answer)}
+
+
+def answer_as_json(answer: Answer) -> dict[str, Json]:
+    """Return an answer with all that a script may want to know of it."""
+    return {
+        "content": answer.content,
+        "conversation_id": answer.conversation_id,
+        "turn_index": answer.turn_index,
+        "model": answer.model,
+        "problem": answer.problem,
+        "stopped": answer.stopped,
+        "reasoning": answer.reasoning,
+        "tool_calls": [
+            {
+                "name": call.tool_name,
+                "arguments": call.arguments,
+                "success": call.success,
+                "error": call.result.error if call.result else None,
+                "duration_ms": call.duration_ms,
+            }
+            for call in answer.tool_calls
+        ],
+        "usage": usage_as_json(answer.usage),
+        "passages": [
+            {"source": p.source, "score": round(p.score, 4), "text": p.text}
+            for p in answer.passages
+        ],
+    }
+
+
+def usage_as_json(usage: Usage) -> dict[str, Json]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "usd": usage.usd,
+    }

@@ -1,0 +1,113 @@
+"""Outputs: how `ragforge ask` tells of a turn, to people and to scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ragforge.agent.events import Event, ToolFinished
+from ragforge.agent.permissions import Verdict, edits_only, nobody
+from ragforge.cli.events import answer_as_json, event_as_json
+from ragforge.errors import RagForgeError
+from ragforge.tools.permit import Wish
+from ragforge.tui.answers import show_passages
+from ragforge.tui.console import console, print_json, print_note, printable
+
+if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
+
+CALL_WIDTH = 120
+
+
+def is_terminal() -> bool:
+    """Tell whether a person sits here, to read and to be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+class Output:
+    """Takes the events of a turn, answers its wishes, and at last tells the answer."""
+
+    def __init__(self, yes: bool) -> None:
+        self.yes = yes
+
+    async def __aenter__(self) -> Output:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+    def on_event(self, event: Event) -> None:
+        pass
+
+    async def approve(self, wish: Wish) -> Verdict:
+        return await (edits_only if self.yes else nobody)(wish)
+
+    def end(self, answer: Answer) -> None:
+        raise NotImplementedError
+
+
+class AsJson(Output):
+    """One JSON object, when all is done."""
+
+    def end(self, answer: Answer) -> None:
+        print_json(answer_as_json(answer))
+
+
+class AsStream(Output):
+    """Every event as a JSON object on a line of its own, as it comes."""
+
+    def on_event(self, event: Event) -> None:
+        self._write(event_as_json(event))
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, RagForgeError):
+            self._write({"type": "error", "message": str(error)})
+        elif isinstance(error, asyncio.CancelledError):
+            self._write({"type": "interrupted"})
+
+    def end(self, answer: Answer) -> None:
+        pass  # the last event told it
+
+    def _write(self, value: object) -> None:
+        sys.stdout.write(json.dumps(value) + "\n")
+        sys.stdout.flush()
+
+
+class AsText(Output):
+    """The answer alone on stdout; in a terminal, stderr tells of tool calls meanwhile."""
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, ToolFinished) and sys.stderr.isatty():
+            from ragforge.tui.pieces import call_line
+            from ragforge.tui.screen import signs_for
+
+            err = console(stderr=True)
+            err.print(call_line(event, signs_for(sys.stderr.encoding), CALL_WIDTH))
+
+    def end(self, answer: Answer) -> None:
+        if answer.problem is not None:
+            print_note(answer.problem)
+        console().print(printable(answer.content))
+        show_end(answer)
+
+
+def show_end(answer: Answer) -> None:
+    """Show what an answer rests on, and how to have a model where there is none."""
+    show_passages(answer)
+    if answer.model is None and answer.problem is None:
+        from ragforge.app.models import NO_CHAT_MODEL
+
+        print_note(NO_CHAT_MODEL)

@@ -1,0 +1,117 @@
+"""Commands and completion in the terminal."""
+
+from __future__ import annotations
+
+import re
+
+from tests.fakes.terminal import DOWN, ENTER, TAB
+from tests.fakes.wires import Call, Says
+from tests.screens.conftest import Open, model
+
+
+async def test_commands_are_offered_with_what_they_are_for(ragforge: Open) -> None:
+    async with ragforge() as terminal:
+        await terminal.prompt()
+        terminal.type("/re")
+        await terminal.on_screen("/retry")
+        shown = "\n".join(terminal.lines)
+        assert re.search(r"/retry +Go on with a turn that broke off", shown)
+        assert re.search(r"/resume +Go on with another session", shown)
+        assert "/help " not in shown
+        terminal.type(f"n{TAB}")
+        await terminal.on_screen("❯ /rename")
+
+
+async def test_files_are_offered_by_a_few_letters_of_their_path(ragforge: Open) -> None:
+    async with model(Says("Noted.")) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type("What is in @logn")
+        await terminal.on_screen("src/login.py")
+        terminal.type(DOWN)
+        await terminal.on_screen("❯ What is in @src/login.py")
+        terminal.type(ENTER)  # takes the file; another one sends
+        terminal.type(f" now?{ENTER}")
+        await terminal.see("Noted.")
+        assert "What is in @src/login.py now?" in server.asked_in_turns[0].text
+
+
+async def test_help_lists_every_command_and_key(ragforge: Open) -> None:
+    async with ragforge(size=(45, 100)) as terminal:
+        await terminal.prompt()
+        terminal.type(f"/help{ENTER}")
+        await terminal.see("Ctrl-D")
+        await terminal.prompt()
+        shown = "\n".join(terminal.scrollback)
+        names = "help sessions resume rename branch export context memory search model undo"
+        names += " compact status clear retry permissions quit verbose expand"
+        for name in names.split():
+            assert re.search(rf"^  /{name} .*\w", shown, re.MULTILINE), name
+
+
+async def test_a_command_that_is_not_known_is_a_sentence(ragforge: Open) -> None:
+    async with model(Says("It is a file.")) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"/retyr{ENTER}")
+        await terminal.see("There is no command /retyr. Did you mean /retry?")
+        terminal.type(f"/retry{ENTER}")
+        await terminal.see("This session is empty: nothing was asked in it yet.")
+        terminal.type(f"/etc/hosts is what?{ENTER}")
+        await terminal.see("It is a file.")
+
+
+async def test_memory_code_and_context_are_searched_and_shown(ragforge: Open) -> None:
+    async with model(Says("Sixty seconds.")) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"How long is the lease of the login?{ENTER}")
+        await terminal.see("Sixty seconds.")
+        await terminal.prompt()
+        terminal.type(f"/memory lease{ENTER}")
+        await terminal.see("turn 0")
+        terminal.type(f"/search login{ENTER}")
+        await terminal.see("src/login.py:1-2")
+        terminal.type(f"/context{ENTER}")
+        await terminal.see("of 100,000 characters")
+        terminal.type(f"/memory{ENTER}")
+        await terminal.see("There are no summaries.")
+        terminal.type(f"/status{ENTER}")
+        await terminal.see("Model    openai:gpt-4o-mini")
+
+
+async def test_another_model_may_answer(ragforge: Open) -> None:
+    async with model(Says("I am here.")) as server:
+        url = {"RAGFORGE_LLM__BASE_URL": server.base_url}
+        async with ragforge(**url) as terminal:
+            await terminal.prompt()
+            terminal.type(f"/model gpt{ENTER}")
+            await terminal.see("'gpt' is no model: write none, openai:MODEL")
+            terminal.type(f"/model openai:gpt-4o-mini{ENTER}")
+            await terminal.see("openai:gpt-4o-mini answers from now on.")
+            terminal.type(f"Who are you?{ENTER}")
+            await terminal.see("I am here.")
+
+
+async def test_reasoning_is_shown_whole_if_wanted(ragforge: Open) -> None:
+    said = Says("Sixty seconds.", reasoning="It was said before.")
+    async with model(said) as server, ragforge("--verbose", server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"How long?{ENTER}")
+        await terminal.see("Sixty seconds.")
+        await terminal.prompt()
+        assert "It was said before." in "\n".join(terminal.scrollback)
+        terminal.type(f"/verbose{ENTER}")
+        await terminal.see("reasoning is one line from now on")
+        terminal.type(f"How long?{ENTER}")
+        await terminal.see("Sixty seconds.", 2)
+        await terminal.prompt()
+        assert "\n".join(terminal.scrollback).count("It was said before.") == 1
+
+
+async def test_ctrl_o_shows_the_last_call_whole(ragforge: Open) -> None:
+    script = (Says(calls=(Call("list_files", {"path": "src"}),)), Says("Two files."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"What is in src?{ENTER}")
+        await terminal.see("Two files.")
+        await terminal.prompt()
+        terminal.type("\x0f")
+        await terminal.see('"src/cart.py"')

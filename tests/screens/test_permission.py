@@ -1,0 +1,120 @@
+"""Permission in the terminal: nothing is changed unasked, and the question stays to be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.fakes.terminal import CTRL_C, ENTER
+from tests.fakes.wires import Call, Says
+from tests.screens.conftest import LOGIN, Open, model
+
+MENDED = LOGIN.replace("check(user)", "check(user.name)")
+EDIT = Call(
+    "edit_file",
+    {"path": "src/login.py", "old_text": "check(user)", "new_text": "check(user.name)"},
+)
+COMMAND = Call("run_command", {"command": "touch made.txt"})
+DIFF = """\
+  -    return check(user)
+  +    return check(user.name)
+"""
+
+
+async def test_an_edit_shows_its_diff_and_waits_for_a_yes(ragforge: Open, project: Path) -> None:
+    file = project / "src" / "login.py"
+    script = (Says("I mend it.", calls=(EDIT,)), Says("It is mended."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Mend the login{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        assert file.read_text() == LOGIN
+        assert DIFF in "\n".join(terminal.lines) + "\n"
+        assert terminal.style_of("-    return check(user)").fg == "red"
+        assert terminal.style_of("+    return check(user.name)").fg == "green"
+        terminal.type(f"perhaps{ENTER}")
+        await terminal.see("Type y, a to a2, or n, then Enter.")
+        assert file.read_text() == LOGIN
+        terminal.type(f"y{ENTER}")
+        await terminal.see("It is mended.")
+        await terminal.prompt()
+        whole = "\n".join(terminal.scrollback)
+        start = whole.index("Change src/login.py?")
+        assert whole.index(DIFF) > start
+        assert "  y  yes, this once\n  a  always: edit_file(src/login.py)\n" in whole
+        assert "Allow? [y/a/n] y\nAllowed once.\n" in whole
+        assert "✓ edit_file src/login.py  +1 −1" in whole
+        assert whole.count("+    return check(user.name)") == 1  # it was seen already
+        assert file.read_text() == MENDED
+        terminal.type(f"/undo{ENTER}")
+        await terminal.see("src/login.py is as it was before.")
+        assert file.read_text() == LOGIN
+
+
+async def test_a_no_may_have_words_for_the_model(ragforge: Open, project: Path) -> None:
+    script = (Says(calls=(EDIT,)), Says("As you wish."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Mend the login{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type(f"n leave the login alone{ENTER}")
+        await terminal.see("Denied: leave the login alone")
+        await terminal.see("As you wish.")
+        await terminal.prompt()
+        assert "leave the login alone" in server.asked_in_turns[-1].text
+    assert (project / "src" / "login.py").read_text() == LOGIN
+
+
+async def test_an_always_is_kept_and_listed_and_forgotten(ragforge: Open, project: Path) -> None:
+    script = (
+        Says(calls=(COMMAND,)),
+        Says("Made."),
+        Says(calls=(COMMAND,)),
+        Says("Made again."),
+    )
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Make it{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        assert not (project / "made.txt").exists()
+        terminal.type(f"a{ENTER}")
+        await terminal.see("Allowed always: touch made.txt.")
+        await terminal.see("Made.")
+        assert (project / "made.txt").exists()
+        await terminal.prompt()
+        terminal.type(f"Make it again{ENTER}")
+        await terminal.see("Made again.")
+        await terminal.prompt()
+        assert "\n".join(terminal.scrollback).count("Run a command?") == 1
+        terminal.type(f"/permissions{ENTER}")
+        await terminal.see("  1  allow  run_command(touch made.txt)")
+        terminal.type(f"/permissions forget 1{ENTER}")
+        await terminal.see("There are no rules for this project")
+
+
+async def test_ctrl_c_denies_and_interrupts(ragforge: Open, project: Path) -> None:
+    script = (Says(calls=(COMMAND,)), Says("Never said."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Make it{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type(CTRL_C)
+        await terminal.see("Interrupted. What was done is kept; /retry goes on.")
+        await terminal.prompt()
+        assert "Denied: The user interrupted." in "\n".join(terminal.scrollback)
+        assert "Never said." not in "\n".join(terminal.scrollback)
+    assert not (project / "made.txt").exists()
+
+
+async def test_what_was_typed_before_the_question_is_no_answer_to_it(
+    ragforge: Open, project: Path
+) -> None:
+    script = (Says(calls=(COMMAND,)), Says("As you wish."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Make it{ENTER}y{ENTER}")
+        await terminal.see("Run a command?")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        assert not (project / "made.txt").exists()
+        terminal.type(f"n{ENTER}")
+        await terminal.see("As you wish.")
+    assert not (project / "made.txt").exists()
