@@ -2,9 +2,10 @@
 
     python -m benchmarks.ingest [--repos FOLDER] [--semble PYTHON]
 
-Commands run in fresh processes: everything at once, again without a change, after one file
-grew that half the project imports ("one file"), or one that hardly anything does ("one
-leaf"), after the tree was switched to the next version, and a search (the best of three).
+Commands run in fresh processes, from bytecode as an installed program does: everything at
+once, again without a change, after one file grew that half the project imports ("one file"),
+or one that hardly anything does ("one leaf"), after the tree was switched to the next version,
+and a search. Of what takes less than a second, the best of three counts.
 Seconds are of CPU, user and system, of a process with all its children; memory is the most
 that they held together at one time, shared pages counted once. Queries are asked warm, in
 one process.
@@ -40,9 +41,10 @@ BEFORE, AFTER = "django-a", "django-b"
 VERSIONS = {BEFORE: "5.1", AFTER: "5.2"}
 MUCH_IMPORTED = "django/http/response.py"
 SELDOM_IMPORTED = "django/contrib/humanize/templatetags/humanize.py"
-GROWTH = "\n\ndef measured_by_the_benchmark(response):\n    return response.status_code\n"
+GROWTH = "\n\ndef measured_by_the_benchmark_{}(response):\n    return response.status_code\n"
 QUESTION = "how are migrations ordered"
 SAMPLE_SECONDS = 0.02
+TRIES = 3
 
 NO_CHANGE_BAR = 1.5
 ONE_FILE_BAR = 0.5
@@ -174,7 +176,9 @@ def most_held(pid: int) -> int:
 
 
 def clean_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")}
+    """Return the environment without what changes our settings, or leaves us without bytecode."""
+    ours = ("RAGFORGE_", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,11 @@ class Program:
     def __call__(self, *arguments: str) -> Cost:
         settings = self.work / "empty.yaml"
         settings.touch()
-        environment = {**clean_environment(), "RAGFORGE_CONFIG": str(settings)}
+        environment = {
+            **clean_environment(),
+            "RAGFORGE_CONFIG": str(settings),
+            "PYTHONPYCACHEPREFIX": str(self.work / "bytecode"),  # which installing would write
+        }
         command = [sys.executable, "-m", "ragforge", "--store", str(self.store), *arguments]
         return run(command, self.tree, environment)
 
@@ -220,10 +228,10 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.read_bytes() == other.read_bytes()
 
 
-def grow(tree: Path, file: str) -> None:
+def grow(tree: Path, file: str, number: int = 0) -> None:
     """Add a function to one file."""
     with (tree / file).open("a", encoding="utf-8") as source:
-        source.write(GROWTH)
+        source.write(GROWTH.format(number))
 
 
 def measure_ourselves(repos: Path, work: Path) -> dict[str, Any]:
@@ -232,19 +240,22 @@ def measure_ourselves(repos: Path, work: Path) -> dict[str, Any]:
     program = Program(work, tree)
     found: dict[str, Any] = {}
 
-    def ingest(name: str) -> None:
-        cost, report = program.ingest()
+    def ingest(name: str, file: str | None = None, tries: int = 1) -> None:
+        runs = []
+        for number in range(tries):
+            if file is not None:
+                grow(tree, file, number)
+            runs.append(program.ingest())
+        cost, report = min(runs, key=lambda run: run[0].cpu)
         found[name] = {**cost.as_json(), "report": report}
         print(f"  {name:<12} {cost.cpu:>7.2f} CPU s  {cost.memory:>6.0f} MB", flush=True)
 
     ingest("full")
     found["file_mb"] = round(program.store.stat().st_size / 1e6, 1)
-    ingest("no change")
-    grow(tree, MUCH_IMPORTED)
-    ingest("one file")
-    grow(tree, SELDOM_IMPORTED)
-    ingest("one leaf")
-    searches = [program("search", QUESTION, "--json") for _ in range(3)]
+    ingest("no change", tries=TRIES)
+    ingest("one file", MUCH_IMPORTED, TRIES)
+    ingest("one leaf", SELDOM_IMPORTED, TRIES)
+    searches = [program("search", QUESTION, "--json") for _ in range(TRIES)]
     found["search"] = min(searches, key=lambda cost: cost.cpu).as_json()
     found["query"] = asyncio.run(measure_queries(program))
     copy_tree(repos / AFTER, tree)

@@ -171,3 +171,28 @@ async def test_the_type_of_a_scope_decides_what_a_section_is(store: Store, shop:
 
     assert [match.id for match in code] == ["code"]
     assert [match.id for match in sections] == ["text"]
+
+
+async def test_files_are_found_by_the_names_in_their_code(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    texts = {
+        "use.py": "return feed_zebra(1)",
+        "part.py": "zebra = 1",
+        "other.py": "return feed(zebras)",
+        "feed_zebra.py": "pass",
+    }
+    for where in (shop, "other"):
+        files = [parsed(path, scope("f", source=text)) for path, text in texts.items()]
+        await store.code.replace_files(where, files if where == shop else files[:1])
+    document = scope("About", type=SECTION, source="feed_zebra is a function")
+    await store.code.replace_files(shop, [parsed("read.md", document)])
+
+    async def holding(*names: str) -> set[str] | None:
+        return await store.code.files_holding(shop, names)
+
+    assert await holding("feed_zebra") == {"use.py"}
+    assert await holding("zebra") == {"use.py", "part.py", "other.py"}  # a part, and a plural
+    assert await holding("feed_zebra", "nowhere", "feed") == {"use.py", "other.py"}
+    assert await holding("nowhere") == set()
+    assert await holding() == set()
+    assert await holding("feed_zebra", "<*>") is None

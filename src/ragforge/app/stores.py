@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ragforge.config.environment import neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.errors import InputError
-from ragforge.memory.exchange.copy import CopyProgress, CopyReport, copy
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
+
+if TYPE_CHECKING:
+    from ragforge.memory.exchange.copy import CopyProgress, CopyReport
 
 
 async def open_store(settings: Settings, url: str | None = None) -> Store:
@@ -42,6 +45,8 @@ async def copy_store(
 
     Raises InputError if both are the same.
     """
+    from ragforge.memory.exchange.copy import copy
+
     if source == target:
         raise InputError(f"{source} is both source and target. Name two stores.")
     origin = await open_store(settings, source)

@@ -1,4 +1,4 @@
-"""Find: the code that bears on a question, by name, words, meaning and what uses it."""
+"""Find: the code that bears on a question, by name, words and meaning."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ragforge.domain.code import (
     Direction,
     RelationKind,
     Scope,
+    ScopeMatch,
     ScopeName,
 )
-from ragforge.domain.hits import Match
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
@@ -50,15 +50,6 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class _Meant:
-    """The nearest files, the nearest scopes in them, and the names of the files."""
-
-    files: Sequence[Match] = ()
-    scopes: Sequence[Match] = ()
-    names: Sequence[ScopeName] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Finder:
     """Searches the code of projects in one store."""
 
@@ -74,24 +65,12 @@ class Finder:
         A model of meaning that fails leaves words and names.
         """
         where = CodeFilter(project_id=project_id, under=under)
-        words, meant, called = await asyncio.gather(
+        words, (files, scopes_in_them), called = await asyncio.gather(
             self.code.by_words(question, where, BY_WORDS),
             self._by_meaning(question, where),
             self._by_name(question, project_id, under),
         )
-        modules, meaning = meant.files, meant.scopes
-        known = {name.uuid: name for name in (*meant.names, *called)}
-        ids = dict.fromkeys(match.id for match in (*words, *meaning))
-        names = known | await self.code.scope_names([uuid for uuid in ids if uuid not in known])
-        paths = list({name.file for name in names.values()})
-        found = Candidates(
-            by_words=words,
-            by_meaning=meaning,
-            files_by_meaning=modules,
-            by_name=[name.uuid for name in called],
-            names=names,
-            used=await self.code.importers(project_id, paths),
-        )
+        found = Candidates(words, scopes_in_them, files, called)
         ranked = rank(question, found, self.tokeniser, limit)
         scopes = await self.code.scopes([place.id for place in ranked])
         return [
@@ -114,7 +93,9 @@ class Finder:
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
         ]
 
-    async def _by_meaning(self, question: str, where: CodeFilter) -> _Meant:
+    async def _by_meaning(
+        self, question: str, where: CodeFilter
+    ) -> tuple[Sequence[ScopeMatch], Sequence[ScopeMatch]]:
         """Return the nearest files, by what they hold as a whole, and the nearest scopes in them.
 
         Files first: it finds no less, and a tenth of the vectors is looked at.
@@ -124,14 +105,13 @@ class Finder:
             with suppress(ModelError):
                 vector = await self.embedder.embed_query(question)
         if vector is None:
-            return _Meant()
+            return (), ()
         wholes = replace(where, types=WHOLE_FILES)
-        modules = await self.code.by_vector(vector, wholes, BY_MEANING)
-        names = (await self.code.scope_names([match.id for match in modules])).values()
-        if not names:
-            return _Meant()
-        inside = replace(where, files=tuple({name.file for name in names}))
-        return _Meant(modules, await self.code.by_vector(vector, inside, BY_MEANING), tuple(names))
+        files = await self.code.by_vector(vector, wholes, BY_MEANING)
+        if not files:
+            return (), ()
+        inside = replace(where, files=tuple({match.scope.file for match in files}))
+        return files, await self.code.by_vector(vector, inside, BY_MEANING)
 
     async def _by_name(
         self, question: str, project_id: str, under: str | None

@@ -7,8 +7,8 @@ everything that imports the changed one through others.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,16 +16,18 @@ from ragforge.brain.changes import Names, concerned
 from ragforge.brain.look import decode
 from ragforge.brain.modules import Modules
 from ragforge.brain.relate import family_of
+from ragforge.brain.scopes import MAX_SOURCE_CHARS
 from ragforge.domain.code import File
+from ragforge.ports.code import CodeStore
 
 MANY_NAMES = 30
 """More changed names than this are looked for by relating everything that may see them."""
 
-Mention: TypeAlias = Callable[[Collection[str], Collection[str]], set[str]]
-"""From paths and names to those of the paths in whose text one of the names stands."""
+Mention: TypeAlias = Callable[[Collection[str]], Awaitable[set[str]]]
+"""From names to the files in whose text one of them may stand."""
 
 
-def narrowed(
+async def narrowed(
     changed: Mapping[str, Names | None],
     files: Mapping[str, File],
     modules: Modules,
@@ -36,44 +38,48 @@ def narrowed(
     A change without names concerns whoever may see its file. Who may see the others is
     found out last: mostly nobody speaks of what is new.
     """
+
+    async def all_around(paths: Collection[str]) -> set[str]:
+        return await asyncio.to_thread(concerned, paths, files, modules)
+
     told = {path: names for path, names in changed.items() if names is not None}
-    reached = concerned(changed.keys() - told.keys(), files, modules)
+    reached = await all_around(changed.keys() - told.keys())
     if not told:
         return reached
     words = _with_aliases({w for n in told.values() for w in n.words}, files)
     if len(words) > MANY_NAMES:
-        return reached | concerned(list(told), files, modules)
+        return reached | await all_around(told.keys())
     code = {path for path, file in files.items() if family_of(file.language)}
-    speaking = mention(code.difference(reached, told), words)
+    speaking = (await mention(words) & code).difference(reached, told)
     if not speaking:
         return reached | (told.keys() & files.keys())
-    around = concerned(list(told), files, modules)
+    around = await all_around(told.keys())
     speaking &= around
     types = _with_aliases({w for n in told.values() for w in n.types}, files)
-    if types and mention(speaking, types):
+    if speaking and types and speaking & await mention(types):
         return reached | around
     return reached | speaking | (told.keys() & files.keys())
 
 
-def mention_in(root: Path) -> Mention:
-    """Return a function that looks into the files of a project."""
+def mention_in(root: Path, code: CodeStore, project_id: str, files: Mapping[str, File]) -> Mention:
+    """Return a function that asks the store; what is too long to be all in there is read."""
+    long = [path for path, file in files.items() if file.size > MAX_SOURCE_CHARS]
 
-    def mention(paths: Collection[str], names: Collection[str]) -> set[str]:
-        wanted = [name.encode("utf-8", "replace") for name in names]
-        return {path for path in paths if _speaks(os.path.join(root, path), wanted)}
+    async def mention(names: Collection[str]) -> set[str]:
+        found = await code.files_holding(project_id, sorted(names))
+        if found is None:
+            return set(files)
+        return found.union(path for path in long if _speaks(root / path, names))
 
     return mention
 
 
-def _speaks(path: str, names: Collection[bytes]) -> bool:
+def _speaks(path: Path, names: Collection[str]) -> bool:
     try:
-        with open(path, "rb", buffering=0) as file:
-            data = file.read()
+        text = decode(path.read_bytes())
     except OSError:
         return True  # better related once too often
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or not all(name.isascii() for name in names):
-        data = decode(data).encode("utf-8", "replace")
-    return any(name in data for name in names)
+    return any(name in text for name in names)
 
 
 def _with_aliases(words: set[str], files: Mapping[str, File]) -> set[str]:

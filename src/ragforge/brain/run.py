@@ -157,8 +157,8 @@ class Run:
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""
         settled = {path: file for path, file in self.new.items() if file.state != SKIPPED}
-        mention = mention_in(self.root)
-        wanted = await asyncio.to_thread(narrowed, self.changed, settled, self.modules, mention)
+        mention = mention_in(self.root, self.code, self.project_id, settled)
+        wanted = await narrowed(self.changed, settled, self.modules, mention)
         wanted = (wanted | self.read.keys()) & settled.keys()
         unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
         if unmarked:

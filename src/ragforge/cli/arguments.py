@@ -68,6 +68,17 @@ def _leading_store(arguments: Sequence[str]) -> int:
     return at
 
 
+def command_in(arguments: Sequence[str]) -> str | None:
+    """Return the first argument after the global options, which stand first."""
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--store":
+            next(remaining, None)
+        elif argument != "--debug" and not argument.startswith("--store="):
+            return argument
+    return None
+
+
 def wants_debug(arguments: Sequence[str], variable: str | None) -> bool:
     """Tell whether tracebacks are wanted, before anything is parsed."""
     if variable and variable.lower() not in ("0", "false", "no", "off"):

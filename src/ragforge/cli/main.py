@@ -6,6 +6,8 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -13,22 +15,10 @@ import typer
 from ragforge import __version__
 from ragforge.cli.arguments import (
     clean,
+    command_in,
     global_options_first,
     wants_debug,
     with_terminal_options,
-)
-from ragforge.cli.commands import (
-    ask,
-    brain,
-    check_command,
-    config,
-    context,
-    doctor,
-    memory,
-    permissions,
-    search,
-    sessions,
-    store,
 )
 from ragforge.cli.state import GlobalOptions, current_directory, load
 from ragforge.errors import RagForgeError, SettingsError
@@ -69,16 +59,23 @@ Files:
   ragforge.config.yaml in the project, and one of the user: see `ragforge config show`.
 """
 
-app = typer.Typer(
-    name="ragforge",
-    help=HELP,
-    epilog=EXAMPLES,
-    invoke_without_command=True,
-    # Plain help: readable in a pipe, and a third of the start-up time.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "ask": "ask",
+    "search": "search",
+    "context": "context",
+    "ingest": "brain",
+    "watch": "brain",
+    "status": "brain",
+    "forget": "brain",
+    "sessions": "sessions",
+    "memory": "memory",
+    "store": "store",
+    "config": "config",
+    "check-command": "check_command",
+    "permissions": "permissions",
+    "doctor": "doctor",
+}
+"""In which module each command is."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -87,7 +84,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     context: typer.Context,
     store_url: Annotated[
@@ -146,17 +142,27 @@ def open_terminal(
     start(settings, current_directory(), Beginning(go_on, resume, verbose))
 
 
-ask.register(app)
-search.register(app)
-context.register(app)
-brain.register(app)
-sessions.register(app)
-memory.register(app)
-store.register(app)
-config.register(app)
-check_command.register(app)
-permissions.register(app)
-doctor.register(app)
+@cache
+def program(command: str | None) -> typer.Typer:
+    """Return the program with the command that is wanted, or with all if it is none of them.
+
+    To load and describe all of them takes as long as many a command runs.
+    """
+    app = typer.Typer(
+        name="ragforge",
+        help=HELP,
+        epilog=EXAMPLES,
+        invoke_without_command=True,
+        # Plain help: readable in a pipe, and a third of the start-up time.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    wanted = [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values())
+    for name in wanted:
+        import_module(f"ragforge.cli.commands.{name}").register(app)
+    return app
 
 
 def main() -> None:
@@ -170,6 +176,7 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _close_quietly()
+    gc.freeze()  # all of it goes with the process: no need to look through it once more
     sys.exit(code)
 
 
@@ -177,8 +184,9 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors become sentences on stderr."""
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned, os.environ.get("RAGFORGE_DEBUG"))
+    ordered = with_terminal_options(global_options_first(cleaned))
     try:
-        app(with_terminal_options(global_options_first(cleaned)), prog_name="ragforge")
+        program(command_in(ordered))(ordered, prog_name="ragforge")
     except SystemExit as stop:
         return _exit_code(stop)
     except KeyboardInterrupt:

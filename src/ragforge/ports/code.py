@@ -18,9 +18,9 @@ from ragforge.domain.code import (
     Relation,
     RelationKind,
     Scope,
+    ScopeMatch,
     ScopeName,
 )
-from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 
 
@@ -127,9 +127,6 @@ class CodeStore(Protocol):
     ) -> list[Relation]:
         """Return the relations of a scope, file or library, by kind, source and target."""
 
-    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
-        """Return how many files import each of these; those that none imports are left out."""
-
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         """Set the vectors of scopes. Raises ScopeNotFound, DimensionMismatch."""
 
@@ -150,10 +147,17 @@ class CodeStore(Protocol):
     async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
         """Return how many scopes have no vector of this model for their present hash, of all."""
 
-    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
+    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         """Return scopes that hold any of the query's words, best first. Filters come first."""
+
+    async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
+        """Return the paths of files in whose code one of these names stands.
+
+        Others may be among them whose names have the same words. None if the tokeniser finds
+        no words in a name: then any file may hold it.
+        """
 
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
-    ) -> list[Match]:
+    ) -> list[ScopeMatch]:
         """Return the nearest scopes of the vector's model. Filters come before the limit."""

@@ -11,12 +11,11 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from ragforge.domain.code import ScopeName
-from ragforge.domain.hits import Match
+from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.ports.words import Tokeniser
 
 NAME = 1.5
@@ -27,7 +26,6 @@ FILE_NAME_WHOLE = 2.0
 PATH = 0.6
 COHERENCE = 0.8
 FILE_MEANING = 0.7
-USED = 0.1
 OUT_OF_THE_WAY = 0.6
 """Tests, examples and the like are seldom what is asked for."""
 NOT_A_DEFINITION = 0.8
@@ -35,6 +33,7 @@ CONSTRUCTOR = 0.9
 AGAIN = 0.5
 """Each further hit in a file counts that much of the one before."""
 _WORTH_COUNTING = 0.15
+_REMEMBERED = 1 << 16
 
 _TYPES = frozenset(
     ("class", "interface", "struct", "enum", "trait", "type", "object", "namespace", "impl")
@@ -59,14 +58,17 @@ _ASKS_FOR_ASIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the searches found, and the names of all of it."""
+    """What the searches found."""
 
-    by_words: Sequence[Match]
-    by_meaning: Sequence[Match]
-    files_by_meaning: Sequence[Match]  # modules, by the vector of their whole file
-    by_name: Collection[str]  # scopes that an identifier in the question names
-    names: Mapping[str, ScopeName]
-    used: Mapping[str, int] = field(default_factory=dict)  # how many others use a file
+    by_words: Sequence[ScopeMatch] = ()
+    by_meaning: Sequence[ScopeMatch] = ()
+    files_by_meaning: Sequence[ScopeMatch] = ()  # modules, by the vector of their whole file
+    by_name: Sequence[ScopeName] = ()  # that an identifier in the question names
+
+    def scopes(self) -> dict[str, ScopeName]:
+        """Return all that was found, each once."""
+        found = (*self.files_by_meaning, *self.by_words, *self.by_meaning)
+        return {scope.uuid: scope for scope in (*(m.scope for m in found), *self.by_name)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def identifiers(question: str) -> list[str]:
     return [_SEPARATOR.sub(".", name) for name in found if alone or _LIKE_CODE.search(name)]
 
 
+@lru_cache(_REMEMBERED)
 def is_aside(path: str) -> bool:
     """Tell tests, examples, documentation and the like from the program itself."""
     return bool(_ASIDE_FOLDER.search(path) or _ASIDE_FILE.search(path))
@@ -92,10 +95,11 @@ def is_aside(path: str) -> bool:
 
 def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> list[Ranked]:
     """Return the best scopes, best first, spread over files."""
+    names = found.scopes()
     scoring = _Scoring(question, found, tokeniser)
-    scores = {scope: scoring.scope(name) for scope, name in found.names.items()}
+    scores = {scope: scoring.scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
-    for scope, name in found.names.items():
+    for scope, name in names.items():
         by_file[name.file].append(scope)
     best = max(scores.values(), default=0.0)
     if best <= 0:
@@ -107,7 +111,7 @@ def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> 
     heaviest = max(weights.values()) or 1.0
     placed: list[tuple[float, str]] = []
     for file, scopes in by_file.items():
-        scopes.sort(key=lambda scope: (-scores[scope], found.names[scope].start_line, scope))
+        scopes.sort(key=lambda scope: (-scores[scope], names[scope].start_line, scope))
         top = scores[scopes[0]]
         total = scoring.file(file, top, COHERENCE * weights[file] / heaviest)
         factor = 1.0
@@ -118,7 +122,7 @@ def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> 
     placed.sort(key=lambda item: (-item[0], item[1]))
     highest = placed[0][0] or 1.0
     return [
-        Ranked(scope, max(score, 0.0) / highest, scoring.signals(scope))
+        Ranked(scope, max(score, 0.0) / highest, scoring.signals(names[scope]))
         for score, scope in placed[:limit]
     ]
 
@@ -127,23 +131,23 @@ class _Scoring:
     """The scores of one question."""
 
     def __init__(self, question: str, found: Candidates, tokeniser: Tokeniser) -> None:
-        self._found = found
         self._words_of = _words_by(tokeniser)
         self._question = frozenset(tokeniser.query(question))
-        self._exact = set(found.by_name)
+        self._exact = {scope.uuid for scope in found.by_name}
         self._wanted = set(identifiers(question))
         self._words = _share_of_best(found.by_words)
         self._meaning = _spread(found.by_meaning)
         modules = _spread(found.files_by_meaning)
-        self._files = {found.names[m].file: s for m, s in modules.items() if m in found.names}
+        self._files = {match.scope.file: modules[match.id] for match in found.files_by_meaning}
         self._aside_wanted = bool(_ASKS_FOR_ASIDE.search(question))
-        self._most_used = math.log1p(max(found.used.values(), default=0)) or 1.0
 
     def scope(self, name: ScopeName) -> float:
         plain = name.type in _PLAIN
         own = self._words_of(name.name)
-        shared = len(own & self._question)
-        fit = self._share(shared) * math.sqrt(shared / len(own)) if shared else 0.0
+        fit = 0.0
+        if not own.isdisjoint(self._question):  # as most are
+            shared = len(own & self._question)
+            fit = self._share(shared) * math.sqrt(shared / len(own))
         score = self._words.get(name.uuid, 0.0)
         score += NAME * fit * (0.5 if plain else 1.0)
         score += MEANING * self._meaning.get(name.uuid, 0.0)
@@ -159,18 +163,17 @@ class _Scoring:
         whole = (shared / len(stem)) ** 2 if stem else 0.0
         score = best + coherence
         score += FILE_NAME * self._share(shared) * (1 + FILE_NAME_WHOLE * whole)
-        score += PATH * self._share(len(self._words_of(path) & self._question))
+        along = {word for part in path.split("/") for word in self._words_of(part)}
+        score += PATH * self._share(len(along & self._question))
         score += FILE_MEANING * self._files.get(path, 0.0)
-        score *= 1 + USED * math.log1p(self._found.used.get(path, 0)) / self._most_used
         return score * (OUT_OF_THE_WAY if is_aside(path) and not self._aside_wanted else 1.0)
 
-    def signals(self, scope: str) -> tuple[str, ...]:
+    def signals(self, name: ScopeName) -> tuple[str, ...]:
         """Return which searches found a scope or its file."""
-        name = self._found.names[scope]
         found = [
-            ("name", scope in self._exact),
-            ("words", scope in self._words),
-            ("meaning", scope in self._meaning),
+            ("name", name.uuid in self._exact),
+            ("words", name.uuid in self._words),
+            ("meaning", name.uuid in self._meaning),
             ("file", name.file in self._files),
         ]
         return tuple(signal for signal, is_there in found if is_there)
@@ -189,20 +192,20 @@ class _Scoring:
 @cache
 def _words_by(tokeniser: Tokeniser) -> Callable[[str], frozenset[str]]:
     """Return a function from a name to its words, which remembers: names recur."""
-    return lru_cache(1 << 16)(lambda text: frozenset(tokeniser.document(text).split()))
+    return lru_cache(_REMEMBERED)(lambda text: frozenset(tokeniser.document(text).split()))
 
 
 def _is_constructor(name: ScopeName) -> bool:
-    outer = name.qualified_name.split(".")
-    return len(outer) > 1 and outer[-1] == outer[-2]
+    outer, dot, own = name.qualified_name.rpartition(".")
+    return bool(dot) and outer.rpartition(".")[2] == own
 
 
-def _share_of_best(matches: Sequence[Match]) -> dict[str, float]:
+def _share_of_best(matches: Sequence[ScopeMatch]) -> dict[str, float]:
     best = max((match.score for match in matches), default=0.0)
     return {match.id: match.score / best for match in matches} if best > 0 else {}
 
 
-def _spread(matches: Sequence[Match]) -> dict[str, float]:
+def _spread(matches: Sequence[ScopeMatch]) -> dict[str, float]:
     """Bring scores to 0..1, from the worst of these to the best."""
     if not matches:
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from ragforge.brain.changes import Names, changed_names
 from ragforge.brain.compare import RELATED
 from ragforge.brain.modules import Modules
-from ragforge.brain.narrow import mention_in, narrowed
+from ragforge.brain.narrow import narrowed
 from ragforge.brain.reading import ReadFile, read_file
 from ragforge.domain.code import File, Scope
 
@@ -39,13 +40,16 @@ class Tree:
         )
         self.scopes[path] = parsed.scopes
 
-    def concerned(self, path: str, text: str) -> set[str] | None:
+    async def concerned(self, path: str, text: str) -> set[str] | None:
         """Return whom a new text of a file concerns; None if that cannot be told by names."""
         changed = self.changed(path, text)
         if changed.get(path, "nothing") is None:
             return None
-        modules = Modules(list(self.files))
-        return narrowed(changed, self.files, modules, mention_in(self.root))
+        return await narrowed(changed, self.files, Modules(list(self.files)), self.mention)
+
+    async def mention(self, names: Collection[str]) -> set[str]:
+        texts = {path: " ".join(s.source for s in known) for path, known in self.scopes.items()}
+        return {path for path, text in texts.items() if any(name in text for name in names)}
 
     def changed(self, path: str, text: str) -> dict[str, Names | None]:
         return changed_names([self.write(path, text)], self.files, self.scopes.get(path, ()))
@@ -62,37 +66,39 @@ def tree(tmp_path: Path) -> Tree:
     return tree
 
 
-def test_a_name_that_nobody_speaks_of_concerns_its_file_alone(tree: Tree) -> None:
-    assert tree.concerned("shop/cart.py", BEFORE + "\n\ndef brand_new(): ...\n") == {"shop/cart.py"}
+async def test_a_name_that_nobody_speaks_of_concerns_its_file_alone(tree: Tree) -> None:
+    assert await tree.concerned("shop/cart.py", BEFORE + "\n\ndef brand_new(): ...\n") == {
+        "shop/cart.py"
+    }
 
 
-def test_a_new_name_concerns_importers_that_speak_of_it(tree: Tree) -> None:
-    found = tree.concerned("shop/cart.py", BEFORE + "\n\ndef total(): ...\n")
-
-    assert found == {"shop/cart.py", "shop/pay.py"}
-
-
-def test_a_name_that_goes_concerns_those_who_used_it(tree: Tree) -> None:
-    found = tree.concerned("shop/cart.py", BEFORE.replace("keep", "hold"))
+async def test_a_new_name_concerns_importers_that_speak_of_it(tree: Tree) -> None:
+    found = await tree.concerned("shop/cart.py", BEFORE + "\n\ndef total(): ...\n")
 
     assert found == {"shop/cart.py", "shop/pay.py"}
 
 
-def test_a_name_that_was_passed_on_under_another_is_followed(tree: Tree) -> None:
+async def test_a_name_that_goes_concerns_those_who_used_it(tree: Tree) -> None:
+    found = await tree.concerned("shop/cart.py", BEFORE.replace("keep", "hold"))
+
+    assert found == {"shop/cart.py", "shop/pay.py"}
+
+
+async def test_a_name_that_was_passed_on_under_another_is_followed(tree: Tree) -> None:
     tree.know("shop/api.py", "from shop.cart import total as sum_up\n")
     tree.know("shop/web.py", "from shop.api import sum_up\n\ndef web():\n    sum_up()\n")
 
-    found = tree.concerned("shop/cart.py", BEFORE + "\n\ndef total(): ...\n")
+    found = await tree.concerned("shop/cart.py", BEFORE + "\n\ndef total(): ...\n")
 
     assert found is not None
     assert {"shop/api.py", "shop/web.py"} <= found
 
 
-def test_a_type_that_is_spoken_of_concerns_all_that_may_inherit_from_it(tree: Tree) -> None:
+async def test_a_type_that_is_spoken_of_concerns_all_that_may_inherit_from_it(tree: Tree) -> None:
     tree.know("shop/big.py", "from shop.cart import Cart\n\nclass Big(Cart): ...\n")
     tree.know("shop/use.py", "from shop.big import Big\n\nclass Mine(Big): ...\n")
 
-    found = tree.concerned("shop/cart.py", BEFORE.replace("Cart", "Cart(dict)"))
+    found = await tree.concerned("shop/cart.py", BEFORE.replace("Cart", "Cart(dict)"))
 
     assert found is not None
     assert {"shop/big.py", "shop/use.py"} <= found
@@ -103,28 +109,28 @@ def test_another_body_changes_no_name(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("state", ["parsed", "skipped"])
-def test_a_file_that_was_left_half_done_is_not_told_by_names(tree: Tree, state: str) -> None:
+async def test_a_file_that_was_left_half_done_is_not_told_by_names(tree: Tree, state: str) -> None:
     path = "shop/cart.py"
     old = tree.files[path]
     tree.files[path] = File(path, old.hash, old.uuid, imports=old.imports, state=state)
 
-    assert tree.concerned(path, BEFORE) is None
+    assert await tree.concerned(path, BEFORE) is None
 
 
-def test_other_imports_are_not_told_by_names(tree: Tree) -> None:
-    assert tree.concerned("shop/cart.py", f"import os\n{BEFORE}") is None
+async def test_other_imports_are_not_told_by_names(tree: Tree) -> None:
+    assert await tree.concerned("shop/cart.py", f"import os\n{BEFORE}") is None
 
 
-def test_a_default_export_may_be_known_by_any_name(tree: Tree) -> None:
+async def test_a_default_export_may_be_known_by_any_name(tree: Tree) -> None:
     tree.know("a.ts", "export default function open() {}\n")
 
-    assert tree.concerned("a.ts", "export default function close() {}\n") is None
+    assert await tree.concerned("a.ts", "export default function close() {}\n") is None
 
 
-def test_more_names_than_can_be_looked_for_concern_all_importers(tree: Tree) -> None:
+async def test_more_names_than_can_be_looked_for_concern_all_importers(tree: Tree) -> None:
     many = "".join(f"\n\ndef made_{n}(): ...\n" for n in range(40))
 
-    found = tree.concerned("shop/cart.py", BEFORE + many)
+    found = await tree.concerned("shop/cart.py", BEFORE + many)
 
     assert found is not None
     assert {"shop/pay.py", "shop/mail.py"} <= found

@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from ragforge import __version__
-from ragforge.cli.arguments import clean, global_options_first, wants_debug
+from ragforge.cli import main
+from ragforge.cli.arguments import clean, command_in, global_options_first, wants_debug
 from ragforge.errors import ConversationNotFound, InputError
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
@@ -189,3 +192,30 @@ def test_what_follows_two_dashes_is_no_option() -> None:
     assert global_options_first(arguments) == arguments
     assert not wants_debug(arguments, None)
     assert wants_debug(["ask", "--debug", "--", "x"], None)
+
+
+def test_every_command_is_found_where_it_is_said_to_be() -> None:
+    everything = get_command(main.program(None))
+
+    assert isinstance(everything, TyperGroup)
+    assert everything.commands.keys() == main.COMMANDS.keys()
+    for name in main.COMMANDS:
+        alone = get_command(main.program(name))
+        assert isinstance(alone, TyperGroup)
+        assert name in alone.commands
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["search", "ingest"], "search"),
+        (["--store", "ask", "--debug", "--store=x", "search", "x"], "search"),
+        (["--help"], "--help"),
+        (["--store"], None),
+        ([], None),
+    ],
+)
+def test_the_command_is_what_follows_the_global_options(
+    arguments: list[str], command: str | None
+) -> None:
+    assert command_in(arguments) == command

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.domain.code import ScopeName
-from ragforge.domain.hits import Match
+from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.search.rank import Candidates, Ranked, identifiers, is_aside, rank
 from ragforge.search.tokenise import WORDS
 
@@ -27,16 +26,13 @@ def candidates(
     meaning: Sequence[tuple[str, float]] = (),
     files: Sequence[tuple[str, float]] = (),
     by_name: Sequence[str] = (),
-    used: dict[str, int] | None = None,
 ) -> Candidates:
-    return Candidates(
-        by_words=[Match(*match) for match in words],
-        by_meaning=[Match(*match) for match in meaning],
-        files_by_meaning=[Match(*match) for match in files],
-        by_name=by_name,
-        names={found.uuid: found for found in scopes},
-        used=used or {},
-    )
+    named = {found.uuid: found for found in scopes}
+
+    def matches(some: Sequence[tuple[str, float]]) -> list[ScopeMatch]:
+        return [ScopeMatch(named[place], score) for place, score in some]
+
+    return Candidates(matches(words), matches(meaning), matches(files), [named[n] for n in by_name])
 
 
 def order(question: str, found: Candidates, limit: int = 10) -> list[str]:
@@ -139,15 +135,6 @@ def test_the_first_of_each_file_comes_before_the_second_of_one() -> None:
     ]
 
 
-def test_a_file_that_others_use_comes_before_its_equal() -> None:
-    scopes = [scope("src/one.py:load"), scope("src/two.py:load")]
-    words = equally("src/one.py:load", "src/two.py:load")
-
-    assert order("load", candidates(*scopes, words=words, used={"src/two.py": 9}))[0] == (
-        "src/two.py:load"
-    )
-
-
 def test_meaning_decides_where_words_do_not() -> None:
     scopes = [scope("src/one.py:f"), scope("src/two.py:g")]
     found = candidates(
@@ -222,7 +209,6 @@ def found_by_searches(draw: st.DrawFn) -> Candidates:
         meaning=matches(),
         files=matches(),
         by_name=draw(st.lists(st.sampled_from(some), unique=True)),
-        used={place.partition(":")[0]: draw(st.integers(0, 9)) for place in some},
     )
 
 
@@ -253,16 +239,11 @@ def test_the_same_findings_have_the_same_order_however_they_came(
     def ranked(given: Candidates) -> list[Ranked]:
         return rank("add to cart", given, WORDS, 20)
 
-    names = list(found.names.items())
-    chance.shuffle(names)  # type: ignore[attr-defined]
-    shuffled = Candidates(
-        found.by_words,
-        found.by_meaning,
-        found.files_by_meaning,
-        found.by_name,
-        dict(names),
-        found.used,
+    by_words, by_meaning, by_name = (
+        chance.sample(some, len(some))  # type: ignore[attr-defined]
+        for some in (found.by_words, found.by_meaning, found.by_name)
     )
+    shuffled = Candidates(by_words, by_meaning, found.files_by_meaning, by_name)
 
     assert ranked(found) == ranked(found)
     assert [hit.id for hit in ranked(shuffled)] == [hit.id for hit in ranked(found)]

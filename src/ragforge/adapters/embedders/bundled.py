@@ -11,20 +11,17 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from ragforge.adapters.embedders.byte_pairs import BytePairs
 from ragforge.adapters.embedders.static_table import StaticTable
 from ragforge.domain.text import ascii_runs
 from ragforge.domain.vectors import Vector
 from ragforge.errors import EmbedderUnavailable
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 Run: TypeAlias = str | bytes
 
@@ -36,7 +33,7 @@ _WORD_CHARS = 32
 _KNOWN = 1 << 18
 """How many runs of letters, and how many words, are kept. Then the tables start anew."""
 _TOGETHER = 512
-"""Texts whose new words are tokenised in one call: many calls cost more than the work."""
+"""Texts that are taken apart before the first of them is summed."""
 
 
 class BundledEmbedder:
@@ -57,7 +54,7 @@ class BundledEmbedder:
         return await asyncio.to_thread(self._embed, texts)
 
     async def embed_query(self, text: str) -> Vector | None:
-        return (await self.embed([text]))[0]
+        return self._embed([text])[0]  # done before another thread would have begun
 
     async def close(self) -> None:
         """Nothing is held open."""
@@ -84,10 +81,8 @@ class BundledEmbedder:
         split = [_words(run) for run in new]
         if len(self._words) > _KNOWN:
             self._words.clear()
-        unknown = list(set[str]().union(*split).difference(self._words))
-        encoded = self._tokeniser.encode_batch(unknown, add_special_tokens=False)
-        for word, one in zip(unknown, encoded, strict=True):
-            self._words[word] = array("H", one.ids).tobytes()
+        unknown = set[str]().union(*split).difference(self._words)
+        self._words.update((word, self._pairs.tokens(word)) for word in unknown)
         for run, words in zip(new, split, strict=True):
             self._runs[run] = b"".join(map(self._words.__getitem__, words))
 
@@ -96,10 +91,8 @@ class BundledEmbedder:
         return StaticTable(_package() / _WEIGHTS)
 
     @cached_property
-    def _tokeniser(self) -> Tokenizer:
-        from tokenizers import Tokenizer
-
-        return Tokenizer.from_file(str(_package() / _TOKENISER))
+    def _pairs(self) -> BytePairs:
+        return BytePairs(_package() / _TOKENISER)
 
 
 def _runs(text: str) -> Sequence[Run]:

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from importlib import import_module
 
-from ragforge.brain.modules.c import CModules
 from ragforge.brain.modules.finder import Finder, Located
-from ragforge.brain.modules.go import GoModules
-from ragforge.brain.modules.javascript import JavaScriptModules
-from ragforge.brain.modules.jvm import JvmModules
-from ragforge.brain.modules.named import ElixirModules, NamespaceModules, SwiftModules
 from ragforge.brain.modules.paths import Paths
-from ragforge.brain.modules.php import PhpModules
-from ragforge.brain.modules.python import PythonModules
-from ragforge.brain.modules.rust import RustModules
-from ragforge.brain.modules.scripts import HaskellModules, LuaModules, RubyModules, ShellModules
-from ragforge.brain.modules.zig import ZigModules
 
 __all__ = ["Modules"]
 
@@ -63,30 +54,32 @@ class Modules:
     def _finder(self, language: str) -> Finder:
         finder = self._finders.get(language)
         if finder is None:
-            kind = _FINDERS.get(language, Finder)
+            home, _, name = _FINDERS.get(language, "finder:Finder").partition(":")
+            kind: type[Finder] = getattr(import_module(f"ragforge.brain.modules.{home}"), name)
             finder = self._finders[language] = kind(self._paths, self._manifests)
         return finder
 
 
-_FINDERS: dict[str, type[Finder]] = {
-    "bash": ShellModules,
-    "c": CModules,
-    "cpp": CModules,
-    "csharp": NamespaceModules,
-    "elixir": ElixirModules,
-    "go": GoModules,
-    "haskell": HaskellModules,
-    "java": JvmModules,
-    "javascript": JavaScriptModules,
-    "kotlin": JvmModules,
-    "lua": LuaModules,
-    "php": PhpModules,
-    "python": PythonModules,
-    "ruby": RubyModules,
-    "rust": RustModules,
-    "scala": JvmModules,
-    "swift": SwiftModules,
-    "tsx": JavaScriptModules,
-    "typescript": JavaScriptModules,
-    "zig": ZigModules,
+_FINDERS = {
+    "bash": "scripts:ShellModules",
+    "c": "c:CModules",
+    "cpp": "c:CModules",
+    "csharp": "named:NamespaceModules",
+    "elixir": "named:ElixirModules",
+    "go": "go:GoModules",
+    "haskell": "scripts:HaskellModules",
+    "java": "jvm:JvmModules",
+    "javascript": "javascript:JavaScriptModules",
+    "kotlin": "jvm:JvmModules",
+    "lua": "scripts:LuaModules",
+    "php": "php:PhpModules",
+    "python": "python:PythonModules",
+    "ruby": "scripts:RubyModules",
+    "rust": "rust:RustModules",
+    "scala": "jvm:JvmModules",
+    "swift": "named:SwiftModules",
+    "tsx": "javascript:JavaScriptModules",
+    "typescript": "javascript:JavaScriptModules",
+    "zig": "zig:ZigModules",
 }
+"""In which file the modules of a language are found: most projects need one or two."""

@@ -17,7 +17,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import scope_name_of, scope_of
-from ragforge.domain.code import CodeFilter, Place, Scope, ScopeName
+from ragforge.domain.code import CodeFilter, Place, Scope, ScopeMatch, ScopeName
 from ragforge.domain.hits import Match
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
@@ -125,18 +125,34 @@ class Scopes:
         )
         return row["missing"], row["every"]
 
-    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
+    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
         wanted = self._tokeniser.query(query)
-        return await words.search(self._database, index, wanted, _passing(where), limit)
+        found = await words.search(self._database, index, wanted, _passing(where), limit)
+        return await self._named(found)
+
+    async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
+        wanted = [self._tokeniser.query(name)[:1] for name in names]
+        if not wanted or not all(wanted):
+            return None if wanted else set()
+        query = """CALL db.index.fulltext.queryNodes('ragforge_scope_words', $expression)
+                   YIELD node AS s WHERE s.project_id = $project RETURN DISTINCT s.file_path"""
+        expression = f"words_source:({words.any_of([word for [word] in wanted])})"
+        rows = await self._database.column(query, expression=expression, project=project_id)
+        return set(rows)
 
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
-    ) -> list[Match]:
+    ) -> list[ScopeMatch]:
         shelf = vector_nodes.SECTIONS if where.sections else vector_nodes.SCOPES
-        return await self._database.read(
+        found = await self._database.read(
             lambda tx: vector_nodes.nearest(tx, shelf, vector, _passing(where), limit, min_score)
         )
+        return await self._named(found)
+
+    async def _named(self, found: Sequence[Match]) -> list[ScopeMatch]:
+        names = await self.scope_names([match.id for match in found])
+        return [ScopeMatch(names[m.id], m.score) for m in found if m.id in names]
 
     async def _scopes(self, query: str, **parameters: Any) -> list[Scope]:
         return [scope_of(row) for row in await self._database.column(query, **parameters)]

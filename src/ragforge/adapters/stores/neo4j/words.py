@@ -118,7 +118,11 @@ async def _reindex_nodes(
 
 def expression_for(index: str, words: Sequence[str]) -> str:
     """Return the Lucene query for any of the words in any of the weighted properties."""
+    wanted, weights = any_of(words), _INDEXES[index]
+    return " OR ".join(f"{name}:({wanted})^{weight}" for name, weight in weights.items())
+
+
+def any_of(words: Sequence[str]) -> str:
+    """Return the Lucene query for any of the words."""
     # Quotes keep words like "or" from being operators.
-    any_of = " ".join('"' + re.sub(r'(["\\])', r"\\\1", word) + '"' for word in words)
-    weights = _INDEXES[index]
-    return " OR ".join(f"{name}:({any_of})^{weight}" for name, weight in weights.items())
+    return " ".join('"' + re.sub(r'(["\\])', r"\\\1", word) + '"' for word in words)

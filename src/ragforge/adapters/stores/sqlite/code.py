@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import apsw
 
@@ -45,17 +46,18 @@ from ragforge.domain.code import (
     Relation,
     RelationKind,
     Scope,
+    ScopeMatch,
     ScopeName,
 )
-from ragforge.domain.hits import Match
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.words import Tokeniser
 
-_NAMES = """SELECT uuid, name, qualified_name, type, file, startLine, endLine, signature
-            FROM scope"""
+_NAME = """o.uuid, o.name, o.qualified_name, o.type, o.file, o.startLine, o.endLine,
+           o.signature"""
+_NAMES = f"SELECT {_NAME} FROM scope o"
 _TO_EMBED = """NOT EXISTS (
                  SELECT 1 FROM vector v JOIN model m ON m.id = v.model
                  WHERE v.kind = 'scope' AND v.owner = s.id AND m.name = ? AND v.hash IS s.hash)"""
@@ -148,10 +150,7 @@ class SqliteCode:
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
         where = in_tree(Where().add("project_id = ?", project_id), "path", under)
-        statement = f"SELECT * FROM file WHERE {where} ORDER BY path"
-        return await self._database.read(
-            lambda c: [file_of(row) for row in select(c, statement, where.bindings)]
-        )
+        return await self._database.read(lambda c: file_rows.where(c, where))
 
     async def directories(self, project_id: str) -> list[Directory]:
         statement = "SELECT path, name, uuid FROM directory WHERE project_id = ? ORDER BY path"
@@ -250,15 +249,6 @@ class SqliteCode:
     ) -> list[Relation]:
         return await self._database.read(lambda c: relation_rows.of(c, node_id, direction, kinds))
 
-    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
-        statement = """
-            SELECT f.path, count(*) FROM file f JOIN relation r
-              ON r.target = f.uuid AND r.kind = 'IMPORTS'
-            WHERE f.project_id = ? AND f.path IN (SELECT value FROM json_each(?))
-            GROUP BY f.path"""
-        bindings = (project_id, as_json(paths))
-        return await self._database.read(lambda c: dict(c.execute(statement, bindings)))
-
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         for item in vectors:
             check_text("embedding_hash", item.embedding_hash)
@@ -304,27 +294,38 @@ class SqliteCode:
 
         return await self._database.read(work)
 
-    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[Match]:
+    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         wanted = self._tokeniser.query(query)
         conditions = _scopes(where)
         table = scope_rows.index_of(where.sections)
 
-        def work(connection: apsw.Connection) -> list[Match]:
+        def work(connection: apsw.Connection) -> list[ScopeMatch]:
             if column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
                 conditions.keys.clear()  # nothing to tell apart: the search is shorter without
-            return words.search(connection, table, "scope", "uuid", wanted, conditions, limit)
+            found = words.search(connection, table, "scope", _NAME, wanted, conditions, limit)
+            return [_match(row) for row in found]
 
         return await self._database.read(work)
 
+    async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
+        wanted = [self._tokeniser.query(name)[:1] for name in names]
+        if not wanted or not all(wanted):
+            return None if wanted else set()
+        any_of = " OR ".join(f'"{word}"' for [word] in wanted)
+        statement = """SELECT DISTINCT o.file FROM scope_words
+                       CROSS JOIN scope o ON o.id = scope_words.rowid
+                       WHERE scope_words MATCH ? AND o.project_id = ?"""
+        bindings = (f"source : ({any_of})", project_id)
+        return await self._database.read(lambda c: set(column(c, statement, bindings)))
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
-    ) -> list[Match]:
+    ) -> list[ScopeMatch]:
         conditions = _scopes(where)
-        return await self._database.read(
-            lambda c: self._vectors.nearest(
-                c, "scope", "uuid", vector, conditions, limit, min_score
-            )
+        found = await self._database.read(
+            lambda c: self._vectors.nearest(c, "scope", _NAME, vector, conditions, limit, min_score)
         )
+        return [_match(row) for row in found]
 
     async def _scopes(self, statement: str, bindings: tuple[str | int, ...]) -> list[Scope]:
         return await self._database.read(
@@ -350,6 +351,10 @@ def _file(connection: apsw.Connection, project_id: str, path: str) -> Row | None
     check_text("path", path)
     statement = "SELECT * FROM file WHERE project_id = ? AND path = ?"
     return one(connection, statement, (project_id, path))
+
+
+def _match(row: tuple[Any, ...]) -> ScopeMatch:
+    return ScopeMatch(ScopeName(*row[:-1]), row[-1])
 
 
 def _scopes(where: CodeFilter) -> Where:

@@ -305,21 +305,23 @@ class SqliteConversations(References):
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         conditions = _turns(where)
-        return await self._database.read(
+        found = await self._database.read(
             lambda c: self._vectors.nearest(
-                c, "turn", "message_id", vector, conditions, limit, min_score
+                c, "turn", "o.message_id", vector, conditions, limit, min_score
             )
         )
+        return [Match(*row) for row in found]
 
     async def conversations_by_vector(
         self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         conditions = _conversations(where)
-        return await self._database.read(
+        found = await self._database.read(
             lambda c: self._vectors.nearest(
-                c, "conversation", "uuid", vector, conditions, limit, min_score
+                c, "conversation", "o.uuid", vector, conditions, limit, min_score
             )
         )
+        return [Match(*row) for row in found]
 
 
 _LAST = "\U0010ffff"

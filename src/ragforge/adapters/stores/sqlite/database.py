@@ -29,7 +29,8 @@ class Database:
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
         self._writing = ThreadPoolExecutor(1, "ragforge-write")
-        self._reading = ThreadPoolExecutor(READERS, "ragforge-read")
+        self._readers = [ThreadPoolExecutor(1, "ragforge-read") for _ in range(READERS)]
+        self._reading = [0] * READERS  # how much each of them has to do
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work in a transaction that is durable when this returns."""
@@ -37,7 +38,14 @@ class Database:
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work over one unchanging view of the data."""
-        return await asyncio.get_running_loop().run_in_executor(self._reading, self._read, work)
+        # Of those who have least to do always the first: it remembers what it has read.
+        number = self._reading.index(min(self._reading))
+        self._reading[number] += 1
+        try:
+            reader = self._readers[number]
+            return await asyncio.get_running_loop().run_in_executor(reader, self._read, work)
+        finally:
+            self._reading[number] -= 1
 
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(None, self._close)
@@ -68,7 +76,8 @@ class Database:
 
     def _close(self) -> None:
         self._writing.shutdown()
-        self._reading.shutdown()
+        for reader in self._readers:
+            reader.shutdown()
         for connection in self._opened:
             connection.close()
 

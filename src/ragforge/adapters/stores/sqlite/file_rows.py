@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import apsw
 
 from ragforge.adapters.stores.rows import file_row, scope_row
 from ragforge.adapters.stores.sqlite import relations, scope_rows
 from ragforge.adapters.stores.sqlite.directories import add_directories
-from ragforge.adapters.stores.sqlite.sql import as_json, insert_many, upsert
-from ragforge.domain.code import ParsedFile
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert_many, upsert
+from ragforge.domain.code import File, ParsedFile
+from ragforge.domain.instants import parse_instant
 from ragforge.ports.words import Tokeniser
+
+
+def where(connection: apsw.Connection, conditions: Where) -> list[File]:
+    """Return files by path. Every run reads all of a project's: column by column, not by name."""
+    statement = f"""SELECT path, hash, uuid, kind, language, size, mtime, state, imports
+                    FROM file WHERE {conditions} ORDER BY path"""
+    return [_file(*row) for row in connection.execute(statement, conditions.bindings)]
 
 
 def replace(
@@ -63,3 +72,10 @@ def _drop(connection: apsw.Connection, file_ids: Sequence[str], kept: Sequence[s
         f"DELETE FROM scope WHERE {files} AND uuid NOT IN (SELECT value FROM json_each(?))",
         (as_json(file_ids), as_json(kept)),
     )
+
+
+def _file(*row: Any) -> File:
+    path, found, uuid, kind, language, size, mtime, state, imports = row
+    time = None if mtime is None else parse_instant(mtime)
+    names = () if imports == "[]" else tuple(json.loads(imports))
+    return File(path, found, uuid, kind, language, size, time, state, names)

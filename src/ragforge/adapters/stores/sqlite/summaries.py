@@ -180,19 +180,25 @@ class SqliteSummaries:
     async def by_words(self, query: str, where: SummaryFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         conditions = _summaries(where)
-        return await self._database.read(
-            lambda c: words.search(c, "summary_words", "summary", "uuid", wanted, conditions, limit)
-        )
+
+        def work(connection: apsw.Connection) -> list[Match]:
+            found = words.search(
+                connection, "summary_words", "summary", "o.uuid", wanted, conditions, limit
+            )
+            return [Match(*row) for row in found]
+
+        return await self._database.read(work)
 
     async def by_vector(
         self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         conditions = _summaries(where)
-        return await self._database.read(
+        found = await self._database.read(
             lambda c: self._vectors.nearest(
-                c, "summary", "uuid", vector, conditions, limit, min_score
+                c, "summary", "o.uuid", vector, conditions, limit, min_score
             )
         )
+        return [Match(*row) for row in found]
 
 
 def remove(connection: apsw.Connection, summary_id: str) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, value
-from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
@@ -109,14 +108,15 @@ class VectorSearch:
         self,
         connection: apsw.Connection,
         kind: Kind,
-        identity: str,
+        columns: str,
         vector: Vector,
         where: Where,
         limit: int,
         min_score: float,
-    ) -> list[Match]:
+    ) -> list[tuple[Any, ...]]:
         """Return the owners that pass the filter, nearest first; ties by age.
 
+        Each is a row of these columns of its table, of which it is `o`, and its score.
         The filter decides in SQL which rows take part; only those are scored.
         Raises InvalidVector or DimensionMismatch.
         """
@@ -134,12 +134,12 @@ class VectorSearch:
             matrix.refresh(connection)
             owners = self._passing(connection, kind, where) if where else None
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
-        statement = f"""SELECT id, {identity} FROM {kind}
-                        WHERE id IN (SELECT value FROM json_each(?))"""
-        owners_found = as_json(owner for owner, _ in found)
-        names: dict[int, str] = dict(connection.execute(statement, (owners_found,)))
+        statement = f"""SELECT o.id, {columns} FROM {kind} o
+                        WHERE o.id IN (SELECT value FROM json_each(?))"""
+        wanted = as_json(owner for owner, _ in found)
+        rows = {row[0]: row[1:] for row in connection.execute(statement, (wanted,))}
         # The matrix may know of an owner that is newer than this reader's view.
-        return [Match(names[owner], score) for owner, score in found if owner in names]
+        return [(*rows[owner], score) for owner, score in found if owner in rows]
 
     def passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
         """Return the owners that pass a filter."""

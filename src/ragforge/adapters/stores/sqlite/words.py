@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where
-from ragforge.domain.hits import Match
 from ragforge.ports.words import Tokeniser
 
 
@@ -45,12 +44,15 @@ def search(
     connection: apsw.Connection,
     table: str,
     owner: str,
-    identity: str,
+    columns: str,
     words: list[str],
     where: Where,
     limit: int,
-) -> list[Match]:
-    """Return the owners whose indexed text holds any of the words, best first."""
+) -> Iterable[tuple[Any, ...]]:
+    """Return the owners whose indexed text holds any of the words, best first.
+
+    Each is a row of these columns of its table, of which it is `o`, and its score.
+    """
     if not words:
         return []
     expression = " OR ".join(f'"{word}"' for word in words)
@@ -60,20 +62,19 @@ def search(
     if where.keys_say_all:
         # The index alone decides: only the best are looked up in the table.
         statement = f"""
-            SELECT o.{identity}, f.score FROM (
+            SELECT {columns}, f.score FROM (
               SELECT rowid AS id, {score} FROM {table} WHERE {table} MATCH ?
               ORDER BY score DESC, rowid LIMIT ?) f
             JOIN {owner} o ON o.id = f.id ORDER BY f.score DESC, f.id"""
         bindings: tuple[Any, ...] = (expression, limit)
     else:
         statement = f"""
-            SELECT o.{identity}, {score}
+            SELECT {columns}, {score}
             FROM {table} CROSS JOIN {owner} o ON o.id = {table}.rowid
             WHERE {table} MATCH ? AND {where}
             ORDER BY score DESC, o.id LIMIT ?"""
         bindings = (expression, *where.bindings, limit)
-    rows = connection.execute(statement, bindings)
-    return [Match(found, score) for found, score in rows]
+    return connection.execute(statement, bindings)
 
 
 def made_by(connection: apsw.Connection) -> str:

@@ -1,0 +1,50 @@
+"""Scripts: runs of letters beyond ASCII, and how they fall into words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+# Vowel signs and other marks are parts of words, although `\w` does not hold them.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
+    "\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
+)
+_RUN = re.compile(rf"[\w{_MARKS}]+")
+_ACCENT = re.compile("[\u0300-\u036f]")
+
+_CHINESE_JAPANESE = (
+    "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U000323af"
+)
+_KOREAN = "\uac00-\ud7a3"
+_SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_UNSPACED = re.compile(f"[{_CHINESE_JAPANESE}]+|[{_KOREAN}]+|[{_SOUTH_EAST_ASIAN}]+")
+_MEANS_SOMETHING_ALONE = re.compile(f"[{_CHINESE_JAPANESE}{_KOREAN}]")
+
+
+def runs(text: str) -> list[str]:
+    """Return the stretches of letters of a text."""
+    return _RUN.findall(unicodedata.normalize("NFKC", text))
+
+
+def stretches(run: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a run without accents; with each whether its words have spaces."""
+    run = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", run)))
+    position = 0
+    for unspaced in _UNSPACED.finditer(run):
+        if position < unspaced.start():
+            yield run[position : unspaced.start()], True
+        yield unspaced.group(), False
+        position = unspaced.end()
+    if position < len(run):
+        yield run[position:], True
+
+
+def pairs(stretch: str, searching: bool) -> Iterator[str]:
+    """Yield overlapping pairs; single characters too where a query may consist of one."""
+    yield from (stretch[i : i + 2] for i in range(len(stretch) - 1))
+    if not searching or len(stretch) == 1:
+        yield from _MEANS_SOMETHING_ALONE.findall(stretch)
