@@ -196,3 +196,18 @@ async def test_files_are_found_by_the_names_in_their_code(store: Store, shop: st
     assert await holding("nowhere") == set()
     assert await holding() == set()
     assert await holding("feed_zebra", "<*>") is None
+
+
+async def test_known_words_are_those_that_a_search_would_find(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await plant(store, "other", "lion.py")
+    await plant(store, shop, "zebra.py")
+    await store.code.replace_files(shop, [document("docs/guide.md", "Giraffe")])
+
+    asked = ["zebra", "Zebra", "lion", "giraffe", "zebbra", "", "…"]
+    known = await store.code.known_words(shop, asked)
+
+    by_search = {w for w in asked if await store.code.by_words(w, CodeFilter(shop), 1)}
+    assert known == by_search == {"zebra", "Zebra"}
+    assert await store.code.known_words("nowhere", asked) == set()
+    assert await store.code.known_words(shop, []) == set()

@@ -15,13 +15,18 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ragforge import load_settings, open_app
+from ragforge.context.enrich import enriched
+from ragforge.context.pieces import Spot
 from ragforge.errors import InputError
 from ragforge.tools import matches as surroundings
 from ragforge.tools import scan
+from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.engine import Engine, InPython, Ripgrep, best_engine
 from ragforge.tools.glob_files import GlobArguments, glob_files
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
+from ragforge.tools.listing import Listing
 from ragforge.tools.matches import Matches
 from ragforge.tools.read_file import ReadArguments, read_file, read_tool
 from ragforge.tools.search_files import SearchArguments, search_files
@@ -38,6 +43,15 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 async def grep(workspace: Workspace, regex: str, seconds: float = 60, **more: int) -> Matches:
     return await grep_files(workspace, GrepArguments(pattern="**", regex=regex, **more), seconds)
+
+
+async def fuzzy(workspace: Workspace, query: str, seconds: float = 60, **more: int) -> Matches:
+    given = SearchArguments(pattern="**", query=query, **more)  # type: ignore[arg-type]
+    return await search_files(workspace, given, seconds)
+
+
+def files_of(found: Matches) -> list[str]:
+    return [match.file for match in found.matches]
 
 
 def children() -> set[int]:
@@ -69,6 +83,41 @@ async def test_a_regex_that_is_catastrophic_in_python_alone_is_given_up_in_a_fil
 
     assert [match.file for match in found.matches] == ["b.txt"]
     assert found.notes == ("Files left out: 1 (the regex takes too long in them).",)
+
+
+@pytest.mark.parametrize("query", ["a" * 200, "aa " * 60, "(a+)+$ (a|aa)+ .* [^a]*"])
+async def test_no_query_is_catastrophic(tmp_path: Path, engine: Engine, query: str) -> None:
+    (tmp_path / "a.txt").write_text(("a" * 5_000 + "!\n") * 20)
+    (tmp_path / "b.txt").write_text("nothing of the kind\n")
+
+    found = await fuzzy(Workspace.at(tmp_path, engine), query, seconds=30)
+
+    assert not found.timed_out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "grep -nP '(a+)+(?=b)$' a.txt",
+        r"grep -nE '(a|aa)+\1$' a.txt",
+        "rg -nP '(a+)+(?=b)$'",
+        r"sed -nE '/(a|aa)+\1b$/p' a.txt",
+        "awk '/^(a+)+b$/' a.txt",
+        r"find . -regextype egrep -regex '.*(a+)+\1b'",
+    ],
+)
+async def test_a_command_with_a_catastrophic_regex_ends_at_its_deadline(
+    tmp_path: Path, line: str
+) -> None:
+    (tmp_path / "a.txt").write_text("a" * 5_000 + "!\n")
+    before = children()
+    start = time.monotonic()
+
+    done = await CommandRunner(tmp_path).run(line, timeout=2)
+
+    assert time.monotonic() - start < 20
+    assert done.stdout == ""
+    assert children() <= before
 
 
 async def test_time_that_is_up_gives_what_was_found_and_ends_the_search(
@@ -146,11 +195,50 @@ async def test_pipes_devices_sockets_and_loops_are_passed_by(
 
     workspace = Workspace.at(tmp_path, engine)
 
-    assert [match.file for match in (await grep(workspace, "hit")).matches] == ["a.txt"]
+    assert files_of(await grep(workspace, "hit", context_lines=5)) == ["a.txt"]
+    assert files_of(await fuzzy(workspace, "hit", context_lines=5)) == ["a.txt"]
     assert (await glob_files(workspace, GlobArguments(pattern="**"))).files == ("a.txt",)
+    listed = await list_files(workspace, ListArguments(depth=9))
+    assert listed.entries == ("a.txt",)
+    assert listed.left_out["special"] >= 1
     for path in ("pipe.txt", "zero.txt", "loop", "up/x"):
         with pytest.raises(InputError):
             await read_file(workspace, ReadArguments(path=path))
+
+
+async def test_commands_do_not_open_pipes_and_devices(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hit\n")
+    os.mkfifo(tmp_path / "pipe.txt")
+    with suppress(PermissionError):
+        os.mknod(tmp_path / "device.txt", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+    runner = CommandRunner(tmp_path)
+
+    for line in ("grep -rn hit .", "rg -n hit", "find . -type f"):
+        done = await runner.run(line, timeout=20)
+        assert "a.txt" in done.stdout
+        assert "pipe.txt" not in done.stdout
+        assert not done.timed_out
+    for line in ("cat pipe.txt", "cat *", "grep hit *.txt", "wc -l ./*", "head pipe.txt"):
+        assert "neither a file nor a directory" in ((await runner.run(line)).refused or "")
+
+
+async def test_a_spot_on_a_pipe_or_behind_a_link_out_is_dropped_from_a_context(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (project / "a.txt").write_text("hit\n")
+    os.mkfifo(project / "pipe.txt")
+    (project / "zero.txt").symlink_to("/dev/zero")
+    (project / "out.txt").symlink_to("../secret.txt")
+    names = ["gone.txt", "pipe.txt", "zero.txt", "out.txt", "../secret.txt", "a\0.txt", "a.txt"]
+    spots = [Spot(name, 1, 0.9, 0.8, "grep") for name in names]
+
+    async with asyncio.timeout(20):
+        pieces = await enriched(spots, None, "", project)
+
+    assert [piece.file for piece in pieces] == ["a.txt"]
 
 
 async def test_a_link_that_takes_a_files_place_after_it_was_listed_is_not_followed(
@@ -176,9 +264,10 @@ async def test_a_link_that_takes_a_files_place_after_it_was_listed_is_not_follow
     assert [match.file for match in found.matches] == ["b.txt"]
 
 
+@pytest.mark.parametrize("by", ["regex", "words"])
 @pytest.mark.parametrize("happens", ["deleted", "shortened", "grown"])
 async def test_a_file_that_changes_between_search_and_read_keeps_its_line(
-    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, happens: str
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, happens: str, by: str
 ) -> None:
     place = tmp_path / "a.txt"
     place.write_text("above\nhit me\nbelow\n")
@@ -193,9 +282,28 @@ async def test_a_file_that_changes_between_search_and_read_keeps_its_line(
 
     monkeypatch.setattr(surroundings, "lines_of", meanwhile)
 
-    [match] = (await grep(Workspace.at(tmp_path, engine), "hit", context_lines=5)).matches
+    search = grep if by == "regex" else fuzzy
+    [match] = (await search(Workspace.at(tmp_path, engine), "hit", context_lines=5)).matches
 
     assert (match.content, match.line, match.start_line, match.end_line) == ("hit me", 2, 2, 2)
+
+
+async def test_a_file_deleted_after_it_was_listed_cannot_be_read_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text("hit\n")
+    workspace = Workspace.at(tmp_path)
+    look = Listing.directory
+
+    def then_delete(self: Listing, path: str) -> object:
+        node = look(self, path)
+        (tmp_path / "a.txt").unlink(missing_ok=True)
+        return node
+
+    monkeypatch.setattr(Listing, "directory", then_delete)
+
+    with pytest.raises(InputError, match=r"'a.txt' cannot be read: No such file"):
+        await read_file(workspace, ReadArguments(path="a.txt"))
 
 
 async def test_files_that_are_gone_when_the_search_gets_to_them_are_passed_by(
@@ -321,25 +429,99 @@ def test_a_line_of_a_gigabyte_is_not_searched_and_its_beginning_can_be_read(
     assert peak(lambda: asyncio.run(work())) < 200
 
 
-@pytest.mark.slow
-async def test_fifty_thousand_files_are_searched_within_bounds(tmp_path: Path) -> None:
-    for folder in range(50):
-        place = tmp_path / f"{folder:02}"
-        place.mkdir()
+def test_a_sparse_file_of_a_gigabyte_costs_nobody_anything(tmp_path: Path, engine: Engine) -> None:
+    with open(tmp_path / "big.txt", "wb") as file:
+        file.write(b"hit " * 10_000)  # the rest of its one line takes no room on the disk
+        file.truncate(1 << 30)
+    (tmp_path / "a.txt").write_text("hit\n")
+    workspace = Workspace.at(tmp_path, engine)
+
+    async def work() -> None:
+        assert files_of(await grep(workspace, "hit", context_lines=50)) == ["a.txt"]
+        assert files_of(await fuzzy(workspace, "hit", context_lines=50)) == ["a.txt"]
+        listed = await list_files(workspace, ListArguments())
+        assert listed.entries == ("a.txt", "big.txt")
+        text = await read_file(workspace, ReadArguments(path="big.txt"), 60)
+        assert text.content.startswith("hit hit")
+        assert len(text.content) <= 2_001
+        [piece] = await enriched([Spot("big.txt", 1, 0.9, 0.8, "grep")], None, "", tmp_path) or [
+            None
+        ]
+        assert piece is None  # what looks binary is not shown
+        runner = CommandRunner(tmp_path)
+        cut = await runner.run("cat big.txt", timeout=30)
+        assert (cut.truncated, len(cut.stdout)) == (True, runner.limits.stdout_bytes)
+        for line in ("head -c 5 big.txt", "wc -c big.txt", "ls -l", "file big.txt"):
+            assert not (await runner.run(line, timeout=30)).timed_out
+
+    assert peak(lambda: asyncio.run(work())) < 200
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """A project of 200,000 files in 200 directories; the last file has something in it."""
+    project = tmp_path / "many"
+    for folder in range(200):
+        place = project / f"{folder % 10}" / f"{folder:03}"
+        place.mkdir(parents=True)
         for number in range(1_000):
-            os.close(os.open(place / f"{number}.txt", os.O_CREAT | os.O_WRONLY))
-    (tmp_path / "49/999.txt").write_text("the needle\n")
-    workspace = Workspace.at(tmp_path)
+            os.close(os.open(place / f"file_{number}.txt", os.O_CREAT | os.O_WRONLY))
+    (project / "9/199/file_999.txt").write_text("the needle\n")
+    return project
+
+
+@pytest.mark.slow
+def test_two_hundred_thousand_files_are_searched_within_bounds(many: Path) -> None:
+    last = "9/199/file_999.txt"
+    workspace = Workspace.at(many)
     before = children()
 
-    found = await grep(workspace, "needle")
-    near = await search_files(workspace, SearchArguments(pattern="**", query="nedle"), 60)
-    start = time.monotonic()
-    hurried = await grep(workspace, "needle", seconds=0.05)
+    async def work() -> None:
+        found = await grep(workspace, "needle")
+        assert (files_of(found), found.files_searched) == ([last], 200_000)
+        near = await fuzzy(workspace, "nedle")
+        assert files_of(near) == [last]
+        named = await fuzzy(workspace, "file_999")
+        assert (len(named.matches), named.truncated) == (50, True)
+        paths = await glob_files(workspace, GlobArguments(pattern="**/*.txt"), 60)
+        assert (len(paths.files), paths.total_files, paths.truncated) == (200, 200_000, True)
+        listed = await list_files(workspace, ListArguments(depth=20), 60)
+        assert (len(listed.entries), listed.truncated) == (300, True)
 
-    assert found.files_searched == 50_000
-    assert [match.file for match in found.matches] == ["49/999.txt"]
-    assert [match.file for match in near.matches] == ["49/999.txt"]
-    assert hurried.truncated
-    assert time.monotonic() - start < 10
+    assert peak(lambda: asyncio.run(work())) < 300
     assert children() <= before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["ripgrep", "python"], indirect=True)
+async def test_two_hundred_thousand_files_end_with_the_time(many: Path, engine: Engine) -> None:
+    before = children()
+    for search in (grep, fuzzy):
+        start = time.monotonic()
+        hurried = await search(Workspace.at(many, engine), "file_999", seconds=0.5)
+
+        assert hurried.truncated
+        assert time.monotonic() - start < 20
+        assert children() <= before
+
+
+@pytest.mark.slow
+async def test_a_context_among_two_hundred_thousand_files_is_built_in_time(many: Path) -> None:
+    environ = {
+        "RAGFORGE_STORE": str(many.parent / "store.db"),
+        "RAGFORGE_CONFIG": "",
+        "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
+        "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "60",
+    }
+    async with open_app(load_settings(many, environ=environ).settings, many) as app:
+        calm = await app.build_context("Where is the `needle` used?")
+    environ["RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS"] = "0.5"
+    start = time.monotonic()
+    async with open_app(load_settings(many, environ=environ).settings, many) as app:
+        hurried = await app.build_context("Where is the `needle` used?")
+
+    assert [piece.file for piece in calm.code] == ["9/199/file_999.txt"]
+    assert not calm.receipt.degraded
+    of_files = [search for search in hurried.receipt.searches if "_files" in search.name]
+    assert all(search.problem for search in of_files)
+    assert time.monotonic() - start < 30

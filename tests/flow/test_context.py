@@ -6,11 +6,12 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from pkgutil import resolve_name as resolve
 
 import pytest
 
@@ -214,6 +215,72 @@ async def test_a_search_that_is_late_is_named_and_nobody_waits_for_it(
     assert [search.state for search in context.receipt.degraded] == ["late"]
 
 
+async def test_memory_code_and_files_are_searched_at_the_same_time(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everybody = asyncio.Barrier(3)
+
+    def waiting(search: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def started(*given: object, **more: object) -> object:
+            await everybody.wait()  # one after the other, they would all be late
+            return await search(*given, **more)
+
+        return started
+
+    for place in (
+        "ragforge.context.build.search_conversation_history",
+        "ragforge.brain.project.Brain.search_code_semantic",
+        "ragforge.context.initial.InitialContext.search",
+    ):
+        monkeypatch.setattr(place, waiting(resolve(place)))
+    async with opened(environ, project, AGENT__CONTEXT__SEARCH_SECONDS="60") as app:
+        await app.brain.ingest()
+        context = await app.build_context("What does `check_password` do?")
+
+    assert context.receipt.degraded == ()
+    assert context.code
+
+
+async def test_files_are_searched_also_where_the_code_is_known_by_meaning(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as app:
+        await app.brain.ingest()
+        context = await app.build_context("What does `check_password` do?")
+
+    found = {search.name.split(" ")[0]: search.found for search in context.receipt.searches}
+    assert found["code"]
+    assert found["grep_files"]
+
+
+async def test_code_keeps_to_its_share_and_the_best_of_it_is_there(
+    environ: dict[str, str], project: Path
+) -> None:
+    for number in range(40):
+        (project / "src" / f"m{number}.py").write_text(
+            f"def password_{number}():\n    {'# about a password ' * 20}\n    return {number}\n"
+        )
+    share = {"MAX_CONTEXT_CHARS": "20000", "CODE_SEARCH_PERCENT": "10"}
+    settings = {f"AGENT__MEMORY__{name}": value for name, value in share.items()}
+    async with opened(environ, project, **settings) as app:
+        await app.brain.ingest()
+        context = await app.build_context("How is a password compared by check_password?")
+
+    assert 0 < context.receipt.chars_of("code") <= 2_000
+    assert context.code[0].name == "check_password"
+    assert [one for one in context.receipt.left_out if one.section == "code"]
+
+
+async def test_a_file_that_a_message_names_is_shown_without_a_model_or_an_ingestion(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as app:
+        context = await app.build_context("Explain src/cart.py")
+
+    assert [piece.file for piece in context.code] == ["src/cart.py"]
+    assert "command" in context.code[0].found_by
+
+
 async def test_rules_look_for_typos_only_where_a_word_is_not_known(
     environ: dict[str, str], project: Path
 ) -> None:
@@ -359,6 +426,7 @@ async def test_over_http_the_model_gets_the_context_and_the_question(
             "LLM__MODEL": "openai:gpt-4o-mini",
             "LLM__BASE_URL": server.base_url,
             "AGENT__CONTEXT__PLAN_BY": "model",
+            "AGENT__CONTEXT__PLAN_SECONDS": "60",  # however busy the machine is
         }
         async with opened(environ, project, **model) as app:
             await app.brain.ingest()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder, Deadlines
 from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
 from ragforge.context.select import Budget
-from ragforge.domain.code import CodeFilter
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -23,6 +24,9 @@ from ragforge.tools.workspace import Workspace
 FOUND_LINES = {"context_lines": 0}
 """The planner is not offered it: what stands around a line is read once, for all that was found."""
 
+IN_TIME = 0.8
+"""Of a search's time: what it has found by then still counts."""
+
 
 def open_context(
     settings: Settings, store: Store, recall: Recall, brain: Brain, chat: Asker | None
@@ -31,8 +35,8 @@ def open_context(
     memory, limits = settings.agent.memory, settings.agent.context
     workspace = Workspace.at(brain.root)
     tools = [
-        grep_tool(workspace, FOUND_LINES),
-        search_tool(workspace, FOUND_LINES),
+        grep_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
+        search_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
         run_command_tool(CommandRunner(brain.root)),
     ]
     executor = None
@@ -41,17 +45,17 @@ def open_context(
     planner = Planner(executor, chat.model.name if chat else "", limits.plan_seconds)
     by_name = {tool.spec.name: tool for tool in tools}
 
-    async def is_known(word: str) -> bool:
+    async def known(words: Sequence[str]) -> Collection[str]:
         try:
-            return bool(await store.code.by_words(word, CodeFilter(project_id=brain.project_id), 1))
+            return await store.code.known_words(brain.project_id, words)
         except StoreError:
-            return False
+            return ()
 
     return ContextBuilder(
         store=store,
         recall=recall,
         brain=brain,
-        initial=InitialContext(planner, by_name, brain.root, limits.search_seconds, is_known),
+        initial=InitialContext(planner, by_name, brain.root, limits.search_seconds, known),
         budget=Budget(
             total=memory.max_context_chars,
             queries=memory.share(memory.last_user_queries_percent),

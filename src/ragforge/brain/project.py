@@ -120,9 +120,13 @@ class Brain:
         `subdirectory_only` asks for nothing. `min_score` is relative to the best hit.
         """
         under = below(self.root, cwd)
-        if under is None or (not under and subdirectory_only) or not await self.is_settled():
+        if under is None or (not under and subdirectory_only):
             return []
-        hits = await self.search(query, initial_limit, under or None)
+        settled, hits = await asyncio.gather(
+            self.is_settled(), self.search(query, initial_limit, under or None)
+        )
+        if not settled:
+            return []
         kept: list[CodeHit] = []
         for hit in hits:
             if hit.score < min_score:
@@ -137,7 +141,7 @@ class Brain:
     async def is_settled(self) -> bool:
         """Tell whether nobody is ingesting or embedding the project."""
         names = (locks.ingestion(self.project_id), locks.embedding(self.project_id))
-        return not any([await self.ingester.locks.holder(name) for name in names])
+        return not any(await asyncio.gather(*map(self.ingester.locks.holder, names)))
 
     async def status(self) -> Status:
         """Compare what is known with what is there; of a few suspects, the content as well."""

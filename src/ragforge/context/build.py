@@ -21,7 +21,7 @@ from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.age import Aged, age_of
+from ragforge.memory.code.age import Aged, ages_of
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
 from ragforge.memory.recall import Recall
@@ -78,12 +78,13 @@ class ContextBuilder:
         without = [turn_id] if turn_id else []
         cwd = Path(conversation.cwd)
         longest = self.deadlines.history
-        recent, short_term, history, semantic, initial = await asyncio.gather(
+        # What takes longest comes first: a store's readers are served in turn.
+        initial, semantic, history, recent, short_term = await asyncio.gather(
+            timed(self._initial(message), self.deadlines.initial),
+            timed(self._semantic(message, cwd), self.deadlines.code),
+            timed(self._history(conversation, message, without), longest),
             timed(self._recent(conversation, without), longest),
             timed(self._short_term(conversation), longest),
-            timed(self._history(conversation, message, without), longest),
-            timed(self._semantic(message, cwd), self.deadlines.code),
-            timed(self._initial(message), self.deadlines.initial),
         )
         from_files, of_files = initial.found or ([], [])
         material = Material(
@@ -120,8 +121,7 @@ class ContextBuilder:
             self.recall, message, where, max_results=HISTORY_HITS + len(without)
         )
         hits = [hit for hit in hits if hit.type == "summary" or hit.turn.uuid not in without]
-        project = conversation.project_path
-        ages = await asyncio.gather(*(age_of(self.store, project, hit) for hit in hits))
+        ages = await ages_of(self.store, conversation.project_path, hits)
         return list(zip(hits, ages, strict=True))
 
     async def _semantic(self, message: str, cwd: Path) -> list[Piece]:
@@ -137,6 +137,8 @@ class ContextBuilder:
 
     async def _initial(self, message: str) -> tuple[list[Piece], list[Search]]:
         spots, searches = await self.initial.search(message)
+        if not spots:
+            return [], searches
         known = await self.brain.is_known() and await self.brain.is_settled()
         code = self.store.code if known else None
         pieces = await enriched(spots, code, self.brain.project_id, self.brain.root)

@@ -12,7 +12,9 @@ from pathlib import Path
 
 from ragforge.context.pieces import Piece, Spot
 from ragforge.domain.code import Place, Scope
+from ragforge.errors import InputError
 from ragforge.ports.code import CodeStore
+from ragforge.tools.confine import Root
 
 WINDOW_LINES = 50
 MOST_FILE_BYTES = 5_000_000
@@ -29,7 +31,7 @@ async def enriched(
         places = [Place(spot.file, spot.line) for spot in spots]
         scopes = await code.scopes_at(project_id, places)
     bare = [spot for spot, scope in zip(spots, scopes, strict=True) if scope is None]
-    windows = iter(await asyncio.to_thread(_windows, bare, root))
+    windows = iter(await asyncio.to_thread(_windows, bare, Root.at(root)) if bare else ())
     pieces = [
         _of_scope(spot, scope) if scope is not None else next(windows)
         for spot, scope in zip(spots, scopes, strict=True)
@@ -68,7 +70,7 @@ def _of_scope(spot: Spot, scope: Scope) -> Piece:
     )
 
 
-def _windows(spots: Sequence[Spot], root: Path) -> list[Piece | None]:
+def _windows(spots: Sequence[Spot], root: Root) -> list[Piece | None]:
     files: dict[str, list[str] | None] = {}
     found: list[Piece | None] = []
     for spot in spots:
@@ -79,14 +81,11 @@ def _windows(spots: Sequence[Spot], root: Path) -> list[Piece | None]:
     return found
 
 
-def _lines(root: Path, file: str) -> list[str] | None:
+def _lines(root: Root, file: str) -> list[str] | None:
     """Return the lines of a file within the project, or None if it cannot be read."""
     try:
-        path = (root / file).resolve()
-        if not path.is_relative_to(root.resolve()) or not path.is_file():
-            return None
-        with path.open("rb") as stream:
+        with root.open(root.inside(file)) as stream:
             data = stream.read(MOST_FILE_BYTES)
-    except (OSError, ValueError):
+    except (OSError, InputError):
         return None
     return None if b"\0" in data else data.decode("utf-8", "replace").splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,14 +32,14 @@ class InitialContext:
     tools: Mapping[str, Tool]
     root: Path
     seconds: float
-    is_known: Callable[[str], Awaitable[bool]]  # whether code by words would find a word
+    known: Callable[[Sequence[str]], Awaitable[Collection[str]]]  # words that stand in code
 
     async def search(self, message: str) -> tuple[list[Spot], list[Search]]:
         """Return the lines that were found, and how each search went."""
         begun = time.monotonic()
         plan = await self.planner.plan(message)
         if plan.made_by == BY_RULES:
-            plan = replace(plan, calls=tuple([c async for c in self._worth_it(plan.calls)]))
+            plan = replace(plan, calls=tuple(await self._worth_it(plan.calls)))
         chosen = Search(
             f"plan by {plan.made_by}",
             "failed" if plan.problem else "ok",
@@ -51,18 +51,22 @@ class InitialContext:
         spots = [spot for found, _ in results for spot in found]
         return spots, [chosen, *(search for _, search in results)]
 
-    async def _worth_it(self, calls: Iterable[Planned]) -> AsyncIterator[Planned]:
-        """Yield the searches that find more than others do: typos are for words nobody knows.
+    async def _worth_it(self, calls: Iterable[Planned]) -> list[Planned]:
+        """Return the searches that find more than others do: typos are for words nobody knows.
 
         Rules cannot tell a typo; the words of the code can, at a fraction of the price.
         """
+        worth: list[Planned] = []
         for call in calls:
             if call.tool != "search_files":
-                yield call
+                worth.append(call)
                 continue
-            words = [w for w in str(call.arguments["query"]).split() if not await self.is_known(w)]
-            if words:
-                yield replace(call, arguments={**call.arguments, "query": " ".join(words)})
+            words = str(call.arguments["query"]).split()
+            known = await self.known(words)
+            if unknown := [word for word in words if word not in known]:
+                query = " ".join(unknown)
+                worth.append(replace(call, arguments={**call.arguments, "query": query}))
+        return worth
 
     async def _run(self, call: Planned) -> tuple[list[Spot], Search]:
         begun = time.monotonic()
@@ -79,7 +83,8 @@ class InitialContext:
         if result.get("refused"):
             return [], Search(name, "failed", _milliseconds(begun), 0, result["refused"])
         spots = list(spots_of(call.tool, result, lambda path: (self.root / path).is_file()))
-        return spots, Search(name, "ok", _milliseconds(begun), len(spots))
+        problem = "the time was up before all files were searched" if _was_cut(result) else ""
+        return spots, Search(name, "ok", _milliseconds(begun), len(spots), problem)
 
 
 def spots_of(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Spot]:
@@ -95,6 +100,10 @@ def spots_of(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterabl
             yield Spot(match["file"], line, *GREP, "grep")
         else:
             yield Spot(match["file"], line, match["similarity"], FUZZY_CONFIDENCE, "fuzzy")
+
+
+def _was_cut(result: Json) -> bool:
+    return bool(result.get("timed_out"))
 
 
 def _milliseconds(begun: float) -> int:

@@ -23,10 +23,16 @@ def merged(pieces: Iterable[Piece]) -> list[Piece]:
             scopes[place] = _better(scopes[place], piece) if place in scopes else piece
         else:
             windows.setdefault(piece.file, []).append(piece)
-    joined = [one for of_file in windows.values() for one in _joined(of_file)]
-    whole = [piece for piece in scopes.values() if not _is_inside(piece, scopes.values())]
-    free = [one for one in joined if not _is_told(one, whole)]
-    return sorted([*whole, *free], key=order)
+    of_file: dict[str, list[Piece]] = {}
+    for piece in scopes.values():
+        of_file.setdefault(piece.file, []).append(piece)
+    kept: list[Piece] = []
+    for file in of_file.keys() | windows.keys():
+        inside = of_file.get(file, [])
+        whole = [piece for piece in inside if not _is_inside(piece, inside)]
+        kept += whole
+        kept += [one for one in _joined(windows.get(file, [])) if not _is_told(one, whole)]
+    return sorted(kept, key=order)
 
 
 def fused(semantic: Sequence[Piece], initial: Sequence[Piece]) -> list[Piece]:
@@ -91,10 +97,9 @@ def _union(first: Piece, second: Piece) -> Piece:
 
 
 def _is_inside(piece: Piece, scopes: Iterable[Piece]) -> bool:
-    """Tell whether another scope of the file holds a scope word for word."""
+    """Tell whether another scope of its file holds a scope word for word."""
     return any(
-        other.file == piece.file
-        and other is not piece
+        other is not piece
         and other.start_line <= piece.start_line
         and piece.end_line <= other.end_line
         and len(other.text) > len(piece.text)
@@ -104,12 +109,11 @@ def _is_inside(piece: Piece, scopes: Iterable[Piece]) -> bool:
 
 
 def _is_told(window: Piece, scopes: Iterable[Piece]) -> bool:
-    """Tell whether scopes of the file already hold at least half of a window."""
+    """Tell whether scopes of its file already hold at least half of a window."""
     lines = set(range(window.start_line, window.end_line + 1))
     told = {
         line
         for scope in scopes
-        if scope.file == window.file
         for line in lines.intersection(range(scope.start_line, scope.end_line + 1))
     }
     return 2 * len(told) >= len(lines)

@@ -1,12 +1,14 @@
 """Plan: which searches a message calls for, without asking a model.
 
-What is written as code is looked for exactly: quoted strings, error texts, names, paths. The
-rest is looked for by its most telling words, tolerant of typos.
+What is written as code is looked for exactly: quoted strings, error texts, names. A path is
+looked for by a command that lists files. The rest is looked for by its most telling words,
+tolerant of typos.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -29,6 +31,7 @@ _ERROR = re.compile(
     re.MULTILINE,
 )
 _CHANGING = re.compile(r"0x[0-9a-fA-F]+|\d+|/[\w./-]+|'[^']*'|\"[^\"]*\"")
+_PLAIN_STEP = re.compile(r"(?!\.\.?$)[\w.@+ -]{1,100}")
 _DEFINED = r"\b(?:def|class|func|function|fn|interface|type|struct|enum|trait|module|const)\s+"
 
 
@@ -47,7 +50,9 @@ def planned(message: str) -> list[Planned]:
         *(_exact(text) for text in _said_exactly(message)),
         *_by_names(names[:MOST_NAMES]),
         *(_in_file(path, message, names) for path in paths[:1]),
+        *(_the_file(path) for path in paths[:1]),
     ]
+    found = [call for call in found if call is not None]
     if len(found) < MOST_CALLS and (words := telling_words(message)):
         found.append(Planned("search_files", {"pattern": EVERYWHERE, "query": " ".join(words)}))
     calls: list[Planned] = []
@@ -87,6 +92,17 @@ def _by_names(names: list[str]) -> Iterable[Planned]:
     either = "|".join(dict.fromkeys(last))
     yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": rf"{_DEFINED}({either})\b"})
     yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": rf"\b({either})\b"})
+
+
+def _the_file(path: str) -> Planned | None:
+    """Return a command that lists the file which a path means, or None if it is no plain path."""
+    steps = [step for step in path.replace("\\", "/").split("/") if step not in ("", ".")]
+    if not steps or not all(map(_PLAIN_STEP.fullmatch, steps)):
+        return None
+    if path.startswith("/"):
+        steps = steps[-2:]  # the project may lie anywhere
+    glob = shlex.quote("/".join(["**", *steps]))
+    return Planned("run_command", {"command": f"rg --files --sort path -g {glob} | head -n 5"})
 
 
 def _in_file(path: str, message: str, names: list[str]) -> Planned | None:

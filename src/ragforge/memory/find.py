@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import SUMMARY_CONFIDENCE, Match, MemoryHit, SummaryHit, WordsFound
+from ragforge.domain.hits import (
+    SUMMARY_CONFIDENCE,
+    Match,
+    MemoryHit,
+    SummaryHit,
+    TurnHit,
+    WordsFound,
+)
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
 from ragforge.domain.vectors import Vector
 from ragforge.memory.recall import MEANING_WEIGHT, Recall, signals
@@ -40,19 +48,28 @@ async def search_conversation_history(
         recall.words(query, where, max_results),
         recall.meaning(query) if semantic else _nothing(),
     )
-    hits: list[MemoryHit] = []
-    if include_turns:
+
+    async def turns() -> list[TurnHit]:
         found = await recall.found_turns(by_words, meaning, where, max_results, min_score)
-        hits += await recall.read(found)
-    if levels:
-        summaries = await _summaries(recall, query, by_words, meaning, where, levels, max_results)
-        hits += [hit for hit in summaries if hit.score >= min_score]
+        return await recall.read(found)
+
+    spoken, summaries = await asyncio.gather(
+        turns() if include_turns else _none(),
+        _summaries(recall, query, by_words, meaning, where, levels, max_results)
+        if levels
+        else _none(),
+    )
+    hits: list[MemoryHit] = [*spoken, *(hit for hit in summaries if hit.score >= min_score)]
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
     return hits[:max_results]
 
 
 async def _nothing() -> None:
     return None
+
+
+async def _none() -> list[Any]:
+    return []
 
 
 async def _summaries(

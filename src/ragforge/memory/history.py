@@ -78,7 +78,8 @@ class History:
         """Yield turns, the newest first, reading no more of them than are asked for."""
         left_out = set(without)
         # Turns that were deleted leave gaps: there are no fewer than this after the count.
-        first = (await self.store.conversations.get(conversation_id)).turn_count - PAGE
+        page = PAGE
+        first = (await self.store.conversations.get(conversation_id)).turn_count - page
         last: int | None = None
         while last is None or last >= 0:
             messages = await self.store.conversations.messages(
@@ -87,4 +88,5 @@ class History:
             for turn in reversed(messages_to_turns(messages)):
                 if turn.uuid not in left_out:
                     yield turn
-            first, last = first - PAGE, first - 1
+            page *= 2  # whoever wants more than these wants many
+            first, last = first - page, first - 1

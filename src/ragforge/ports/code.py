@@ -157,6 +157,9 @@ class CodeStore(Protocol):
         no words in a name: then any file may hold it.
         """
 
+    async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
+        """Return which of the words `by_words` would find something for in a project's code."""
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:

@@ -33,14 +33,22 @@ class Root:
         Nothing need be there. Raises OutsideProject, or InputError if no file can be
         called so.
         """
+        real = self.real(path)
+        return "" if real == self.path else os.path.relpath(real, self.path).replace(os.sep, "/")
+
+    def real(self, path: str, seen_from: str | None = None) -> str:
+        """Return where a path leads, absolute and without links; it may be seen from inside.
+
+        Raises OutsideProject, or InputError if no file can be called so.
+        """
         try:
             os.fsencode(path)
-            real = os.path.realpath(os.path.join(self.path, path))
+            real = os.path.realpath(os.path.join(seen_from or self.path, path))
         except (ValueError, OSError) as error:
             raise InputError(f"{path!r} cannot be a path: {error}.") from error
         if not self.holds(real):
             raise OutsideProject(path)
-        return "" if real == self.path else os.path.relpath(real, self.path).replace(os.sep, "/")
+        return real
 
     def holds(self, real: str) -> bool:
         """Tell whether an absolute path without links is the root or below it."""

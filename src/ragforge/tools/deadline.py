@@ -17,7 +17,8 @@ class Deadline:
     """A point in time that a caller who gives up moves to now."""
 
     def __init__(self, seconds: float) -> None:
-        self._at = time.monotonic() + seconds
+        self.begun = time.monotonic()
+        self._at = self.begun + seconds
 
     @property
     def left(self) -> float:

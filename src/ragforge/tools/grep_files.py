@@ -35,11 +35,13 @@ class GrepArguments(Arguments):
     )
 
 
-def grep_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def grep_tool(
+    workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
+) -> Tool:
     """Return grep_files for a model."""
 
     async def call(given: GrepArguments) -> Matches:
-        return await grep_files(workspace, given)
+        return await grep_files(workspace, given, seconds)
 
     return as_tool(NAME, GrepArguments, call, fixed=fixed)
 

@@ -67,6 +67,7 @@ class Listing:
         self._known: dict[str, Directory] = {}
         self._above = Ignore()
         self._all: Selection | None = None
+        self._looked = 0.0  # when somebody last began to look at all directories
         self._selections: dict[tuple[str, bool], Selection] = {}
 
     def select(self, pattern: str, deadline: Deadline, searched: bool = True) -> Selection:
@@ -78,7 +79,7 @@ class Listing:
         pattern = self._relative(pattern)
         glob = compile_glob(pattern)
         with self._lock:
-            everything = current = self._refresh(deadline)
+            everything = current = self._current(deadline)
             if not searched:
                 others = [path for node in self._known.values() for path in node.others]
                 everything = Selection(sorted([*current.files, *others]), current.complete)
@@ -131,6 +132,15 @@ class Listing:
         if rules != self._above:
             self._above = rules
         return self._above  # the same object as long as it says the same
+
+    def _current(self, deadline: Deadline) -> Selection:
+        """Return all files as they are after a call began; one look serves all that wait for it."""
+        if self._all is not None and self._looked > deadline.begun:
+            return self._all
+        began = time.monotonic()
+        found = self._refresh(deadline)
+        self._looked = began
+        return found
 
     def _refresh(self, deadline: Deadline) -> Selection:
         """Look at all directories, level by level, so that a limit cuts off what lies deepest."""

@@ -28,6 +28,8 @@ MANY_LINES = 20_000
 AT_ONCE = 2_000
 """Words that stand in so many places together are looked for together."""
 WORDS_AT_ONCE = 500
+NAMES_AT_ONCE = 1_000
+"""After so many names of files the time is looked at."""
 
 
 class SearchArguments(Arguments):
@@ -44,11 +46,13 @@ class SearchArguments(Arguments):
     )
 
 
-def search_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def search_tool(
+    workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
+) -> Tool:
     """Return search_files for a model."""
 
     async def call(given: SearchArguments) -> Matches:
-        return await search_files(workspace, given)
+        return await search_files(workspace, given, seconds)
 
     return as_tool(NAME, SearchArguments, call, fixed=fixed)
 
@@ -121,7 +125,10 @@ class _Search:
         names = {path: path if whole else path.rpartition("/")[2] for path in self.files}
         words = {word for name in names.values() for word in fuzzy.WORD.findall(name)}
         likeness = fuzzy.likeness(self.query, words, self.given.threshold)
-        for path, name in names.items() if likeness else ():
+        for number, (path, name) in enumerate(names.items() if likeness else ()):
+            if number % NAMES_AT_ONCE == 0 and self.deadline.has_passed:
+                self._note(in_time=False)
+                return
             self._add(Line(path, 1, path, 0, 0), name, len(path) - len(name), likeness, True)
 
     @property

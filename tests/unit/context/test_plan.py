@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.context.plan import Planned, planned, telling_words
+from ragforge.tools.command.decide import decide
+from ragforge.tools.command.plan import Allowed
 
 
 def regexes(message: str) -> list[str]:
@@ -40,6 +42,31 @@ def test_a_path_narrows_the_search_to_its_file() -> None:
     assert any(call.arguments["pattern"] == "**/worker.py" for call in calls)
 
 
+@pytest.mark.parametrize(
+    ("message", "glob"),
+    [
+        ("Explain src/app/worker.py", "'**/src/app/worker.py'"),
+        ("Explain ./src/worker.py", "'**/src/worker.py'"),
+        ("Explain /home/me/shop/src/worker.py", "'**/src/worker.py'"),
+    ],
+)
+def test_a_path_is_looked_for_by_a_command_that_lists_files(message: str, glob: str) -> None:
+    [command] = [
+        call.arguments["command"] for call in planned(message) if "command" in call.arguments
+    ]
+    assert command == f"rg --files --sort path -g {glob} | head -n 5"
+
+
+def test_the_name_of_a_file_is_not_taken_for_a_name_in_code() -> None:
+    assert not any(r"\b(py)\b" in regex for regex in regexes("What does src/cart.py do?"))
+
+
+def test_a_message_of_many_parts_gets_several_kinds_of_searches() -> None:
+    calls = planned("Why is the retry in src/worker.py not counted? OSError: the lease has ended")
+    assert len(calls) == 3
+    assert {call.tool for call in calls} == {"grep_files", "run_command"}
+
+
 def test_plain_words_are_looked_for_with_typos_allowed() -> None:
     [call] = planned("how does authentification of customers work")
     assert call == Planned(
@@ -67,3 +94,13 @@ def test_any_message_gives_at_most_three_searches_with_valid_patterns(message: s
     for call in calls:
         if call.tool == "grep_files":
             re.compile(str(call.arguments["regex"]))
+
+
+@given(
+    st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=9), min_size=1, max_size=4)
+)
+def test_a_command_for_a_path_is_always_read_only(steps: list[str]) -> None:
+    for call in planned(f"Explain {'/'.join(steps)}.py"):
+        if call.tool == "run_command":
+            decision = decide(str(call.arguments["command"]), "/")
+            assert isinstance(decision, Allowed), decision

@@ -86,14 +86,17 @@ async def test_a_failed_job_is_not_due_before_its_time(store: Store) -> None:
 
 
 async def test_a_long_job_keeps_its_lease(store: Store) -> None:
+    over = asyncio.Event()
+
     async def slow(_: Json) -> None:
-        await asyncio.sleep(0.5)
+        await over.wait()
 
     await store.jobs.enqueue([NewJob("k", "slow")])
-    first = asyncio.create_task(worker(store, lease=0.2, slow=slow).drain())
-    await asyncio.sleep(0.35)
+    first = asyncio.create_task(worker(store, lease=3, slow=slow).drain())
+    await asyncio.sleep(4)  # longer than one lease, and shorter than one that was prolonged
 
     assert await worker(store, slow=slow).drain() == 0
+    over.set()
     assert await first == 1
     assert (await store.jobs.get("k")).status == "done"
 

@@ -13,7 +13,7 @@ from ragforge.brain.walk import walk
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
-from ragforge.tools.listing import LIMITS, Directory, Listing
+from ragforge.tools.listing import LIMITS, Directory, Listing, Selection
 from tests.unit.tools.conftest import write
 
 LONG_AGO = (1_600_000_000, 1_600_000_000)
@@ -128,3 +128,26 @@ def test_time_that_is_up_gives_what_was_seen(root: Path) -> None:
     selection = Listing(Root.at(root)).select("**", Deadline(0))
 
     assert not selection.complete
+
+
+def test_calls_that_began_before_a_look_share_it_and_later_ones_look_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").touch()
+    listing = Listing(Root.at(tmp_path))
+    looks = []
+    refresh = Listing._refresh
+
+    def counted(self: Listing, deadline: Deadline) -> Selection:
+        looks.append(deadline)
+        return refresh(self, deadline)
+
+    monkeypatch.setattr(Listing, "_refresh", counted)
+    together = [Deadline(60) for _ in range(3)]
+    found = [listing.select("**", deadline).files for deadline in together]
+    (tmp_path / "b.txt").touch()
+    later = listing.select("**", Deadline(60)).files
+
+    assert found == [["a.txt"]] * 3
+    assert later == ["a.txt", "b.txt"]
+    assert len(looks) == 2

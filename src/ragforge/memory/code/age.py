@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -29,10 +30,26 @@ class Aged:
 
 async def age_of(store: Store, project_path: str, hit: MemoryHit) -> list[Aged]:
     """Tell what has changed since something that was found was said or summarised."""
-    if hit.type == "summary":
-        return await age_of_summary(store, project_path, hit.summary.uuid)
-    ids = [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
-    return await age_of_turn(store, project_path, ids)
+    return (await ages_of(store, project_path, [hit]))[0]
+
+
+async def ages_of(store: Store, project_path: str, hits: Sequence[MemoryHit]) -> list[list[Aged]]:
+    """Tell it of several; what turns are about is asked for once, and not again of each."""
+    spoken = {
+        hit.turn.uuid: [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
+        for hit in hits
+        if hit.type == "turn"
+    }
+    ids = [message for messages in spoken.values() for message in messages]
+    references = await store.conversations.references_of(ids) if ids else {}
+
+    async def age(hit: MemoryHit) -> list[Aged]:
+        if hit.type == "summary":
+            return await age_of_summary(store, project_path, hit.summary.uuid)
+        about = [one for message in spoken[hit.turn.uuid] for one in references.get(message, ())]
+        return await _aged(store, project_path, (), about)
+
+    return list(await asyncio.gather(*map(age, hits)))
 
 
 async def age_of_turn(store: Store, project_path: str, message_ids: Sequence[str]) -> list[Aged]:

@@ -129,7 +129,7 @@ async def _path(
 
 def names_in(text: str) -> list[str]:
     """Return the words of a text that are meant as names of code, each once."""
-    paths = set(paths_in(text))
+    paths = {name for path in paths_in(text) for name in (path, re.split(r"[/\\]", path)[-1])}
     hits = (next(filter(None, hit.groups())) for hit in _CODE_NAME.finditer(text))
     return [name for name in dict.fromkeys(hits) if name not in paths][:MOST_NAMES]
 

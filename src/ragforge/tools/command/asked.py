@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from pydantic import Field
 
@@ -15,7 +14,6 @@ from ragforge.tools.command.decide import decide
 from ragforge.tools.command.freely import run_freely
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandResult, CommandRunner
-from ragforge.tools.command.tool import as_json
 from ragforge.tools.confine import Root
 from ragforge.tools.permit import Permit, Wish
 from ragforge.tools.tool import Arguments, as_tool
@@ -47,21 +45,11 @@ class CommandArguments(Arguments):
     timeout: float | None = Field(None, gt=0, description="Seconds; 120 if missing")
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """A result as the model gets to see it."""
-
-    result: CommandResult
-
-    def to_json(self) -> dict[str, object]:
-        return as_json(self.result)
-
-
 def command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[str]) -> Tool:
     """Return run_command for a model that may ask the user; `hidden` variables it never sees."""
 
-    async def call(given: CommandArguments) -> _Told:
-        return _Told(await run_command(runner, permit, hidden, given))
+    async def call(given: CommandArguments) -> CommandResult:
+        return await run_command(runner, permit, hidden, given)
 
     prompts = "ragforge.tools.command.prompts"
     return as_tool(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ragforge.errors import InputError
 from ragforge.tools.command import shell
 from ragforge.tools.command.git.check import check_git
 from ragforge.tools.command.paths import Place, directory, shown
 from ragforge.tools.command.plan import Allowed, Decision, NotAllowed, Refused, Stage, Step
 from ragforge.tools.command.programs import PROGRAMS
+from ragforge.tools.confine import Root
 
 
 def decide(line: str, project_root: str, cwd: str | None = None) -> Decision:
@@ -28,10 +29,11 @@ def decide(line: str, project_root: str, cwd: str | None = None) -> Decision:
 
 
 def _place(project_root: str, cwd: str | None) -> Place:
-    root = os.path.realpath(project_root)
-    if not os.path.isdir(root):
-        raise NotAllowed(f"the project {shown(project_root)} is not a directory")
-    return Place(root, directory(Place(root, root), cwd or "."))
+    try:
+        root = Root.at(project_root)
+    except InputError:
+        raise NotAllowed(f"the project {shown(project_root)} is not a directory") from None
+    return Place(root, directory(Place(root, root.path), cwd or "."))
 
 
 def _steps(place: Place, pipelines: tuple[shell.Pipeline, ...]) -> Iterator[Step]:

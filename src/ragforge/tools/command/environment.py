@@ -6,7 +6,7 @@ import os
 import sys
 import sysconfig
 
-from ragforge.tools.command.paths import is_inside
+from ragforge.tools.confine import Root
 
 TRUSTED_DIRECTORIES = (
     "/usr/bin",
@@ -23,7 +23,7 @@ def find_program(name: str, root: str) -> str | None:
     """Return the path of a program in a trusted directory, never one from the project."""
     for folder in TRUSTED_DIRECTORIES:
         path = os.path.join(folder, name)
-        if _is_program(path) and not is_inside(root, os.path.realpath(path)):
+        if _is_program(path) and not Root(root).holds(os.path.realpath(path)):
             return path
     if name in _OURS:
         path = os.path.join(sysconfig.get_path("scripts"), name)

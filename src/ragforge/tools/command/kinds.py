@@ -56,11 +56,11 @@ def pathspec_text(place: Place, word: Word) -> str:
     return word.text
 
 
-_WIDE = re.compile(r"%[^A-Za-z%]*(\d{5}|\*)")
+_WIDE = re.compile(r"%[^A-Za-z%]*(\d{5}|\*)|%w?\([^)]*\d{5}")
 
 
 def layout(place: Place, word: Word) -> str:
-    """A format; widths of many digits would make a line of gigabytes."""
+    """A format, also of dates; widths of many digits would make a line of gigabytes."""
     if _WIDE.search(word.text):
         raise NotAllowed(f"the format {shown(word.text)} has a width that is too large")
     return word.text

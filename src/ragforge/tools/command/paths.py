@@ -8,24 +8,23 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ragforge.errors import InputError, OutsideProject
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
+from ragforge.tools.confine import Root
 
 MAX_EXPANDED = 5_000
+MAX_LISTED = 50_000
+"""So many names are looked at for one pattern."""
 _SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The project and the directory in it where a command runs; both are real paths."""
+    """The project and the directory in it where a command runs, a real path."""
 
-    root: str
+    root: Root
     cwd: str
-
-
-def is_inside(root: str, path: str) -> bool:
-    """Tell whether a real path is the root or below it."""
-    return path == root or path.startswith(root if root.endswith(os.sep) else root + os.sep)
 
 
 def shown(text: str) -> str:
@@ -40,21 +39,26 @@ def check_path(place: Place, text: str) -> None:
     """
     if text == "/dev/null":
         return
-    real = os.path.realpath(os.path.join(place.cwd, text))
-    if not is_inside(place.root, real):
-        raise NotAllowed(f"{shown(text)} is outside the project")
     try:
-        mode = os.stat(real).st_mode
-    except (OSError, ValueError):
+        mode = os.stat(_real(place, text)).st_mode
+    except OSError:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise NotAllowed(f"{shown(text)} is neither a file nor a directory")
 
 
+def _real(place: Place, text: str) -> str:
+    try:
+        return place.root.real(text, place.cwd)
+    except OutsideProject:
+        raise NotAllowed(f"{shown(text)} is outside the project") from None
+    except InputError:
+        raise NotAllowed(f"{shown(text)} cannot be a path") from None
+
+
 def directory(place: Place, text: str) -> str:
     """Return the real path of a directory inside the project. Raises NotAllowed."""
-    check_path(place, text)
-    real = os.path.realpath(os.path.join(place.cwd, text))
+    real = _real(place, text)
     if not os.path.isdir(real):
         raise NotAllowed(f"{shown(text)} is not a directory")
     return real
@@ -80,36 +84,53 @@ def expanded(place: Place, word: Word) -> list[str]:
 def _matches(place: Place, pattern: str) -> Iterator[str]:
     start = "/" if pattern.startswith("/") else ""
     parts = [part for part in pattern.split("/") if part]
-    for count, name in enumerate(_below(place, start, parts)):
+    end = "/" if pattern.endswith("/") else ""
+    for count, name in enumerate(_Expansion(place, pattern).below(start, parts)):
         if count >= MAX_EXPANDED:
             raise NotAllowed(f"{shown(pattern)} matches more than {MAX_EXPANDED} files")
-        yield name
+        if not end or os.path.isdir(os.path.join(place.cwd, name)):
+            yield f"{name}{end}"
 
 
-def _below(place: Place, prefix: str, parts: list[str]) -> Iterator[str]:
-    if not parts:
-        yield prefix.rstrip("/") or prefix
-        return
-    part, *rest = parts
-    if not any(character in part for character in "*?["):
-        plain = re.sub(r"\\(.)", r"\1", part)
-        if os.path.lexists(os.path.join(place.cwd, prefix, plain)):
-            yield from _below(place, f"{prefix}{plain}/", rest)
-        return
-    folder = os.path.realpath(os.path.join(place.cwd, prefix))
-    if not is_inside(place.root, folder):
-        raise NotAllowed(f"{shown(prefix or '.')} is outside the project")
-    try:
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries)
-    except OSError:
-        return
-    matches = _compiled(part)
-    for name in names:
-        if name.startswith(".") and not part.startswith((".", "\\.")):
-            continue
-        if matches.fullmatch(name) and (not rest or os.path.isdir(os.path.join(folder, name))):
-            yield from _below(place, f"{prefix}{name}/", rest)
+class _Expansion:
+    """One pattern at work; in a large tree it is given up rather than waited for."""
+
+    def __init__(self, place: Place, pattern: str) -> None:
+        self._place = place
+        self._pattern = pattern
+        self._listed = 0
+
+    def below(self, prefix: str, parts: list[str]) -> Iterator[str]:
+        """Yield the names that begin with a prefix and match the parts behind it."""
+        if not parts:
+            yield prefix.rstrip("/") or prefix
+            return
+        part, *rest = parts
+        if not any(character in part for character in "*?["):
+            plain = re.sub(r"\\(.)", r"\1", part)
+            if os.path.lexists(os.path.join(self._place.cwd, prefix, plain)):
+                yield from self.below(f"{prefix}{plain}/", rest)
+            return
+        folder = _real(self._place, prefix or ".")
+        matches = _compiled(part)
+        for name in self._names(folder):
+            if name.startswith(".") and not part.startswith((".", "\\.")):
+                continue
+            if matches.fullmatch(name) and (not rest or os.path.isdir(os.path.join(folder, name))):
+                yield from self.below(f"{prefix}{name}/", rest)
+
+    def _names(self, folder: str) -> list[str]:
+        names = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    names.append(entry.name)
+                    self._listed += 1
+                    if self._listed > MAX_LISTED:
+                        raise NotAllowed(f"{shown(self._pattern)} would look at too many files")
+        except OSError:
+            return []
+        return sorted(names)
 
 
 def _compiled(part: str) -> re.Pattern[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import resource
 import signal
 import sys
 import time
@@ -125,6 +124,8 @@ def _limit(process_id: int, memory: int) -> None:
     """
     if sys.platform != "linux":
         return
+    import resource  # Windows has none
+
     for what, most in (
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_FSIZE, MAX_TEMPORARY_FILE),

@@ -8,9 +8,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ragforge.domain.text import Json
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.environment import GIT_SETTINGS, find_program, variables
 from ragforge.tools.command.git.repository import View, view
@@ -43,6 +44,13 @@ class CommandResult:
     timed_out: bool = False
     truncated: bool = False
     refused: str | None = None
+
+    def to_json(self) -> Json:
+        """Return it as a model gets to see it; `refused` only where it was."""
+        told: dict[str, Json] = asdict(self)
+        if self.refused is None:
+            del told["refused"]
+        return told
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ _REASONS = {
     "while_statement": "it has a loop",
     "if_statement": "it has a condition",
     "case_statement": "it has a condition",
-    "test_command": "it has a test in brackets",
+    "[[": "it has a test in double brackets",
     "negated_command": "it negates a command",
     "declaration_command": "it declares a variable",
     "unset_command": "it unsets a variable",
@@ -185,6 +185,8 @@ class _Reader:
         yield self._command(node)
 
     def _command(self, node: Node) -> Simple:
+        if node.type == "test_command":
+            return self._test(node)
         if node.type != "command":
             raise _off_list(node)
         self._check_gaps(node, node.start_byte, node.end_byte)
@@ -193,6 +195,24 @@ class _Reader:
             raise _off_list(first)
         (name,) = self._children(first, 1)
         return Simple((self._word(name), *(self._word(argument) for argument in arguments)))
+
+    def _test(self, node: Node) -> Simple:
+        """Return `[ … ]` as the program it is short for; which questions it may ask is not ours."""
+        opening, *inner, closing = node.children
+        if (opening.type, closing.type) != ("[", "]"):
+            raise _off_list(opening)
+        self._check_gaps(node, node.start_byte, node.end_byte)
+        return Simple((Word("test"), *(word for part in inner for word in self._tested(part))))
+
+    def _tested(self, node: Node) -> Iterator[Word]:
+        if node.type in ("unary_expression", "binary_expression"):
+            self._check_gaps(node, node.start_byte, node.end_byte)
+            for child in node.children:
+                yield from self._tested(child)
+        elif node.type in ("!", "=", "==", "!=", "test_operator") and not node.children:
+            yield Word(self._text(node))
+        else:
+            yield self._word(node)
 
     def _with_redirect(self, command: Simple, node: Node) -> Simple:
         if node.type != "file_redirect":
@@ -204,7 +224,9 @@ class _Reader:
             return replace(command, errors_to="nowhere" if command.silent else "stdout")
         if text in (">/dev/null", "1>/dev/null") and command.errors_to != "stdout":
             return replace(command, silent=True)
-        raise NotAllowed("it redirects; only 2>/dev/null, 2>&1 and >/dev/null are allowed")
+        if text == "&>/dev/null":
+            return replace(command, silent=True, errors_to="nowhere")
+        raise NotAllowed("it redirects; only to /dev/null, and 2>&1, are allowed")
 
     def _word(self, node: Node) -> Word:
         pieces = [(node, *self._piece(node))] if node.type != "concatenation" else []

@@ -19,7 +19,7 @@ def _words(text: str) -> set[str]:
 
 
 PROGRAMS = _words(
-    "strings type ls cat head tail wc grep egrep fgrep rg find fd fdfind sort uniq cut tr nl tac "
+    "[ strings type ls cat head tail wc grep egrep fgrep rg find fd fdfind sort uniq cut tr nl tac "
     "rev "
     "column paste join fold fmt expand unexpand comm md5sum sha1sum sha224sum sha256sum "
     "sha384sum sha512sum b2sum shasum cksum sum base64 xxd od hexdump echo printf seq true "
@@ -63,7 +63,7 @@ GIT = _words(
     "name-rev merge-base cherry show-ref show-branch for-each-ref symbolic-ref count-objects "
     "check-ignore check-attr stash reflog worktree config version"
 )
-HARMLESS = re.compile(r"((?<!\S)2>&1|(?<![>&|<])[12]?>\s*/dev/null)(?=$|[\s;|&>])")
+HARMLESS = re.compile(r"((?<!\S)2>&1|(?<![>&|<])[12&]?>\s*/dev/null)(?=$|[\s;|&>])")
 SED = re.compile(
     r"(?:[\s;}]*(?:(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/[IM]*|\\([^\w\s\\])(?:\\.|(?!\1)[^\\\n])*\1"
     r"[IM]*)\s*(?:,\s*(?:[+~]?\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/[IM]*|"
@@ -212,7 +212,9 @@ def _in_git(words: list[str]) -> list[str]:
     position = 0
     while position < len(words) and words[position].startswith("-"):
         if words[position] == "-c":
-            if not re.fullmatch(r"(color\.\w+|core\.quote[pP]ath)=\w+", words[position + 1]):
+            if not re.fullmatch(
+                r"(color\.\w+|core\.quote[pP]ath)=\w+|core\.pager=cat", words[position + 1]
+            ):
                 return [f"git -c {words[position + 1]}"]
             position += 1
         elif words[position] in ("-C", "--git-dir", "--work-tree", "-p", "--exec-path"):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.tools.command import paths
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed, Refused
 from tests.unit.tools.command.allowed_lines import ALLOWED
@@ -101,6 +102,32 @@ def test_unquoted_patterns_are_expanded_inside_the_project(project: Path) -> Non
     assert runs("cat '*.txt'", project) == [["cat", "--", "*.txt"]]
     assert runs("cat nothing*", project) == [["cat", "--", "nothing*"]]
     assert runs("cat \\*.txt", project) == [["cat", "--", "*.txt"]]
+
+
+def test_a_pattern_with_a_slash_at_its_end_means_directories(project: Path) -> None:
+    assert runs("ls -d */", project) == [["ls", "-d", "--", "src/"]]
+
+
+def test_a_pattern_that_would_look_at_very_many_files_is_refused(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "MAX_LISTED", 3)
+    assert reason("ls *", project) == "'*' would look at too many files"
+    assert reason("ls s*/x*", project).endswith("too many files")
+    assert runs("ls src/*", project)
+
+
+def test_brackets_are_a_test(project: Path) -> None:
+    assert runs("[ -f a.txt ]", project) == [["test", "-f", "a.txt"]]
+    assert runs("[ ! a.txt -nt b.txt ]", project) == [["test", "!", "a.txt", "-nt", "b.txt"]]
+    assert "outside" in reason("[ -f ../secret ]", project)
+    assert "outside" in reason("[ a.txt -ef ../secret ]", project)
+
+
+def test_a_setting_is_asked_for_however_that_is_written(project: Path) -> None:
+    asked = [["git", "config", "--get", "user.name"]]
+    for line in ("git config user.name", "git config get user.name", "git config --get user.name"):
+        assert runs(line, project) == asked
 
 
 def test_a_pattern_is_not_expanded_where_a_program_wants_a_pattern(project: Path) -> None:

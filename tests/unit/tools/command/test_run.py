@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ragforge.errors import InputError
 from ragforge.tools.command import environment, run
 from ragforge.tools.command.run import CommandResult, CommandRunner, Limits
 from ragforge.tools.command.tool import run_command_tool
@@ -255,8 +256,9 @@ async def test_the_tool_returns_results_and_reasons_as_data(project: Path) -> No
     }
     assert done["stdout"] == "hi\n"
     assert "not on the list" in (await tool.run({"command": "rm x"}))["refused"]
-    assert "command" in (await tool.run({}))["refused"]
-    assert "timeout" in (await tool.run({"command": "ls", "timeout": -1}))["refused"]
+    for wrong, named in (({}, "command"), ({"command": "ls", "timeout": -1}, "timeout")):
+        with pytest.raises(InputError, match=named):
+            await tool.run(wrong)
 
 
 async def test_every_allowed_kind_of_line_can_really_run(project: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -140,6 +141,11 @@ class Scopes:
         expression = f"words_source:({words.any_of([word for [word] in wanted])})"
         rows = await self._database.column(query, expression=expression, project=project_id)
         return set(rows)
+
+    async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
+        where = CodeFilter(project_id)
+        found = await asyncio.gather(*(self.by_words(word, where, 1) for word in asked))
+        return {word for word, matches in zip(asked, found, strict=True) if matches}
 
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0

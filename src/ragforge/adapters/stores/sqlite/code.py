@@ -318,6 +318,19 @@ class SqliteCode:
         bindings = (f"source : ({any_of})", project_id)
         return await self._database.read(lambda c: set(column(c, statement, bindings)))
 
+    async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
+        table = scope_rows.index_of(sections=False)
+        key = words.key("p", project_id)
+
+        def work(connection: apsw.Connection) -> set[str]:
+            return {
+                word
+                for word in asked
+                if words.are_there(connection, table, self._tokeniser.query(word), key)
+            }
+
+        return await self._database.read(work)
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where
+from ragforge.adapters.stores.sqlite.sql import Where, value
 from ragforge.ports.words import Tokeniser
 
 
@@ -75,6 +75,15 @@ def search(
             ORDER BY score DESC, o.id LIMIT ?"""
         bindings = (expression, *where.bindings, limit)
     return connection.execute(statement, bindings)
+
+
+def are_there(connection: apsw.Connection, table: str, words: list[str], key: str) -> bool:
+    """Tell whether any text under a key holds any of the words; the first found will do."""
+    if not words:
+        return False
+    either = " OR ".join(f'"{word}"' for word in words)
+    statement = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1"
+    return value(connection, statement, (f'keys : "{key}" AND ({either})',)) is not None
 
 
 def made_by(connection: apsw.Connection) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
 from ragforge.tools.command.options import listed, read_options
-from ragforge.tools.command.paths import Place, is_inside, shown
+from ragforge.tools.command.paths import Place, shown
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
@@ -19,7 +19,7 @@ _GLOBAL = listed(
 # The only settings a line may bring along: how names and colours are shown.
 _SETTINGS = re.compile(
     r"(color\.(ui|branch|diff|grep|status)=(always|never|auto|true|false)"
-    r"|core\.quote[pP]ath=(on|off|true|false))"
+    r"|core\.quote[pP]ath=(on|off|true|false)|core\.pager=cat)"
 )
 
 
@@ -75,7 +75,7 @@ def _check_directory(place: Place, text: str) -> None:
 def _check_repository(place: Place) -> None:
     """Refuse to run in a repository inside the project's: its configuration is a stranger's."""
     folder = place.cwd
-    while folder != place.root and is_inside(place.root, folder):
+    while folder != place.root.path and place.root.holds(folder):
         is_bare = all(os.path.lexists(os.path.join(folder, n)) for n in ("HEAD", "objects", "refs"))
         if is_bare or os.path.lexists(os.path.join(folder, ".git")):
             raise NotAllowed("the directory belongs to another repository inside the project")

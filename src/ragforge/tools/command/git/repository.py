@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ragforge.tools.command.environment import GIT_SETTINGS, git_variables, variables
-from ragforge.tools.command.paths import is_inside
 from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.confine import Root
 
 _SMALL = 1_000_000
+_LOG = 20_000_000
 _SECONDS = 10
 _HEAD = re.compile(rb"(ref: refs/[^\0\n]{1,500}|[0-9a-f]{40}|[0-9a-f]{64})\n?")
 _STATES = (
@@ -93,10 +94,9 @@ class View:
         """Tell whether the index names files behind links that lead out of the project."""
         names = self.listed("ls-files", "-z", "--full-name", ":/")
         folders = {os.path.dirname(os.fsdecode(name)) for name in names}
-        return any(
-            not is_inside(self.root, os.path.realpath(os.path.join(self.root, folder)))
-            for folder in folders
-        )
+        root = Root(self.root)
+        real = (os.path.realpath(os.path.join(self.root, folder)) for folder in folders)
+        return not all(map(root.holds, real))
 
 
 def find(git: str, root: str, home: str) -> Found:
@@ -121,7 +121,7 @@ def find(git: str, root: str, home: str) -> Found:
         text = _small(os.path.join(git_dir, "commondir")).decode(errors="replace").strip()
         common_dir = os.path.realpath(os.path.join(git_dir, text))
     area: tuple[str, ...] = (root,)
-    if not is_inside(root, git_dir) or not is_inside(root, common_dir):
+    if not all(map(Root(root).holds, (git_dir, common_dir))):
         if not _points_back(git, root, home, git_dir, common_dir):
             raise NotAllowed("the project's .git leads to a repository outside the project")
         area = (root, common_dir)
@@ -146,7 +146,7 @@ def _check_area(found: Found) -> None:
     """Refuse links inside the repository, and borrowed objects, that lead out of it."""
     for path in _parts(found):
         real = os.path.realpath(path)
-        if not any(is_inside(folder, real) for folder in found.area):
+        if not any(Root(folder).holds(real) for folder in found.area):
             raise NotAllowed("the repository's directory has links that lead out of the project")
 
 
@@ -192,11 +192,12 @@ def view(git: str, root: str, home: str, folder: str) -> View:
     _write(os.path.join(git_dir, "config"), _configuration(git, found, home).encode())
     for name in ("objects", "refs", "packed-refs", "worktrees", "reftable", "logs/refs"):
         _link(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
-    _link(os.path.join(found.git_dir, "logs/HEAD"), os.path.join(git_dir, "logs/HEAD"))
+    # git takes a link there for no log at all, and HEAD@{1} for that of the branch.
+    _copy(os.path.join(found.git_dir, "logs/HEAD"), os.path.join(git_dir, "logs/HEAD"), _LOG)
     for name in ("shallow", "info/exclude"):
-        _copy_small(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
+        _copy(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
     for name in (*_STATES, "info/sparse-checkout"):
-        _copy_small(os.path.join(found.git_dir, name), os.path.join(git_dir, name))
+        _copy(os.path.join(found.git_dir, name), os.path.join(git_dir, name))
     for name in ["index", *_shared_indexes(found.git_dir)]:
         source = os.path.join(found.git_dir, name)
         if os.path.isfile(source):
@@ -267,7 +268,7 @@ def _git_output(git: str, arguments: list[str], cwd: str, environment: dict[str,
     return done.stdout
 
 
-def _small(path: str) -> bytes:
+def _small(path: str, most: int = _SMALL) -> bytes:
     """Return the content of a small regular file, not through a link. Raises NotAllowed."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -275,14 +276,14 @@ def _small(path: str) -> bytes:
         raise NotAllowed(f"{os.path.basename(path)} of the repository cannot be read") from error
     with os.fdopen(handle, "rb") as file:
         about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode) or about.st_size > _SMALL:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > most:
             raise NotAllowed(f"{os.path.basename(path)} of the repository is not a small file")
-        return file.read(_SMALL)
+        return file.read(most)
 
 
-def _copy_small(source: str, target: str) -> None:
+def _copy(source: str, target: str, most: int = _SMALL) -> None:
     try:
-        content = _small(source)
+        content = _small(source, most)
     except NotAllowed:
         return
     _write(target, content)

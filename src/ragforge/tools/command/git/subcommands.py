@@ -18,6 +18,7 @@ from ragforge.tools.command.git.options import (
     similarity,
 )
 from ragforge.tools.command.kinds import (
+    layout,
     matching,
     number,
     one_of,
@@ -101,6 +102,11 @@ def _shortlog(place: Place, parsed: Parsed) -> list[str]:
     return words if has_start else ["HEAD", *words]
 
 
+def _stash_show(place: Place, parsed: Parsed) -> list[str]:
+    """Take a stash; what we always give would make git forget that it shows a list of files."""
+    return [*([] if parsed.options else ["--stat"]), *revisions(place, parsed)]
+
+
 _REFLOG_OTHERS = listed("expire delete exists drop list write prune")
 
 
@@ -111,9 +117,14 @@ def _reflog(place: Place, parsed: Parsed) -> list[str]:
 
 
 def _config(place: Place, parsed: Parsed) -> list[str]:
-    if not parsed.has("--get", "--get-all") or len(parsed.operands) != 1:
+    """Take one name, which is asked for, however that is written; with a value it would be set."""
+    names = parsed.operands
+    asked = parsed.has("--get", "--get-all")
+    if not asked and len(names) == 2 and names[0].text == "get":
+        del names[0]
+    if len(names) != 1:
         raise NotAllowed("of git config only `git config --get NAME` is allowed")
-    return [_config_key(place, parsed.operands[0])]
+    return [*([] if asked else ["--get"]), _config_key(place, names[0])]
 
 
 _config_key = matching(
@@ -139,7 +150,8 @@ _blame_options = (
         "--root --porcelain --line-porcelain --incremental --first-parent --reverse "
         "--color-lines --color-by-age --minimal --score-debug --progress --no-progress"
     )
-    | valued(text, "-L --date --since --ignore-rev")
+    | valued(text, "-L --since --ignore-rev")
+    | valued(layout, "--date")
     | maybe(number, "-M -C --abbrev")
 )
 
@@ -315,7 +327,7 @@ SUBCOMMANDS: Mapping[str, Program] = {
     "check-attr": _subcommand(flags("-a -z --all --cached"), revisions_and_paths),
     "stash list": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
     "stash show": _subcommand(
-        DIFF | flags("--include-untracked --only-untracked"), revisions, *_NO_PROGRAMS
+        DIFF | flags("--include-untracked --only-untracked"), _stash_show, *_NO_PROGRAMS
     ),
     "reflog": _subcommand(_LOG, _reflog, "show", *_NO_PROGRAMS, counts=True),
     "reflog show": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),

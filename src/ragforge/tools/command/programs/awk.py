@@ -16,6 +16,7 @@ from ragforge.tools.command.options import (
 from ragforge.tools.command.paths import Place, shown
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
+from ragforge.tools.confine import Root
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\n]+)
@@ -140,7 +141,7 @@ class _Reader:
         return NotAllowed(f"the awk program {shown(self._program)} is not understood")
 
 
-_NOWHERE = Place("", "")
+_NOWHERE = Place(Root(""), "")
 
 
 def _operands(place: Place, parsed: Parsed) -> list[str]:
@@ -155,8 +156,16 @@ def _operands(place: Place, parsed: Parsed) -> list[str]:
     return [words[0].text, *found]
 
 
-_assignment = matching(r"[a-z_]\w*=[^\\]*", "an assignment of a plain value")
+_plain = matching(
+    r"([a-z_]\w*|O?FS|O?RS)=([^\\]|\\[tn])*", "an assignment of a plain value to a plain name"
+)
 _separator = text
+
+
+def _assignment(place: Place, word: Word) -> str:
+    """Take a value for a variable; it may become a format."""
+    return layout(place, Word(_plain(place, word)))
+
 
 PROGRAMS: dict[str, Listed] = {
     "awk": Program(valued(_separator, "-F") | valued(_assignment, "-v"), _operands)

@@ -29,13 +29,15 @@ from ragforge.tools.command.options import (
     texts,
     valued,
 )
-from ragforge.tools.command.paths import Place, as_path, check_path, shown
+from ragforge.tools.command.paths import Place, shown
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
 _size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
 _undashed = matching(r"[^-].*", "a text that does not start with a dash")
 _TESTS = listed("-b -c -d -e -f -g -h -k -L -n -p -r -s -S -u -w -x -z")
+_COMPARES = listed("= == != -eq -ne -lt -le -gt -ge")
+_COMPARES_FILES = listed("-nt -ot -ef")
 
 
 def _diff(place: Place, parsed: Parsed) -> list[str]:
@@ -48,12 +50,15 @@ def _test(place: Place, words: Sequence[Word]) -> list[str]:
     given = list(words)
     negation = ["!"] if given and given[0].text == "!" else []
     given = given[len(negation) :]
-    if len(given) != 2 or given[0].text not in _TESTS:
-        raise NotAllowed("of test only one question about one file is allowed, as in test -f FILE")
-    if given[0].text not in ("-n", "-z"):
-        check_path(place, given[1].text)
-        return [*negation, given[0].text, as_path(given[1].text)]
-    return [*negation, given[0].text, given[1].text]
+    if len(given) == 2 and given[0].text in ("-n", "-z"):
+        return [*negation, given[0].text, given[1].text]
+    if len(given) == 2 and given[0].text in _TESTS:
+        return [*negation, given[0].text, path(place, given[1])]
+    if len(given) == 3 and given[1].text in _COMPARES:
+        return [*negation, *(word.text for word in given)]
+    if len(given) == 3 and given[1].text in _COMPARES_FILES:
+        return [*negation, path(place, given[0]), given[1].text, path(place, given[2])]
+    raise NotAllowed("of test only one question or comparison is allowed, as in test -f FILE")
 
 
 def _date(place: Place, parsed: Parsed) -> list[str]:
@@ -97,7 +102,8 @@ PROGRAMS: dict[str, Listed] = {
         )
         | maybe(when, "--color")
         | valued(one_of("none", "size", "time", "version", "extension", "width"), "--sort")
-        | valued(text, "-I --ignore --hide --time-style --time --format --block-size")
+        | valued(text, "-I --ignore --hide --time --format --block-size")
+        | valued(layout, "--time-style")
         | valued(one_of("slash", "none", "classify", "file-type"), "--indicator-style")
         | valued(number, "-w -T --width"),
         paths,
@@ -115,7 +121,8 @@ PROGRAMS: dict[str, Listed] = {
         )
         | valued(number, "-d --max-depth")
         | valued(_size, "-B -t --block-size --threshold")
-        | valued(text, "--exclude --time-style"),
+        | valued(text, "--exclude")
+        | valued(layout, "--time-style"),
         paths,
     ),
     "df": Program(

@@ -22,7 +22,8 @@ _SPACES = re.compile(r"[ \t]*")
 _BETWEEN = re.compile(r"[ \t\n;]*")
 _LINE = re.compile(r"\d{1,9}(~\d{1,9})?|\$")
 _RANGE_END = re.compile(r"[+~]\d{1,9}")
-_ALONE = frozenset("=dDgGhHnNpPxzF")  # no labels or branches: they could loop for ever
+# No labels, no branches, and no D: they could loop for ever.
+_ALONE = frozenset("=dgGhHnNpPxzF")
 _FLAGS = re.compile(r"[gpiIm0-9M]*")
 _CLEAR_REGEX = re.compile(r"(?:\\.|[^\\\[\n]|\[\^?\]?(?:\[:\w+:\]|\\[^\]\n]|[^\[\]\\\n])*\])*")
 _MAX_DEPTH = 20

@@ -16,6 +16,7 @@ from ragforge.tools.command.kinds import (
     text,
 )
 from ragforge.tools.command.options import (
+    Given,
     Listed,
     Parsed,
     Program,
@@ -40,9 +41,11 @@ def _echo(place: Place, words: Sequence[Word]) -> list[str]:
 
 
 def _printf(place: Place, words: Sequence[Word]) -> list[str]:
-    if not words or words[0].text.startswith("-"):
-        raise NotAllowed("printf needs a format that does not start with a dash")
-    return [layout(place, words[0]), *(word.text for word in words[1:])]
+    dashes = ["--"] if words and words[0].text == "--" else []
+    given = words[len(dashes) :]
+    if not given or (given[0].text.startswith("-") and not dashes):
+        raise NotAllowed("printf needs a format; one that starts with a dash needs -- before it")
+    return [*dashes, layout(place, given[0]), *(word.text for word in given[1:])]
 
 
 def _seq(place: Place, words: Sequence[Word]) -> list[str]:
@@ -55,6 +58,8 @@ def _seq(place: Place, words: Sequence[Word]) -> list[str]:
             out.append(word.text)
         elif word.text == "-s" and remaining:
             out += ["-s", remaining.pop().text]
+        elif word.text == "-f" and remaining:
+            out += ["-f", layout(place, remaining.pop())]
         elif word.text.startswith("-s") and len(word.text) > 2:
             out += ["-s", word.text[2:]]
         elif re.fullmatch(r"-?\d{1,9}(\.\d{1,3})?", word.text):
@@ -75,6 +80,15 @@ def _strings(place: Place, parsed: Parsed) -> list[str]:
     return found
 
 
+def _tail(place: Place, parsed: Parsed) -> list[str]:
+    """Take files; before them `+5` is an old way to write `-n +5`."""
+    first = parsed.before[0].text if parsed.before else ""
+    if not parsed.options and re.fullmatch(r"\+\d{1,9}", first):
+        del parsed.before[0]
+        parsed.options.append(Given("-n", ("-n", first)))
+    return paths(place, parsed)
+
+
 PROGRAMS: dict[str, Listed] = {
     "cat": Program(
         flags(
@@ -92,7 +106,7 @@ PROGRAMS: dict[str, Listed] = {
     "tail": Program(
         flags("-q -v -z --quiet --silent --verbose --zero-terminated")
         | valued(amount, "-n -c --lines --bytes"),
-        paths,
+        _tail,
         counts=True,
     ),
     "wc": Program(flags("-c -l -L -m -w --bytes --chars --lines --max-line-length --words"), paths),
@@ -148,7 +162,9 @@ PROGRAMS: dict[str, Listed] = {
         flags("-b -s --bytes --spaces") | valued(number, "-w --width"), paths, counts=True
     ),
     "fmt": Program(
-        flags("-c -s -t -u --split-only --uniform-spacing") | valued(number, "-w --width"), paths
+        flags("-c -s -t -u --split-only --uniform-spacing") | valued(number, "-w --width"),
+        paths,
+        counts=True,
     ),
     "expand": Program(flags("-i --initial") | valued(ranges, "-t --tabs"), paths),
     "unexpand": Program(flags("-a --all --first-only") | valued(ranges, "-t --tabs"), paths),
