@@ -67,7 +67,7 @@ class Terminal:
             env=dict(environ),
             start_new_session=True,
         )
-        os.close(slave)
+        self._slave = slave  # kept: the settings of a terminal that nobody holds are gone
         os.set_blocking(self._master, False)
 
     async def __aenter__(self) -> Terminal:
@@ -77,6 +77,7 @@ class Terminal:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         await asyncio.to_thread(self.process.wait)
+        os.close(self._slave)
         os.close(self._master)
 
     @property
@@ -118,6 +119,10 @@ class Terminal:
         self.screen.resize(self.screen.lines, columns)
         self._set_size(self.screen.lines, columns)
 
+    def attributes(self) -> list[Any]:
+        """Return the settings of the terminal: whether it shows what is typed, and so on."""
+        return termios.tcgetattr(self._slave)
+
     def _set_size(self, rows: int, columns: int) -> None:
         size = struct.pack("HHHH", rows, columns, 0, 0)
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
@@ -157,15 +162,12 @@ class Terminal:
 
     def read(self) -> bool:
         """Take what the program wrote; return whether more can come."""
+        runs = self.process.poll() is None  # looked at first: its last words come before
         while True:
             try:
                 data = os.read(self._master, 65536)
             except BlockingIOError:
-                return True
-            except OSError:  # the other side is closed
-                return False
-            if not data:
-                return False
+                return runs
             self.raw += data
             self._stream.feed(data)
 

@@ -66,7 +66,6 @@ async def test_without_a_model_what_was_found_is_the_answer(ragforge: Open) -> N
         await terminal.prompt()
         terminal.type(f"Where is the login?{ENTER}")
         await terminal.see("src/login.py:1-2")
-        await terminal.see(NO_CHAT_MODEL, 2)
         await terminal.prompt()
 
 

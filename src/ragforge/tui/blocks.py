@@ -21,10 +21,12 @@ class Blocks:
         self._fence: tuple[int, str] | None = None  # its indent, and what closes it
         self._blank = False  # whether the last line was
 
-    @property
-    def rest(self) -> str:
-        """What is not finished yet."""
-        return "\n".join([*self._lines, self._begun])
+    def tail(self, lines: int) -> str:
+        """Return the last lines of what is not finished yet, in its fence if it has one."""
+        kept = self._lines[-lines:]
+        if self._fence is not None and len(kept) < len(self._lines):
+            kept = [self._lines[0], *kept]
+        return "\n".join([*kept, self._begun])
 
     def feed(self, text: str) -> list[str]:
         """Take the next piece; return the blocks that are finished with it."""

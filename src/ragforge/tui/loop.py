@@ -20,6 +20,7 @@ from ragforge.tui.toolbar import follow, toolbar
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
+INTERRUPTED = "Interrupted. What was done is kept; /retry goes on."
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
 
 
@@ -61,12 +62,17 @@ async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
 
 async def _handle(terminal: Terminal, text: str) -> None:
     """Do what an input says: a command, or a question."""
+    is_turn = True
     try:
         if (found := command_of(text)) is not None:
             command, argument = found
+            is_turn = command.name == "retry"
             await command.run(terminal, argument)
         else:
             await terminal.ask(text)
+    except asyncio.CancelledError:
+        terminal.screen.say(INTERRUPTED if is_turn else "Interrupted.", "yellow")
+        raise
     except RagForgeError as error:
         terminal.screen.problem(str(error))
     except Exception as error:  # a bug costs a turn, not the session

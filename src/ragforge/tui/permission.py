@@ -19,6 +19,7 @@ from ragforge.tui.pieces import diff_lines
 from ragforge.tui.screen import Screen
 from ragforge.tui.turn_view import TurnView
 
+MOST_LINES = 1_000  # of a diff
 INTERRUPTED = "The user interrupted."
 _ASKED = {"edit_file": "Change {}?", "run_command": "Run a command?"}
 
@@ -46,7 +47,9 @@ class Permission:
         out.print(Text(f"\n{question}", style="bold yellow"))
         is_edit = wish.action == "edit_file"
         lines = diff_lines(wish.preview) if is_edit else [Text(printable(wish.preview))]
-        out.print(Padding(Group(*lines), (0, 0, 0, 2), expand=False))
+        out.print(Padding(Group(*lines[:MOST_LINES]), (0, 0, 0, 2), expand=False))
+        if len(lines) > MOST_LINES:
+            self.screen.say(f"  {len(lines) - MOST_LINES:,} more lines are not shown.", "red")
         self.screen.note("  y  yes, this once")
         for number, pattern in enumerate(wish.always, 1):
             key = "a " if number == 1 else f"a{number}"

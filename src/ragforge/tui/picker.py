@@ -72,7 +72,7 @@ class Picker:
 
     async def pick(self) -> SessionLine | None:
         """Return the session that the user chose, or None."""
-        return await self.app.run_async()
+        return await self.app.run_async(handle_sigint=False)
 
     def _search(self) -> None:
         self._found = matching(self._lines, self._typed.text)

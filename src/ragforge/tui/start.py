@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from ragforge.tui.sessions import chosen
 from ragforge.tui.terminal import Terminal
 
 CLOSING_SECONDS = 2.0
+TERMINATED = 143
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,18 @@ class Beginning:
 
 
 def start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
-    """Open the terminal; return when the user leaves."""
-    asyncio.run(_start(settings, cwd, beginning))
+    """Open the terminal; return when the user leaves.
+
+    Raises SystemExit if the system ends it: the terminal is left as it was found.
+    """
+    try:
+        asyncio.run(_start(settings, cwd, beginning))
+    except asyncio.CancelledError:
+        raise SystemExit(TERMINATED) from None
 
 
 async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
+    _end_on_signals()
     url = settings.store.url
     is_first_run = not is_server(url) and not Path(url).exists()
     screen = Screen()
@@ -50,7 +59,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
         if session is not None:
             terminal.session = session
             await recall(terminal, session)
-        elif beginning.go_on:
+        elif (beginning.go_on or beginning.resume is not None) and not here:
             screen.note("There is no earlier session here. This is a new one.")
         async with _kept_known(app):
             await converse(terminal)
@@ -60,6 +69,16 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
                 screen.note(goodbye(last) or "")
         if terminal.app.chat is not app.chat and terminal.app.chat is not None:
             await terminal.app.chat.model.close()
+
+
+def _end_on_signals() -> None:
+    """Let whoever ends the process find the terminal's settings restored."""
+    this = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    for name in ("SIGTERM", "SIGHUP"):
+        if this is not None and hasattr(signal, name):
+            with suppress(NotImplementedError):  # Windows
+                loop.add_signal_handler(getattr(signal, name), this.cancel)
 
 
 async def _begin_with(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.chat import Usage
 from ragforge.memory import sessions
 from ragforge.tui.answers import show_found
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation
 
     Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
-
-INTERRUPTED = "Interrupted. What was done is kept; /retry goes on."
 
 
 class Terminal:
@@ -75,9 +71,6 @@ class Terminal:
         try:
             async with view:
                 answer = await begin(view.on_event, permission.approve)
-        except asyncio.CancelledError:
-            self.screen.say(INTERRUPTED, "yellow")
-            raise
         finally:
             self.calls += view.calls
             self.receipt = view.receipt or self.receipt
@@ -90,6 +83,4 @@ class Terminal:
             self.screen.problem(f"{answer.problem.rstrip()} /retry goes on.")
         if answer.model is None:
             show_found(answer)
-            if answer.problem is None:
-                self.screen.note(NO_CHAT_MODEL)
         self.screen.say()

@@ -203,7 +203,7 @@ class TurnView:
         out = self._screen.out
         height = max(1, min(out.height - 3 - len(self._running), TALLEST))
         shown: list[RenderableType] = []
-        if rest := self._blocks.rest.strip("\n"):
+        if rest := self._blocks.tail(height).strip("\n"):
             shown += [Text()] if self._gap else []
             shown.append(markdown(rest, height))
         now = time.monotonic()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragforge.cli.question import MAX_QUESTION_BYTES
+from ragforge.cli.question import MAX_QUESTION_BYTES, with_input
 from ragforge.domain.chat import Usage
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
@@ -102,3 +102,22 @@ def test_a_piped_question_must_be_of_a_sensible_size(
     assert shown.code == 2
     assert said in shown.err
     assert app.calls == []
+
+
+def test_what_is_piped_in_is_fenced_so_that_it_cannot_get_out() -> None:
+    assert with_input("Why?", "a\n```\nb\n````") == "Why?\n\n`````\na\n```\nb\n````\n`````"
+    assert with_input("Why?", "a") == "Why?\n\n```\na\n```"
+    assert with_input("Why?", " \n") == "Why?"
+
+
+def test_a_session_is_chosen_once(ragforge: Ragforge, app: FakeApp) -> None:
+    shown = ragforge("ask", "--new", "--session", "ab", "How often?")
+    assert shown.code == 2
+    assert app.calls == []
+
+
+def test_an_answer_that_broke_off_has_its_own_exit_code(ragforge: Ragforge, app: FakeApp) -> None:
+    app.answer = SimpleNamespace(**{**vars(ANSWER), "stopped": "time", "problem": "Too slow."})
+    shown = ragforge("ask", "How often?")
+    assert (shown.code, shown.err) == (3, "Too slow.\n")
+    assert shown.out.startswith("We renew it every 20 seconds.\n")

@@ -13,7 +13,13 @@ from typer.main import get_command
 
 from ragforge import __version__
 from ragforge.cli import main
-from ragforge.cli.arguments import clean, command_in, global_options_first, wants_debug
+from ragforge.cli.arguments import (
+    clean,
+    command_in,
+    global_options_first,
+    wants_debug,
+    with_terminal_options,
+)
 from ragforge.errors import ConversationNotFound, InputError
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
@@ -219,3 +225,39 @@ def test_the_command_is_what_follows_the_global_options(
     arguments: list[str], command: str | None
 ) -> None:
     assert command_in(arguments) == command
+
+
+@pytest.mark.parametrize(
+    ("given", "parsed"),
+    [
+        (["-r"], ["-r", ""]),
+        (["-r", "ab12"], ["-r", "ab12"]),
+        (["--resume", "--verbose"], ["--resume", "", "--verbose"]),
+        (["-c"], ["-c"]),
+        (["-p", "why?"], ["ask", "why?"]),
+        (["-c", "-p", "why?", "--json"], ["ask", "-c", "why?", "--json"]),
+        (
+            ["--store", "x.db", "--debug", "-p", "why?"],
+            ["--store", "x.db", "--debug", "ask", "why?"],
+        ),
+        (["ask", "-p"], ["ask", "-p"]),
+        (["search", "x", "-r"], ["search", "x", "-r"]),
+        (["--", "-p"], ["--", "-p"]),
+        ([], []),
+    ],
+)
+def test_options_of_the_terminal_are_spelled_out(given: list[str], parsed: list[str]) -> None:
+    assert with_terminal_options(given) == parsed
+
+
+@pytest.mark.parametrize("option", ["-c", "-r", "--verbose"])
+def test_options_of_the_terminal_are_refused_elsewhere(ragforge: Ragforge, option: str) -> None:
+    shown = ragforge(option, "doctor") if option != "-r" else ragforge(option, "x", "doctor")
+    assert shown.code == 2
+
+
+def test_without_a_terminal_or_a_command_the_help_is_shown(ragforge: Ragforge) -> None:
+    shown = ragforge()
+    assert (shown.code, shown.err) == (0, "")
+    assert "Exit codes:" in shown.out
+    assert ragforge("-c").code == 2

@@ -1,0 +1,170 @@
+"""`ragforge ask` for scripts: pipes, JSON lines, sessions, permissions and exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.chat_server import Breaks, ChatServer, Fails, Step
+from tests.fakes.wires import Call, OpenAiWire, Says
+
+EDIT = Call("write_file", {"path": "made.txt", "content": "made\n"}, "call-1")
+COMMAND = Call("run_command", {"command": "touch run.txt"}, "call-2")
+
+
+@pytest.fixture
+def engine() -> str:
+    return "sqlite"
+
+
+@pytest.fixture
+def environ(environ: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    state = str(tmp_path / "state")
+    return environ | {"OPENAI_API_KEY": "sk-none", "RAGFORGE_AGENT__STATE_DIR": state}
+
+
+def model(*script: Step) -> ChatServer:
+    return ChatServer(OpenAiWire(), script, aside=Says('{"title": "A title"}'))
+
+
+async def run(
+    arguments: list[str], environ: dict[str, str], project: Path, server: ChatServer, **how: Any
+) -> subprocess.CompletedProcess[str]:
+    own = {
+        **environ,
+        "RAGFORGE_LLM__MODEL": f"openai:{server.wire.model}",
+        "RAGFORGE_LLM__BASE_URL": server.base_url,
+    }
+    if not how:
+        how = {"stdin": subprocess.DEVNULL}
+    return await asyncio.to_thread(
+        subprocess.run,
+        [sys.executable, "-m", "ragforge", *arguments],
+        cwd=project,
+        env=own,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        **how,
+    )
+
+
+async def test_a_pipe_gets_the_answer_alone(environ: dict[str, str], project: Path) -> None:
+    script = (Says("Let me look.", calls=(Call("list_files", {}),)), Says("It is **there**."))
+    async with model(*script) as server:
+        done = await run(["-p", "Where?"], environ, project, server)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "It is **there**.\n", "")
+
+
+async def test_every_event_is_a_line_of_json(environ: dict[str, str], project: Path) -> None:
+    script = (
+        Says("Let me look.", reasoning="Hm.", calls=(Call("list_files", {}),)),
+        Says("It is there."),
+    )
+    async with model(*script) as server:
+        done = await run(["ask", "--output", "stream-json", "Where?"], environ, project, server)
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["type"] for event in events]
+    assert [kind for at, kind in enumerate(kinds) if at == 0 or kinds[at - 1] != kind] == [
+        "asked",
+        "context",
+        "reasoning",
+        "text",
+        "used",
+        "tool_started",
+        "tool_finished",
+        "text",
+        "used",
+        "done",
+    ]
+    said = "".join(event["text"] for event in events if event["type"] == "text")
+    assert said == "Let me look.It is there."
+    finished = next(event for event in events if event["type"] == "tool_finished")
+    assert (finished["name"], finished["success"], finished["depth"]) == ("list_files", True, 0)
+    answer = events[-1]["answer"]
+    assert answer["content"] == "It is there."
+    assert answer["conversation_id"] == events[0]["conversation_id"]
+    assert [call["name"] for call in answer["tool_calls"]] == ["list_files"]
+
+
+async def test_what_is_piped_in_stands_below_the_question(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with model(Says("Fine.")) as server:
+        done = await run(["ask", "Is this right?"], environ, project, server, input="a ```b``` c\n")
+        asked = server.asked_in_turns[0].text
+    assert done.returncode == 0, done.stderr
+    assert "Is this right?\\n\\n````\\na ```b``` c\\n````" in asked
+
+
+async def test_a_pipe_from_which_nothing_comes_does_not_hold_the_question(
+    environ: dict[str, str], project: Path
+) -> None:
+    reading, writing = os.pipe()
+    try:
+        async with model(Says("Fine.")) as server:
+            done = await run(["ask", "Where?"], environ, project, server, stdin=reading)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert (done.returncode, done.stdout) == (0, "Fine.\n")
+    assert "Nothing comes from stdin" in done.stderr
+
+
+async def test_the_session_may_be_chosen(environ: dict[str, str], project: Path) -> None:
+    async with model(Says("Noted.")) as server:
+
+        async def ask(*options: str) -> dict[str, Any]:
+            done = await run(["ask", "--json", *options, "One?"], environ, project, server)
+            assert done.returncode == 0, done.stderr
+            return dict(json.loads(done.stdout))
+
+        first = await ask()
+        second = await ask("--new")
+        third = await ask("--session", first["conversation_id"][:8])
+        fourth = await ask("-c")
+        both = await run(["ask", "-c", "--new", "One?"], environ, project, server)
+        nobody = await run(["ask", "--session", "zz", "One?"], environ, project, server)
+    assert second["conversation_id"] != first["conversation_id"]
+    assert third["conversation_id"] == fourth["conversation_id"] == first["conversation_id"]
+    assert (third["turn_index"], fourth["turn_index"]) == (1, 2)
+    assert (both.returncode, nobody.returncode) == (2, 1)
+
+
+@pytest.mark.parametrize("yes", [False, True])
+async def test_without_a_terminal_only_edits_are_allowed_and_only_with_yes(
+    environ: dict[str, str], project: Path, yes: bool
+) -> None:
+    async with model(Says(calls=(EDIT, COMMAND)), Says("Done.")) as server:
+        options = ["--yes"] if yes else []
+        done = await run(["ask", *options, "Make it"], environ, project, server)
+        told = server.asked_in_turns[-1].text
+    assert (done.returncode, done.stdout) == (0, "Done.\n")
+    assert (project / "made.txt").exists() == yes
+    assert not (project / "run.txt").exists()
+    assert "Nobody is here to allow it" in told
+
+
+async def test_an_answer_that_breaks_off_is_shown_and_ends_with_3(
+    environ: dict[str, str], project: Path
+) -> None:
+    script = (Says("First.", calls=(Call("list_files", {}),)), Fails(400, "no more"))
+    async with model(*script) as server:
+        done = await run(["ask", "Where?"], environ, project, server)
+    assert done.returncode == 3
+    assert done.stdout == "First.\n"
+    assert "no more" in done.stderr
+
+    async with model(Breaks(Says("Half an answer"), after=4)) as server:
+        again = await run(["ask", "--new", "--json", "Where?"], environ, project, server)
+    assert again.returncode == 3
+    assert json.loads(again.stdout)["stopped"] == "failed"

@@ -1,0 +1,139 @@
+"""Input: commands, files, and what an answer to a permission means."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from ragforge.agent.permissions import Verdict
+from ragforge.domain.conversations import Conversation
+from ragforge.errors import InputError
+from ragforge.memory.sessions import SessionLine
+from ragforge.tools.permit import Wish
+from ragforge.tui.commands import COMMANDS, command_of
+from ragforge.tui.completion import InputCompleter, closest, is_completed
+from ragforge.tui.history import open_history
+from ragforge.tui.permission import verdict_of
+from ragforge.tui.picker import line_of, matching
+
+FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
+WISH = Wish("run_command", "make test", "$ make test", ("make test", "make *"))
+
+
+def test_commands_are_parsed_with_what_follows_them() -> None:
+    found = command_of("  /rename  All about\nleases ")
+    assert found is not None
+    assert (found[0].name, found[1]) == ("rename", "All about\nleases")
+    assert command_of("/exit") is not None
+    assert len({command.name for command in COMMANDS}) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("text", ["hello", "/etc/hosts is what?", "/ what", "a /help", "/Users"])
+def test_anything_else_is_a_question(text: str) -> None:
+    assert command_of(text) is None
+
+
+def test_an_unknown_command_is_a_sentence() -> None:
+    with pytest.raises(InputError, match="Did you mean /sessions"):
+        command_of("/session")
+    with pytest.raises(InputError, match="/help lists them"):
+        command_of("/xyzzy")
+
+
+def test_files_are_found_by_name_then_path_then_likeness() -> None:
+    assert closest(FILES, "", 2) == ["README.md", "zzz.txt"]
+    assert closest(FILES, "login", 10)[:3] == [
+        "src/login.py",
+        "src/web/login_form.ts",
+        "tests/test_login.py",
+    ]
+    assert closest(FILES, "WEB/", 10)[0] == "src/web/login_form.ts"
+    assert "src/login.py" in closest(FILES, "lgoin.py", 10)
+    assert "zzz.txt" not in closest(FILES, "login", 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("/", True),
+        ("/re", True),
+        ("/resume ", False),
+        ("see @src", True),
+        ("a@b", False),
+        ("", False),
+    ],
+)
+def test_a_menu_opens_where_there_is_something_to_choose(text: str, is_one: bool) -> None:
+    assert is_completed(text) == is_one
+
+
+def test_completions_replace_what_was_typed(tmp_path: Path) -> None:
+    (tmp_path / "login.py").touch()
+    completer = InputCompleter({"/retry": "Go on", "/resume": "Another"}, tmp_path)
+
+    def offered(text: str) -> list[tuple[str, int]]:
+        found = completer.get_completions(Document(text), CompleteEvent())
+        return [(one.text, one.start_position) for one in found]
+
+    assert offered("/ret") == [("/retry", -4)]
+    assert offered("what is @log") == [("login.py", -3)]
+    assert offered("nothing") == []
+    assert completer.only_command("/ret") == "/retry"
+    assert completer.only_command("/re") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("y", Verdict("once")),
+        (" YES ", Verdict("once")),
+        ("a", Verdict("always", "make test")),
+        ("a1", Verdict("always", "make test")),
+        ("a2", Verdict("always", "make *")),
+        ("a 2", Verdict("always", "make *")),
+        ("always", Verdict("always", "make test")),
+        ("a3", None),
+        ("a0", None),
+        ("n", Verdict("deny")),
+        ("No use tabs ", Verdict("deny", reason="use tabs")),
+        ("y but carefully", None),
+        ("yellow", None),
+        ("apple", None),
+        ("", None),
+    ],
+)
+def test_only_clear_words_allow_anything(text: str, verdict: Verdict | None) -> None:
+    assert verdict_of(text, WISH) == verdict
+
+
+def test_sessions_are_found_by_all_words_of_title_message_and_date() -> None:
+    when = datetime(2026, 1, 31, 14, 30, tzinfo=UTC)
+    about = Conversation("/p", "/p", uuid="ab12cd34-0", title="Fix the loop", updated_at=when)
+    line = SessionLine(about, "It was the\ncookie")
+    other = SessionLine(Conversation("/p", "/p", updated_at=when), "")
+    lines = [line, other]
+    assert matching(lines, "LOOP cookie 2026-01-31") == [line]
+    assert matching(lines, "ab12") == [line]
+    assert matching(lines, "loop lease") == []
+    assert matching(lines, " ") == lines
+    assert line_of(line).endswith("0 turns  Fix the loop  It was the cookie")
+
+
+def test_the_history_keeps_no_secrets_and_is_for_its_owner(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state")
+    history.append_string("two\nlines")
+    history.append_string("postgres://shop:hunter2swordfish@db.local/shop")
+    file = tmp_path / "state" / "history"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "hunter2" not in file.read_text()
+    kept = list(open_history(tmp_path / "state").load_history_strings())
+    assert kept[1] == "two\nlines"
+
+
+def test_without_a_place_the_history_lasts_as_long_as_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    open_history(tmp_path / "file" / "state").append_string("one")

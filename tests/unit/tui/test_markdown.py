@@ -1,0 +1,39 @@
+"""Markdown: shown with nothing of it lost."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from ragforge.tui.markdown import markdown
+
+
+def shown(text: str, width: int = 40, last: int | None = None) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(markdown(text, last))
+    return out.getvalue()
+
+
+def test_what_looks_like_html_is_not_lost() -> None:
+    assert shown("A `List<int>` and a Map<K, V> if 0<foo or foo>1") == (
+        "A List<int> and a Map<K, V> if 0<foo or\nfoo>1\n"
+    )
+    assert "<div>" in shown("<div>\nhello\n</div>")
+
+
+def test_code_can_be_copied_as_it_is() -> None:
+    assert shown("```python\ndef f():\n    return 1\n```") == "def f():\n    return 1\n"
+
+
+def test_headings_and_links_are_plain() -> None:
+    assert shown("# One") == "One\n"
+    assert shown("[site](http://x.y)") == "site (http://x.y)\n"
+
+
+def test_the_last_lines_are_all_that_is_wanted_of_a_long_text() -> None:
+    assert shown("\n".join(f"- {number}" for number in range(9)), last=2) == " • 7\n • 8\n"
+
+
+def test_nothing_steers_the_terminal() -> None:
+    assert "\x1b" not in shown("a \x1b[2J b")
