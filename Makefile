@@ -64,6 +64,7 @@ $(BIN)/python:
 $(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(BIN)/python -m compileall -q src  # as an installed program has it: commands start sooner
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
