@@ -42,6 +42,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.memory_scale
 	$(BIN)/python -m benchmarks.tools
 	$(BIN)/python -m benchmarks.context
+	$(BIN)/python -m benchmarks.agent
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 	$(PYTHON) scripts/neo4j_server.py

@@ -228,6 +228,7 @@ def ways(brain: Brain, ablation: bool) -> dict[str, Search]:
         "vectors only, ranked": without(brain, by_words=[], scopes_named=[]),
         "vectors only, not ranked": raw_vectors(brain),
         "no ranking (convex .3)": fused(brain),
+        "no graph": without(brain, importers={}),
         "no names": without(brain, scopes_named=[]),
     }
 

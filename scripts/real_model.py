@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -175,6 +176,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, default=HOME)
     parser.add_argument("--install-only", action="store_true")
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the server ends with this program
     model = RealModel(MODELS[chosen.model], chosen.home, chosen.port)
     try:
         model.install()

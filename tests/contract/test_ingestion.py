@@ -93,6 +93,15 @@ async def test_relations_with_an_unknown_end_change_nothing(store: Store, shop: 
     assert (await states(store, shop))["a.py"] == "parsed"
 
 
+async def test_importers_of_files_are_counted(store: Store, shop: str) -> None:
+    await store.code.replace_files(shop, [parsed("c.py", uuid="C")])
+    edges = [("A", "B"), ("C", "B"), ("B", "C")]
+    await store.code.relate(shop, [Relation("IMPORTS", *edge) for edge in edges])
+
+    assert await store.code.importers(shop, ["a.py", "b.py", "none.py"]) == {"b.py": 2}
+    assert await store.code.importers("none", ["b.py"]) == {}
+
+
 async def test_relating_an_unknown_project_is_an_error(store: Store) -> None:
     with pytest.raises(ProjectNotFound):
         await store.code.relate_files("none", ["a.py"], [], "related")

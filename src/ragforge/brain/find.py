@@ -1,4 +1,4 @@
-"""Find: the code that bears on a question, by name, words and meaning."""
+"""Find: the code that bears on a question, by name, words, meaning and what uses it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ class Finder:
             self._by_name(question, project_id, under),
         )
         found = Candidates(words, scopes_in_them, files, called)
-        ranked = rank(question, found, self.tokeniser, limit)
+        used = await self.code.importers(project_id, found.files())
+        ranked = rank(question, replace(found, used=used), self.tokeniser, limit)
         scopes = await self.code.scopes([place.id for place in ranked])
         return [
             CodeHit(scopes[place.id], place.score, place.signals)

@@ -127,6 +127,9 @@ class CodeStore(Protocol):
     ) -> list[Relation]:
         """Return the relations of a scope, file or library, by kind, source and target."""
 
+    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
+        """Return how many files import each of these; those that none imports are left out."""
+
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         """Set the vectors of scopes. Raises ScopeNotFound, DimensionMismatch."""
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 from ragforge.domain.code import ScopeMatch, ScopeName
@@ -26,6 +26,7 @@ FILE_NAME_WHOLE = 2.0
 PATH = 0.6
 COHERENCE = 0.8
 FILE_MEANING = 0.7
+USED = 0.1
 OUT_OF_THE_WAY = 0.6
 """Tests, examples and the like are seldom what is asked for."""
 NOT_A_DEFINITION = 0.8
@@ -64,11 +65,16 @@ class Candidates:
     by_meaning: Sequence[ScopeMatch] = ()
     files_by_meaning: Sequence[ScopeMatch] = ()  # modules, by the vector of their whole file
     by_name: Sequence[ScopeName] = ()  # that an identifier in the question names
+    used: Mapping[str, int] = field(default_factory=dict)  # how many others use a file
 
     def scopes(self) -> dict[str, ScopeName]:
         """Return all that was found, each once."""
         found = (*self.files_by_meaning, *self.by_words, *self.by_meaning)
         return {scope.uuid: scope for scope in (*(m.scope for m in found), *self.by_name)}
+
+    def files(self) -> list[str]:
+        """Return the files in which something was found."""
+        return list({scope.file for scope in self.scopes().values()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,7 @@ class _Scoring:
     """The scores of one question."""
 
     def __init__(self, question: str, found: Candidates, tokeniser: Tokeniser) -> None:
+        self._used = found.used
         self._words_of = _words_by(tokeniser)
         self._question = frozenset(tokeniser.query(question))
         self._exact = {scope.uuid for scope in found.by_name}
@@ -140,6 +147,7 @@ class _Scoring:
         modules = _spread(found.files_by_meaning)
         self._files = {match.scope.file: modules[match.id] for match in found.files_by_meaning}
         self._aside_wanted = bool(_ASKS_FOR_ASIDE.search(question))
+        self._most_used = math.log1p(max(found.used.values(), default=0)) or 1.0
 
     def scope(self, name: ScopeName) -> float:
         plain = name.type in _PLAIN
@@ -166,6 +174,7 @@ class _Scoring:
         along = {word for part in path.split("/") for word in self._words_of(part)}
         score += PATH * self._share(len(along & self._question))
         score += FILE_MEANING * self._files.get(path, 0.0)
+        score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
         return score * (OUT_OF_THE_WAY if is_aside(path) and not self._aside_wanted else 1.0)
 
     def signals(self, name: ScopeName) -> tuple[str, ...]:

@@ -26,13 +26,16 @@ def candidates(
     meaning: Sequence[tuple[str, float]] = (),
     files: Sequence[tuple[str, float]] = (),
     by_name: Sequence[str] = (),
+    used: dict[str, int] | None = None,
 ) -> Candidates:
     named = {found.uuid: found for found in scopes}
 
     def matches(some: Sequence[tuple[str, float]]) -> list[ScopeMatch]:
         return [ScopeMatch(named[place], score) for place, score in some]
 
-    return Candidates(matches(words), matches(meaning), matches(files), [named[n] for n in by_name])
+    return Candidates(
+        matches(words), matches(meaning), matches(files), [named[n] for n in by_name], used or {}
+    )
 
 
 def order(question: str, found: Candidates, limit: int = 10) -> list[str]:
@@ -135,6 +138,15 @@ def test_the_first_of_each_file_comes_before_the_second_of_one() -> None:
     ]
 
 
+def test_a_file_that_others_use_comes_before_its_equal() -> None:
+    scopes = [scope("src/one.py:load"), scope("src/two.py:load")]
+    words = equally("src/one.py:load", "src/two.py:load")
+
+    assert order("load", candidates(*scopes, words=words, used={"src/two.py": 9}))[0] == (
+        "src/two.py:load"
+    )
+
+
 def test_meaning_decides_where_words_do_not() -> None:
     scopes = [scope("src/one.py:f"), scope("src/two.py:g")]
     found = candidates(
@@ -209,6 +221,7 @@ def found_by_searches(draw: st.DrawFn) -> Candidates:
         meaning=matches(),
         files=matches(),
         by_name=draw(st.lists(st.sampled_from(some), unique=True)),
+        used={place.partition(":")[0]: draw(st.integers(0, 9)) for place in some},
     )
 
 
@@ -243,7 +256,7 @@ def test_the_same_findings_have_the_same_order_however_they_came(
         chance.sample(some, len(some))  # type: ignore[attr-defined]
         for some in (found.by_words, found.by_meaning, found.by_name)
     )
-    shuffled = Candidates(by_words, by_meaning, found.files_by_meaning, by_name)
+    shuffled = Candidates(by_words, by_meaning, found.files_by_meaning, by_name, found.used)
 
     assert ranked(found) == ranked(found)
     assert [hit.id for hit in ranked(shuffled)] == [hit.id for hit in ranked(found)]

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.code import CodeReference, File, FileMention
 from ragforge.domain.hits import MemoryHit
-from ragforge.errors import ProjectNotFound
+from ragforge.errors import FileNotKnown, ProjectNotFound
 from ragforge.ports.store import Store
 
 Fate: TypeAlias = Literal["changed since", "gone"]
+FEW = 20
+"""So many files are asked for one by one; for more it is cheaper to list the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,7 @@ async def _aged(
         project = await store.code.project(project_path)
     except ProjectNotFound:
         return []  # forgotten as a whole: nothing is known of what became of it
-    hashes = {}
-    if files:
-        hashes = {file.path: file.hash for file in await store.code.files(project.uuid)}
+    hashes = await _hashes(store, project.uuid, [file.path for file in files])
     scopes = await store.code.scopes([reference.scope_id for reference in references])
     hashes |= {scope.uuid: scope.hash for scope in scopes.values()}
     now: list[tuple[str, str | None, Fate | None]] = [
@@ -88,6 +88,21 @@ async def _aged(
     ]
     now += [(r.file, r.qualified_name, _fate(r.hash, hashes.get(r.scope_id))) for r in references]
     return list(dict.fromkeys(Aged(file, name, fate) for file, name, fate in now if fate))
+
+
+async def _hashes(store: Store, project_id: str, paths: Sequence[str]) -> dict[str, str]:
+    """Return what files hold now, by path; those that are gone are left out."""
+    if len(paths) > FEW:
+        return {file.path: file.hash for file in await store.code.files(project_id)}
+    found = await asyncio.gather(*(_file(store, project_id, path) for path in paths))
+    return {file.path: file.hash for file in found if file is not None}
+
+
+async def _file(store: Store, project_id: str, path: str) -> File | None:
+    try:
+        return await store.code.file(project_id, path)
+    except FileNotKnown:
+        return None
 
 
 def _fate(then: str, now: str | None) -> Fate | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS
@@ -72,6 +72,16 @@ class Relations:
         found = await self._database.rows(query, id=node_id)
         edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
         return sorted(edges, key=lambda edge: (edge.kind, edge.source, edge.target))
+
+    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
+        rows = await self._database.rows(
+            f"""MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths
+                MATCH (f)<-[:IMPORTS]-(other)
+                RETURN f.path AS path, count(other) AS importers""",
+            project=project_id,
+            paths=list(paths),
+        )
+        return {row["path"]: row["importers"] for row in rows}
 
 
 _EDGE = """type(e) AS kind, startNode(e).uuid AS source,

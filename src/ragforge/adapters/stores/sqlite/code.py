@@ -249,6 +249,15 @@ class SqliteCode:
     ) -> list[Relation]:
         return await self._database.read(lambda c: relation_rows.of(c, node_id, direction, kinds))
 
+    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
+        statement = """
+            SELECT f.path, count(*) FROM file f JOIN relation r
+              ON r.target = f.uuid AND r.kind = 'IMPORTS'
+            WHERE f.project_id = ? AND f.path IN (SELECT value FROM json_each(?))
+            GROUP BY f.path"""
+        bindings = (project_id, as_json(paths))
+        return await self._database.read(lambda c: dict(c.execute(statement, bindings)))
+
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         for item in vectors:
             check_text("embedding_hash", item.embedding_hash)

@@ -1,0 +1,214 @@
+"""What does a turn cost beside the model? And a question in a process of its own?
+
+    python -m benchmarks.agent [--stores FOLDER] [--turns 60] [--repos FOLDER]
+
+Django, ingested, with 10,000 stored turns. Turns are taken in one process with a model that
+answers at once: with no tools, and with two rounds of calls (grep_files, read_file and
+search_code together, then search_memory and list_files). A turn lasts from the question to the
+stored answer; what follows it in the background (its vector, links, a title) is measured by
+itself. Commands run in fresh processes, with nothing configured but the store. CPU is user and
+system, with children that have ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.context import DJANGO, SPEED_QUESTIONS, TURNS, open_on, remember
+from benchmarks.measure import save
+from benchmarks.peers import add_places
+from ragforge import App
+from ragforge.app.upkeep import work_until_done
+from ragforge.domain.chat import (
+    ChatRequest,
+    ModelSays,
+    Reply,
+    StreamEvent,
+    TextPiece,
+    ToolRequest,
+    Usage,
+)
+from ragforge.llm.ask import Asker
+from ragforge.memory.sessions import create_session
+
+ASK_BAR, HELP_BAR = 1.5, 0.25
+RUNS = 7
+SETTLE_SECONDS = 60
+ANSWER = "It is in `django/contrib/sessions/middleware.py`, in `process_response`. " * 4
+PLAN = json.dumps({"calls": [{"tool": "grep_files", "pattern": "**/*.py", "regex": "set_cookie"}]})
+LOOK = (
+    ToolRequest("1", "grep_files", {"pattern": "**/*.py", "regex": "def process_response"}),
+    ToolRequest("2", "read_file", {"path": "django/http/response.py", "end_line": 200}),
+    ToolRequest("3", "search_code", {"query": "where is the session cookie set"}),
+)
+REMEMBER = (
+    ToolRequest("4", "search_memory", {"query": "session cookie"}),
+    ToolRequest("5", "list_files", {"path": "django/contrib/sessions"}),
+)
+
+
+class InstantModel:
+    """Goes through its script at every turn, without thinking."""
+
+    name = "instant:model"
+    calls_tools = True
+
+    def __init__(self, script: Sequence[ModelSays]) -> None:
+        self._script = script
+
+    async def reply(self, request: ChatRequest) -> Reply:
+        if request.schema is not None:  # which searches of the files come before the answer
+            return Reply(ModelSays(PLAN), Usage(100, 50, 1, 0.0))
+        rounds = sum(isinstance(message, ModelSays) for message in request.messages)
+        return Reply(self._script[rounds], Usage(100, 50, 1, 0.0))
+
+    async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
+        reply = await self.reply(request)
+        for word in reply.message.text.split(" "):
+            yield TextPiece(f"{word} ")
+        yield reply
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class Costs:
+    """Wall clock and CPU of the same thing, many times, in milliseconds."""
+
+    walls: list[float] = field(default_factory=list)
+    cpus: list[float] = field(default_factory=list)
+
+    def add(self, wall: float, cpu: float) -> None:
+        self.walls.append(1_000 * wall)
+        self.cpus.append(1_000 * cpu)
+
+    def as_json(self) -> dict[str, float]:
+        return {
+            "p50_ms": _at(self.walls, 0.5),
+            "p95_ms": _at(self.walls, 0.95),
+            "cpu_p50_ms": _at(self.cpus, 0.5),
+            "cpu_p95_ms": _at(self.cpus, 0.95),
+        }
+
+
+def _at(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return round(ordered[round(share * (len(ordered) - 1))], 1)
+
+
+def cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+async def turns(app: App, script: Sequence[ModelSays], count: int) -> dict[str, Any]:
+    """Take turns; what one left for the background is done before the next."""
+    talker: App = replace(app, chat=Asker(InstantModel(script)))
+    taken, settled = Costs(), Costs()
+    session = (await create_session(app.store.conversations, app.cwd)).uuid
+    for number in range(count + 1):
+        question = f"{SPEED_QUESTIONS[number % len(SPEED_QUESTIONS)]} ({number})"
+        begun, used = time.perf_counter(), cpu_seconds()
+        answer = await talker.ask(question, session)
+        wall, cpu = time.perf_counter() - begun, cpu_seconds() - used
+        assert answer.problem is None
+        assert all(call.success for call in answer.tool_calls), answer.tool_calls
+        begun, used = time.perf_counter(), cpu_seconds()
+        await work_until_done(app, SETTLE_SECONDS)
+        if number:  # the first one loads what all need
+            taken.add(wall, cpu)
+            settled.add(time.perf_counter() - begun, cpu_seconds() - used)
+    return {**taken.as_json(), "afterwards_cpu_p50_ms": _at(settled.cpus, 0.5)}
+
+
+async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
+    async with await open_on(root, store) as opened:
+        app: App = opened
+        if not await app.brain.is_known():
+            await app.brain.ingest()
+        if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
+            await remember(app)
+        await work_until_done(app, SETTLE_SECONDS)
+        plain = [ModelSays(ANSWER)]
+        with_tools = [
+            ModelSays("Let me look.", tool_requests=LOOK),
+            ModelSays("And what was said.", tool_requests=REMEMBER),
+            ModelSays(ANSWER),
+        ]
+        return {
+            "without_tools": await turns(app, plain, count),
+            "two_rounds_of_tools": await turns(app, with_tools, count),
+        }
+
+
+def command(root: Path, store: Path, arguments: Sequence[str]) -> dict[str, float]:
+    """Run a command in fresh processes; the first run warms the caches of files."""
+    environ = {name: value for name, value in os.environ.items() if "RAGFORGE" not in name}
+    environ |= {"RAGFORGE_STORE": str(store), "RAGFORGE_CONFIG": "", "RAGFORGE_JOBS__DETACH": "0"}
+    taken = Costs()
+    for number in range(RUNS + 1):
+        given = [f"{one} ({number})" if " " in one else one for one in arguments]
+        begun = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ragforge", *given],
+            cwd=root,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, arguments
+        if number:
+            taken.add(time.perf_counter() - begun, used.ru_utime + used.ru_stime)
+    cpus = [milliseconds / 1_000 for milliseconds in taken.cpus]
+    return {
+        "cpu_s": round(statistics.median(cpus), 2),
+        "best_cpu_s": round(min(cpus), 2),
+        "worst_cpu_s": round(max(cpus), 2),
+        "wall_s": round(statistics.median(taken.walls) / 1_000, 2),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--stores", type=Path, help="keep the store here, for another run")
+    parser.add_argument("--turns", type=int, default=60)
+    add_places(parser)
+    chosen = parser.parse_args()
+    root = chosen.repos / DJANGO
+    if not root.is_dir():
+        sys.exit(f"{root} is missing: Django 5.1, as `python -m benchmarks.ingest` wants it.")
+    with tempfile.TemporaryDirectory() as work:
+        stores = chosen.stores or Path(work)
+        stores.mkdir(parents=True, exist_ok=True)
+        store = stores / f"{DJANGO}.db"
+        results: dict[str, Any] = {"turns": TURNS}
+        results |= asyncio.run(in_process(root, store, chosen.turns))
+        for name, bar, arguments in (
+            ("ask", ASK_BAR, ["ask", SPEED_QUESTIONS[0]]),
+            ("help", HELP_BAR, ["--help"]),
+        ):
+            results[name] = {**command(root, store, arguments), "bar_cpu_s": bar}
+    for name, result in results.items():
+        print(name, result)
+    print(f"saved to {save('agent', results)}")
+
+
+if __name__ == "__main__":
+    main()
