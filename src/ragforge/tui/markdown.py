@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from markdown_it import MarkdownIt
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.segment import Segment
 from rich.syntax import Syntax
@@ -44,11 +44,11 @@ class _Markdown(Markdown):
     }
 
 
-class Trimmed:
-    """Anything that can be shown, without empty space around it; perhaps its last lines."""
+class Written:
+    """Markdown without empty space around it; perhaps only its last lines."""
 
-    def __init__(self, shown: RenderableType, last: int | None = None) -> None:
-        self._shown = shown
+    def __init__(self, text: str, last: int | None) -> None:
+        self._text = printable(text)
         self._last = last
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -64,16 +64,23 @@ class Trimmed:
             yield Segment.line()
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
-        return console.render_lines(self._shown, options, pad=False)
+        try:
+            return console.render_lines(_parsed(self._text), options, pad=False)
+        except Exception:  # what cannot be made beautiful must still be read
+            return console.render_lines(Text(self._text), options, pad=False)
 
 
-def markdown(text: str, last: int | None = None) -> Trimmed:
+def markdown(text: str, last: int | None = None) -> Written:
     """Return Markdown as it is shown, or only its last lines."""
+    return Written(text, last)
+
+
+def _parsed(text: str) -> Markdown:
     # rich would drop what looks like HTML: List<String> is code more often than a tag.
     parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
     shown = _Markdown("", code_theme=CODE_THEME, hyperlinks=False)
-    shown.parsed = parser.parse(printable(text))
-    return Trimmed(shown, last)
+    shown.parsed = parser.parse(text)
+    return shown
 
 
 def dimmed(text: str) -> Text:

@@ -58,6 +58,7 @@ class TurnView:
         self._gap = False  # whether an empty line comes before the next block
         self._live: Live | None = None
         self._drawing: asyncio.Task[None] | None = None
+        self._kept: list[Event] | None = None  # what happens while the view is paused
 
     async def __aenter__(self) -> TurnView:
         self._draw_from_now()
@@ -80,7 +81,10 @@ class TurnView:
         self._stop_drawing()
 
     def on_event(self, event: Event) -> None:
-        """Show the next thing that happens."""
+        """Show the next thing that happens, or keep it until there is a place for it."""
+        if self._kept is not None:
+            self._kept.append(event)
+            return
         match event:
             case ContextBuilt(receipt=receipt):
                 self.receipt = receipt
@@ -106,12 +110,16 @@ class TurnView:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the bottom of the screen to somebody else for a while."""
+        """Leave the screen to somebody else for a while; calls may go on meanwhile."""
         self._stop_drawing()
+        self._kept = []
         try:
             yield
         finally:
+            kept, self._kept = self._kept, None
             self._draw_from_now()
+            for event in kept:
+                self.on_event(event)
 
     def saw(self, diff: str) -> None:
         """Take note of a diff that the user has seen: it need not be shown again."""

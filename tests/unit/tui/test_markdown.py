@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from ragforge.tui.markdown import markdown
@@ -37,3 +40,16 @@ def test_the_last_lines_are_all_that_is_wanted_of_a_long_text() -> None:
 
 def test_nothing_steers_the_terminal() -> None:
     assert "\x1b" not in shown("a \x1b[2J b")
+
+
+def test_what_cannot_be_made_beautiful_is_still_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("ragforge.tui.markdown.MarkdownIt.parse", fail)
+    assert shown("# One\n\n**two**") == "# One\n\n**two**\n"
+
+
+@given(st.text(alphabet="ab*_`~#->|[]()!<&1. \n\t\\:", max_size=200))
+def test_any_text_can_be_shown(text: str) -> None:
+    shown(text, width=20)
