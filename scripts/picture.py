@@ -33,7 +33,7 @@ from tests.fakes.wires import Call, OpenAiWire, Says
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "terminal.svg"
-COLUMNS, LINES = 92, 46
+COLUMNS, LINES = 92, 34
 SECONDS = 60
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
@@ -87,6 +87,7 @@ async def main() -> None:
         async with ChatServer(OpenAiWire(), SCRIPT, aside=title) as server:
             variables = {
                 **os.environ,
+                "HOME": folder,
                 "RAGFORGE_STORE": f"{folder}/store.db",
                 "RAGFORGE_AGENT__STATE_DIR": f"{folder}/state",
                 "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
@@ -120,7 +121,7 @@ def _session(project: Path, variables: dict[str, str]) -> pyte.Screen:
         see("❯").send(f"{QUESTION}\r")
         see("Allow?").send("y\r")
         see("needs no change")
-        see("❯")
+        see("tokens")
     return screen
 
 
@@ -132,6 +133,7 @@ def _terminal(
     child = pexpect.spawn(
         program[0], program[1:], cwd=str(project), env=variables, dimensions=(LINES, COLUMNS)
     )
+    screen.write_process_input = child.send  # it is asked where its cursor is
 
     def see(text: str) -> pexpect.spawn:
         """Wait until a text is on the screen, and a moment more."""
