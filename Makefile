@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 QUESTION ?= How does a worker keep the lease of a job?
 
-.PHONY: help run test test-fast check format bench neo4j neo4j-stop lock clean
+.PHONY: help run test coverage test-fast check format bench neo4j neo4j-stop lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -17,6 +17,9 @@ run: $(VENV)/.run ## Set everything up, read this project and answer a question 
 
 test: $(VENV)/.dev ## Run every check and every test, with a real Neo4j where one can be had
 	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+coverage: $(VENV)/.dev ## Run every test and tell which lines none of them reaches; takes half as long again
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term
 
 test-fast: $(VENV)/.dev ## Run the tests that need no server and no kill -9
