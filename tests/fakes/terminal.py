@@ -36,7 +36,8 @@ HISTORY = 10_000
 BOLD = "bold"
 # The terminal must be the one that Ctrl-C on it interrupts.
 OWN_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); "  # whoever runs the tests may ignore it
     "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 )
 
