@@ -23,7 +23,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
 
-BY_WORDS = 300
+BY_WORDS = 150
 BY_MEANING = 60
 WHOLE_FILES = (MODULE, CHUNK)
 MAX_IDENTIFIERS = 5
