@@ -80,6 +80,8 @@ async def test_killed_at_every_step_the_next_process_finishes(
         await after.close()
 
 
+# A crash leaves connections open, and this process lives to hear of it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_broken_off_before_and_after_every_step_nothing_is_stuck(
     engine: str, engines: Engines
 ) -> None:

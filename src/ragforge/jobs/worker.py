@@ -72,6 +72,7 @@ class Worker:
             await self.queue.finish(job.key, self.holder)
         finally:
             beating.cancel()
+            await asyncio.gather(beating, return_exceptions=True)  # nothing goes on behind a job
 
     async def _keep(self, job: Job) -> None:
         """Prolong the lease while the job is being done."""
