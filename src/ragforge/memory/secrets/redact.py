@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import TypeAlias
@@ -18,6 +19,8 @@ Found: TypeAlias = tuple[int, int, str]  # start, end, what
 _PASSES = 8  # a marker may free what its secret was glued to; two passes are usual
 _LONGEST_PEM = 64_000
 _WITHOUT_RUNS = tuple(shape for shape in patterns.SHAPES if not shape.long)
+
+_MARKER = re.compile(r"\[redacted: [^\]]*\]")
 
 
 def redact(text: str) -> str:
@@ -81,7 +84,9 @@ def _child(child: Json, done: dict[int, Json], name: str) -> Json:
 def _name(item: dict[Json, Json], key: Json) -> str:
     """Return the name of a value: its key, or what stands beside it as `name`."""
     name = item.get("name") if key == "value" else key
-    return name if isinstance(name, str) else ""
+    if not isinstance(name, str):
+        return ""
+    return name if key != "value" else _MARKER.sub(" ", name)  # a marker is nobody's name
 
 
 def _mark(text: str, found: Iterable[Found]) -> str:

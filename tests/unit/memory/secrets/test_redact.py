@@ -256,6 +256,14 @@ def test_what_is_shared_many_times_is_worked_on_once() -> None:
     assert found == "[redacted: GitHub token]"
 
 
+def test_a_marker_is_nobodys_name() -> None:
+    value = {"name": "npm_YtbTq4MwlWU1qV2D0BrDMZDVKyCrkRQneew6", "value": "why does this fail?"}
+    once = redact_json(value)
+
+    assert once == {"name": "[redacted: npm token]", "value": "why does this fail?"}
+    assert redact_json(once) is once
+
+
 @given(jsons)
 def test_redacting_json_twice_is_redacting_it_once(value: object) -> None:
     once = redact_json(value)
