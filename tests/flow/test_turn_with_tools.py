@@ -125,6 +125,8 @@ async def test_an_edit_is_shown_asked_for_made_and_taken_back(
         undone = await undo_last(app, answer.conversation_id)
         with pytest.raises(InputError, match="nothing to undo"):
             await undo_last(app, answer.conversation_id)
+        with pytest.raises(InputError, match="is answered"):
+            await app.retry(answer.conversation_id)
         stored = await app.store.conversations.messages(answer.conversation_id)
 
     [wish] = wishes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import Field
 
@@ -16,7 +16,6 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import prompt
-from ragforge.llm.spend import Meter
 from ragforge.tools.tool import Arguments, as_tool
 
 PROMPTS = "ragforge.agent.prompts"
@@ -70,11 +69,9 @@ def delegate_tool(given: Delegation) -> Tool:
 
 async def _delegated(given: Delegation, arguments: DelegateArguments) -> Delegated:
     """Have a sub-agent work. Raises ModelError."""
-    asker = Asker(given.asker.model, given.asker.patience, Meter(None, given.asker.meter))
-    tools = [*given.tools]
+    asker, tools = given.asker, [*given.tools]
     if given.depth < DEEPEST:
-        deeper = Delegation(asker, given.tools, given.on_event, given.depth + 1)
-        tools.append(delegate_tool(deeper))
+        tools.append(delegate_tool(replace(given, depth=given.depth + 1)))
     loop = ToolLoop(
         asker.ask,
         tools,

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 from ragforge.domain.chat import ChatMessage, ModelSays, ToolRequest, ToolSays
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.text import plain
 from ragforge.domain.turns import Turn
+from ragforge.llm.calls import result_text
 
 GO_ON = "This is as far as it went before it broke off. Go on from here; repeat nothing."
-RESULT_CHARS = 20_000
 
 
 def is_answered(turn: Turn) -> bool:
-    """Tell whether a model has answered; what broke off ends with a call or with the reason."""
-    last = turn.replies[-1] if turn.replies else turn.user
+    """Tell whether a model has answered; what broke off ends with a call or with the reason.
+
+    What the user did afterwards, such as taking an edit back, is told by the system with a call.
+    """
+    said = [one for one in turn.replies if one.role != "system" or not one.tool_calls]
+    last = said[-1] if said else turn.user
     return last.role == "assistant" and not last.tool_calls
 
 
@@ -36,5 +39,6 @@ def replayed(messages: Sequence[Message]) -> list[ChatMessage]:
 def _result(call: ToolCall) -> ToolSays:
     if call.result is None:
         return ToolSays(call.uuid, call.tool_name, "Interrupted; it may have been done.", False)
-    text = plain(call.result.result) if call.result.success else f"Error: {call.result.error}"
-    return ToolSays(call.uuid, call.tool_name, text[:RESULT_CHARS], call.result.success)
+    gave = call.result
+    text = result_text(gave.success, gave.result, gave.error)
+    return ToolSays(call.uuid, call.tool_name, text, gave.success)

@@ -6,7 +6,6 @@ They are in a file of the user's, never in the project: a project may be somebod
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +13,11 @@ from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
 from ragforge.errors import BadPattern, InputError
+from ragforge.tools.edits.whole import replace_file
 from ragforge.tools.globs import compile_glob
 from ragforge.tools.permit import Action, Wish
 
 Effect: TypeAlias = Literal["allow", "deny"]
-PERMISSIONS = "permissions.json"
-"""The name of the file that holds the rules of all projects."""
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
 _RULE = re.compile(r"(edit_file|run_command)\((.+)\)", re.DOTALL)
 
@@ -70,6 +68,11 @@ class Rules:
         self._file = file
         self._project = str(project)
 
+    @classmethod
+    def of(cls, state: Path, project: Path) -> Rules:
+        """Return the rules of a project, from where RagForge keeps what is the user's own."""
+        return cls(state / "permissions.json", project)
+
     def all(self) -> list[Rule]:
         """Return the rules, those that forbid first. Raises InputError if the file is bad."""
         mine = self._read().get(self._project, {})
@@ -97,11 +100,10 @@ class Rules:
         texts = [text for text in mine.get(rule.effect, []) if text != str(rule)]
         mine[rule.effect] = [*texts, str(rule)] if keep else texts
         every[self._project] = mine
-        draft = self._file.with_suffix(f".{os.getpid()}.new")
+        text = json.dumps(every, indent=2, ensure_ascii=False) + "\n"
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps(every, indent=2, ensure_ascii=False) + "\n", "utf-8")
-            draft.replace(self._file)
+            replace_file(str(self._file), text.encode())
         except OSError as error:
             raise InputError(f"{self._file} cannot be written: {error.strerror}.") from error
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pydantic import BaseModel
 
@@ -52,8 +52,14 @@ if TYPE_CHECKING:
     from ragforge.context.receipt import Receipt
     from ragforge.llm.ask import Asker
 
+
+class _Door(TypedDict):
+    on_event: OnEvent
+    approve: Approve
+
+
 SESSIONS_SHOWN = 1_000
-LATEST = 50
+LATEST_TURNS = 5
 
 
 @dataclass(frozen=True)
@@ -102,17 +108,12 @@ class App:
         changed, and without one nothing is. Cancelled, the turn is stored as far as it went.
         Raises InputError if the question is empty.
         """
-        from ragforge.agent.events import unheard
-        from ragforge.agent.permissions import nobody
-
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
         if session is None:
             conversations = self.store.conversations
             session = (await sessions.current(conversations, self.cwd, self.project_path)).uuid
-        answer = await self.agent.take_turn(
-            session, question, on_event=on_event or unheard, approve=approve or nobody
-        )
+        answer = await self.agent.take_turn(session, question, **_door(on_event, approve))
         await self.keep_known()
         return answer
 
@@ -127,12 +128,7 @@ class App:
 
         Raises InputError if there is none.
         """
-        from ragforge.agent.events import unheard
-        from ragforge.agent.permissions import nobody
-
-        return await self.agent.resume_turn(
-            session, on_event=on_event or unheard, approve=approve or nobody
-        )
+        return await self.agent.resume_turn(session, **_door(on_event, approve))
 
     async def keep_known(self) -> bool:
         """Have the project's code brought up to date in the background, where that is wanted."""
@@ -155,14 +151,24 @@ class App:
 
     async def last_receipt(self) -> Receipt | None:
         """Return the account of the last answer's context in the current session, if any."""
-        from ragforge.context.receipt import receipt_of
-
         known = ConversationFilter(cwd=str(self.cwd), status="active")
         for conversation in await self.store.conversations.find(known, limit=1):
-            latest = await self.store.conversations.latest_messages(conversation.uuid, LATEST)
-            for message in reversed(latest):
-                if message.receipt is not None:
-                    return receipt_of(message.receipt)
+            return await self.receipt_in(conversation.uuid)
+        return None
+
+    async def receipt_in(self, session: str) -> Receipt | None:
+        """Return the account of the last answer's context in a session, if one of its latest
+        turns has any.
+
+        Raises ConversationNotFound.
+        """
+        from ragforge.context.receipt import receipt_of
+
+        conversations = self.store.conversations
+        first = max(0, (await conversations.get(session)).turn_count - LATEST_TURNS)
+        for message in reversed(await conversations.messages(session, first)):
+            if message.receipt is not None:
+                return receipt_of(message.receipt)
         return None
 
     async def search_code(
@@ -257,6 +263,14 @@ class App:
             raise InputError("embeddings.model is none: memory is searched by words alone.")
         await embed_missing(self.store, embedder, on_progress)
         return await conversations.count_turns_to_embed(embedder.name)
+
+
+def _door(on_event: OnEvent | None, approve: Approve | None) -> _Door:
+    """Return who hears of a turn and who allows what changes something: nobody, if not given."""
+    from ragforge.agent.events import unheard
+    from ragforge.agent.permissions import nobody
+
+    return {"on_event": on_event or unheard, "approve": approve or nobody}
 
 
 @asynccontextmanager

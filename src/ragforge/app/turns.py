@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.agent.delegate import Delegation, delegate_tool
 from ragforge.agent.permissions import Permissions
-from ragforge.agent.rules import PERMISSIONS, Rules
+from ragforge.agent.rules import Rules
 from ragforge.agent.turn import Agent, Desk, TurnLimits
 from ragforge.config.keys import VARIABLES
 from ragforge.llm.calls import Tool
@@ -27,7 +27,7 @@ SECRETS = KEYS | {"RAGFORGE_NEO4J_USER", "RAGFORGE_NEO4J_PASSWORD"}
 
 def rules_of(app: App) -> Rules:
     """Return what the user allowed or forbade for good in this project."""
-    return Rules(Path(app.settings.agent.state_dir) / PERMISSIONS, app.project_path)
+    return Rules.of(Path(app.settings.agent.state_dir), app.project_path)
 
 
 def open_agent(app: App) -> Agent:

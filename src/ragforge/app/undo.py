@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.app.application import App
+from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.journal import Journal
 
@@ -26,6 +27,7 @@ async def undo_last(app: App, conversation_id: str) -> Undone:
     """
     journal = Journal.of(Path(app.settings.agent.state_dir), conversation_id)
     change = await asyncio.to_thread(journal.undo, Root.at(app.project_path))
+    done = ToolCall("undo", {"path": change.path}, ToolResult(True, change.to_json()))
     note = f"The user took back the last edit of {change.path}."
-    await app.recorder.answer(conversation_id, None, note, by_model=False)
+    await app.recorder.answer(conversation_id, None, note, tool_calls=[done], by_model=False)
     return Undone(change.path, change.diff)

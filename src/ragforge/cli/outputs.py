@@ -51,7 +51,7 @@ class Output:
         return await (edits_only if self.yes else nobody)(wish)
 
     def end(self, answer: Answer) -> None:
-        raise NotImplementedError
+        """Tell the answer, where the last event has not."""
 
 
 class AsJson(Output):
@@ -77,9 +77,6 @@ class AsStream(Output):
             self._write({"type": "error", "message": str(error)})
         elif isinstance(error, asyncio.CancelledError):
             self._write({"type": "interrupted"})
-
-    def end(self, answer: Answer) -> None:
-        pass  # the last event told it
 
     def _write(self, value: object) -> None:
         sys.stdout.write(json.dumps(value) + "\n")

@@ -44,10 +44,16 @@ class ExecutedCall:
 
     def said(self) -> ToolSays:
         """Return the result as the model gets to see it."""
-        text = plain(self.result) if self.success else f"Error: {self.error}"
-        if len(text) > RESULT_CHARS:
-            text = f"{text[:RESULT_CHARS]}\n… ({len(text) - RESULT_CHARS} more characters)"
+        text = result_text(self.success, self.result, self.error)
         return ToolSays(self.request_id, self.name, text, self.success)
+
+
+def result_text(success: bool, result: Json, error: str | None) -> str:
+    """Return as much of a result as goes to a model, or what went wrong."""
+    text = plain(result) if success else f"Error: {error}"
+    if len(text) > RESULT_CHARS:
+        text = f"{text[:RESULT_CHARS]}\n… ({len(text) - RESULT_CHARS} more characters)"
+    return text
 
 
 async def run_calls(

@@ -1,29 +1,22 @@
-"""Whole file: written all of it, or not at all."""
+"""Whole file: what a user wants written to a path of their own."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from ragforge.errors import InputError
+from ragforge.tools.edits.whole import replace_file
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, for its owner's eyes; a pipe or device as it comes."""
+    """Write a file whole or not at all, for its owner's eyes; a pipe or device as it comes.
+
+    Raises InputError.
+    """
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
-            return
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        else:
+            replace_file(str(path), data)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from error

@@ -136,4 +136,6 @@ def test_the_history_keeps_no_secrets_and_is_for_its_owner(tmp_path: Path) -> No
 
 def test_without_a_place_the_history_lasts_as_long_as_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    open_history(tmp_path / "file" / "state").append_string("one")
+    history = open_history(tmp_path / "file" / "state")
+    history.append_string("one")
+    assert history.get_strings() == ["one"]

@@ -52,4 +52,4 @@ def test_what_cannot_be_made_beautiful_is_still_shown(monkeypatch: pytest.Monkey
 
 @given(st.text(alphabet="ab*_`~#->|[]()!<&1. \n\t\\:", max_size=200))
 def test_any_text_can_be_shown(text: str) -> None:
-    shown(text, width=20)
+    assert all(len(line) <= 20 for line in shown(text, width=20).splitlines())

@@ -88,8 +88,8 @@ def _add(context: typer.Context, effect: Effect, text: str) -> None:
 
 
 def _rules(context: typer.Context) -> Rules:
-    from ragforge.agent.rules import PERMISSIONS, Rules
+    from ragforge.agent.rules import Rules
     from ragforge.memory.sessions import normalise, project_of
 
     state = Path(load(context).settings.agent.state_dir)
-    return Rules(state / PERMISSIONS, project_of(normalise(current_directory())))
+    return Rules.of(state, project_of(normalise(current_directory())))

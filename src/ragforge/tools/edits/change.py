@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import stat
-import tempfile
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -13,6 +12,7 @@ from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.text import Text
+from ragforge.tools.edits.whole import replace_file
 
 MAX_BYTES = 10_000_000
 DIFF_CHARS = 50_000
@@ -110,24 +110,9 @@ def apply(root: Root, change: Change) -> None:
         os.makedirs(os.path.dirname(full), exist_ok=True)
         if not root.is_own(place):
             raise InputError(f"{change.path!r} leads through a link now. Try again.")
-        _replace(full, change.after)
+        replace_file(full, change.after, _mode(full))
     except OSError as error:
         raise InputError(f"{change.path!r} cannot be written: {error.strerror}.") from error
-
-
-def _replace(full: str, data: bytes) -> None:
-    """Write beside the file and put it in its place, with its permissions."""
-    handle, draft = tempfile.mkstemp(prefix=".ragforge-", dir=os.path.dirname(full))
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(draft, _mode(full))
-        os.replace(draft, full)
-    except BaseException:
-        os.unlink(draft)
-        raise
 
 
 def _mode(full: str) -> int:

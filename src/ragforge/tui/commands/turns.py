@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.context.receipt import receipt_of
 from ragforge.tui.commands.command import Command, begun
 from ragforge.tui.markdown import markdown
 from ragforge.tui.pieces import diff_lines
 from ragforge.tui.receipts import show
 
 if TYPE_CHECKING:
-    from ragforge.context.receipt import Receipt
     from ragforge.tui.terminal import Terminal
-
-LATEST = 50
 
 
 async def retry(terminal: Terminal, argument: str) -> None:
@@ -31,20 +27,11 @@ async def undo(terminal: Terminal, argument: str) -> None:
 
 
 async def context(terminal: Terminal, argument: str) -> None:
-    receipt = terminal.receipt or await _stored(terminal)
+    receipt = terminal.receipt or await terminal.app.receipt_in(begun(terminal).uuid)
     if receipt is None:
         terminal.screen.say("No answer in this session has a receipt yet. Ask something.")
     else:
         show(receipt)
-
-
-async def _stored(terminal: Terminal) -> Receipt | None:
-    """Return the account of the last answer of a session that was resumed."""
-    store = terminal.app.store.conversations
-    for message in reversed(await store.latest_messages(begun(terminal).uuid, LATEST)):
-        if message.receipt is not None:
-            return receipt_of(message.receipt)
-    return None
 
 
 async def compact(terminal: Terminal, argument: str) -> None:
