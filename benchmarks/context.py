@@ -7,7 +7,7 @@ Coverage: each repository of the code-search set is ingested, and the whole cont
 question is built at the default budgets; a question counts if a file that answers it is in
 it. Speed: Django with 10,000 stored turns, the questions of its own set and others like them;
 wall clock of a whole `build_enriched_context`, and of each search in it; and how much longer
-the whole takes than the slowest of its searches does alone.
+all searches take at once than the slowest of them does alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,8 @@ from benchmarks.memory_scale import TURNS_A_CONVERSATION, Talker
 from benchmarks.peers import Question, Repository, add_places, check_out, repositories
 from ragforge import load_settings, open_app
 from ragforge.app import App
-from ragforge.context.build import HISTORY_HITS, EnrichedContext
-from ragforge.domain.conversations import Conversation, MemoryFilter
-from ragforge.memory.find import search_conversation_history
+from ragforge.context.build import EnrichedContext
+from ragforge.domain.conversations import Conversation, ConversationFilter
 
 TURNS = 10_000
 DJANGO = "django-a"
@@ -47,6 +46,7 @@ SPEED_QUESTIONS = (
     "How does the ORM quote column names in sqlite?",
 )
 ROUNDS = 10
+ALONE = ("latest", "memory", "code", "files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,42 +152,44 @@ async def remember(app: App) -> None:
 
 
 async def _together(app: App) -> dict[str, Any]:
-    """Compare the whole with the slowest of its searches when nothing else runs.
+    """Compare all searches at once with the slowest of them when nothing else runs.
 
     For each question they take turns, and the best of many counts: the machine is shared. CPU
-    is of this process, without the programs that searches of files start.
+    is of this process, without the programs that searches of files start. The whole is the
+    searches, finding the session, choosing and rendering.
     """
-    project = MemoryFilter(project_path=str(app.project_path))
     best: dict[str, list[Cost]] = defaultdict(list)
     for question in SPEED_QUESTIONS:
-        searches = {
-            "memory": lambda q=question: search_conversation_history(
-                app.recall, q, project, max_results=HISTORY_HITS
-            ),
-            "code": lambda q=question: app.brain.search_code_semantic(
-                q, app.cwd, initial_limit=app.context.code_limit
-            ),
-            "files": lambda q=question: app.context.initial.search(q),
-            "whole": lambda q=question: app.build_context(q),
-        }
         costs: dict[str, list[Cost]] = defaultdict(list)
         for _ in range(2 * ROUNDS):
-            for name, search in searches.items():
+            for name, search in (await _searches(app, question)).items():
                 costs[name].append(await measured(search()))
         for name, some in costs.items():
             best[name].append(Cost(min(c.wall for c in some), min(c.cpu for c in some)))
-    alone = [name for name in best if name != "whole"]
-    questions = range(len(SPEED_QUESTIONS))
-    slowest = [max(best[name][at].wall for name in alone) for at in questions]
-    costliest = [max(best[name][at].cpu for name in alone) for at in questions]
-    ratios = [best["whole"][at].wall / slowest[at] for at in questions]
-    by_cpu = [best["whole"][at].cpu / costliest[at] for at in questions]
+    ratios = {
+        name: [cost.wall / max(best[one][at].wall for one in ALONE) for at, cost in enumerate(some)]
+        for name, some in best.items()
+        if name not in ALONE
+    }
     return {
         "best_ms": {n: _median_ms(cost.wall for cost in some) for n, some in best.items()},
         "best_cpu_ms": {n: _median_ms(cost.cpu for cost in some) for n, some in best.items()},
-        "to_slowest": round(statistics.median(ratios), 2),
-        "to_slowest_by_question": [round(ratio, 2) for ratio in ratios],
-        "to_costliest_by_cpu": round(statistics.median(by_cpu), 2),
+        "to_slowest": {n: round(statistics.median(some), 2) for n, some in ratios.items()},
+        "to_slowest_by_question": {n: [round(r, 2) for r in some] for n, some in ratios.items()},
+    }
+
+
+async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable[object]]]:
+    searches = app.context.searches
+    here = ConversationFilter(cwd=str(app.cwd), status="active")
+    [talk] = await app.store.conversations.find(here, limit=1)
+    return {
+        "latest": lambda: searches.latest_turns(talk),
+        "memory": lambda: searches.memory(talk, question),
+        "code": lambda: searches.code(question, app.cwd),
+        "files": lambda: searches.files(question),
+        "together": lambda: searches.all_at_once(talk, question),
+        "whole": lambda: app.build_context(question),
     }
 
 

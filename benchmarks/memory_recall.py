@@ -233,7 +233,7 @@ class Alone:
 
     async def turns_holding(self, *arguments: Any) -> WordsFound:
         found = await self._store.turns_holding(*arguments)
-        apart = (replace(holder, conversation_id=holder.id) for holder in found.holders)
+        apart = (holder._replace(conversation_id=holder.id) for holder in found.holders)
         return replace(found, holders=tuple(apart))
 
 
@@ -334,13 +334,12 @@ def summary(scores: Sequence[Score]) -> dict[str, Any]:
 @contextmanager
 def set_to(lent: float, long: float, weight: float) -> Iterator[None]:
     """Give the three numbers that were chosen on such questions other values for a while."""
-    before = neighbours._STEPS, neighbours.LONG, recall.MEANING_WEIGHT
-    neighbours._STEPS = [(step, lent ** abs(step)) for step, _ in neighbours._STEPS]
-    neighbours.LONG, recall.MEANING_WEIGHT = long, weight
+    before = neighbours.LENT, neighbours.LONG, recall.MEANING_WEIGHT
+    neighbours.LENT, neighbours.LONG, recall.MEANING_WEIGHT = lent, long, weight
     try:
         yield
     finally:
-        neighbours._STEPS, neighbours.LONG, recall.MEANING_WEIGHT = before
+        neighbours.LENT, neighbours.LONG, recall.MEANING_WEIGHT = before
 
 
 async def leave_one_out(talks: Sequence[Talk], finder: Recall) -> dict[str, Any]:

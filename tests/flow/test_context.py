@@ -189,7 +189,7 @@ async def test_a_search_that_fails_is_named_and_the_others_count(
     async def broken(*_: object, **__: object) -> None:
         raise OSError("the disk went away")
 
-    monkeypatch.setattr("ragforge.context.build.search_conversation_history", broken)
+    monkeypatch.setattr("ragforge.context.searches.search_conversation_history", broken)
     async with opened(environ, project) as app:
         await app.brain.ingest()
         context = await app.build_context("What does `check_password` do?")
@@ -208,7 +208,7 @@ async def test_a_search_that_is_late_is_named_and_nobody_waits_for_it(
     async def slow(*_: object, **__: object) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr("ragforge.context.build.search_conversation_history", slow)
+    monkeypatch.setattr("ragforge.context.searches.search_conversation_history", slow)
     async with opened(environ, project, AGENT__CONTEXT__SEARCH_SECONDS="2") as app:
         async with asyncio.timeout(30):
             context = await app.build_context("What does `check_password` do?")
@@ -228,7 +228,7 @@ async def test_memory_code_and_files_are_searched_at_the_same_time(
         return started
 
     for place in (
-        "ragforge.context.build.search_conversation_history",
+        "ragforge.context.searches.search_conversation_history",
         "ragforge.brain.project.Brain.search_code_semantic",
         "ragforge.context.initial.InitialContext.search",
     ):
@@ -302,7 +302,7 @@ def plan(*calls: dict[str, str]) -> str:
 async def planned_by(app: App, model: ScriptedModel, seconds: float = 5.0) -> Receipt:
     """Build a context whose searches a model chooses."""
     asker = Asker(model, Patience(attempts=1))
-    initial = app.context.initial
+    initial = app.context.searches.initial
     initial.planner.executor = StructuredLLMExecutor(asker)
     initial.planner.model_name = model.name
     initial.planner.seconds = seconds

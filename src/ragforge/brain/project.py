@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ragforge.brain import locks, settled
@@ -41,7 +42,7 @@ class Status:
         return self.known and not pending
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Brain:
     """One project's code, in a store that may hold many."""
 
@@ -49,7 +50,7 @@ class Brain:
     ingester: Ingester
     finder: Finder
 
-    @property
+    @cached_property
     def project_id(self) -> str:
         return project_id(self.root.resolve())
 

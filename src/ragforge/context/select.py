@@ -33,10 +33,22 @@ class Budget:
     code: int
     history: int
 
-    @property
-    def raw(self) -> int:
-        """How much of the raw conversation is worth reading for the latest turns and queries."""
-        return 50 * (self.recent + self.queries)
+
+class Room:
+    """How many of the latest turns are worth reading, the newest first."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._queries = budget.queries
+        self._recent = budget.recent
+        self._turns = MOST_RECENT_TURNS
+
+    def takes(self, turn: Turn) -> bool:
+        """Tell whether a turn may still be shown, or its question."""
+        may_be_shown = self._queries >= 0 or (self._recent >= 0 and self._turns > 0)
+        self._queries -= len(entries.query_text(turn)) + BETWEEN
+        self._recent -= len(turn.user.content) + len(turn.answer)  # it may take more
+        self._turns -= 1
+        return may_be_shown
 
 
 @dataclass(frozen=True, slots=True)

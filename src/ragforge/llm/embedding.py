@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ragforge.domain.chat import Usage
 from ragforge.domain.vectors import Vector
@@ -41,6 +42,7 @@ class RemoteEmbedder:
         self._patience = patience
         self._concurrency = concurrency
         self._sleep = sleep
+        self._asked: dict[str, _Asked] = {}
         self.name = service.name
         self.dimension = service.dimension or 0  # 0 while no answer has told it
         self.max_chars = service.max_chars
@@ -56,7 +58,19 @@ class RemoteEmbedder:
         return await self._embed(texts, "document")
 
     async def embed_query(self, text: str) -> Vector | None:
-        [vector] = await self._embed([text], "query")
+        """Searches that ask with the same question at once share a request."""
+        if text not in self._asked:
+            self._asked[text] = _Asked(asyncio.create_task(self._embed([text], "query")))
+        asked = self._asked[text]
+        asked.by += 1
+        try:
+            [vector] = await asyncio.shield(asked.task)
+        finally:
+            asked.by -= 1
+            if not asked.by:
+                del self._asked[text]
+                asked.task.cancel()  # unless it is done
+                await asyncio.wait([asked.task])
         return vector
 
     async def close(self) -> None:
@@ -153,6 +167,14 @@ class RemoteEmbedder:
             raise BadAnswer(f"{self.name} gave a vector without a direction")
         self.dimension = size
         return [Vector(self.name, row.tobytes()) for row in (table / lengths).astype("<f4")]
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A query that is being embedded, and how many wait for it."""
+
+    task: asyncio.Task[list[Vector | None]]
+    by: int = 0
 
 
 def _batches(texts: Iterable[tuple[int, str]], most: int) -> Iterator[dict[int, str]]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import (
     SUMMARY_CONFIDENCE,
-    Match,
     MemoryHit,
     SummaryHit,
-    TurnHit,
     WordsFound,
 )
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
-from ragforge.domain.vectors import Vector
-from ragforge.memory.recall import MEANING_WEIGHT, Recall, signals
+from ragforge.memory.recall import MEANING_WEIGHT, Recall, mixed_turns, signals
 from ragforge.search.fuse import above, convex
 from ragforge.search.neighbours import coverage, worths
 from ragforge.search.tokenise import WORDS
@@ -44,43 +41,52 @@ async def search_conversation_history(
     """
     if max_results <= 0:
         return []
-    by_words, meaning = await asyncio.gather(
+    by_words, near, summaries = await asyncio.gather(
         recall.words(query, where, max_results),
-        recall.meaning(query) if semantic else _nothing(),
+        recall.near(query, where, max_results) if semantic and include_turns else _none(),
+        _told(recall, query, where, levels, max_results, semantic=semantic),
     )
-
-    async def turns() -> list[TurnHit]:
-        found = await recall.found_turns(by_words, meaning, where, max_results, min_score)
-        return await recall.read(found)
-
-    spoken, summaries = await asyncio.gather(
-        turns() if include_turns else _none(),
-        _summaries(recall, query, by_words, meaning, where, levels, max_results)
-        if levels
-        else _none(),
-    )
-    hits: list[MemoryHit] = [*spoken, *(hit for hit in summaries if hit.score >= min_score)]
+    hits: list[MemoryHit] = []
+    if include_turns:
+        hits += await recall.read(mixed_turns(by_words, near, max_results, min_score))
+    hits += (hit for hit in summaries.hits(query, by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
     return hits[:max_results]
 
 
-async def _nothing() -> None:
-    return None
+async def _none() -> dict[str, float]:
+    return {}
 
 
-async def _none() -> list[Any]:
-    return []
+@dataclass(frozen=True, slots=True)
+class _Summaries:
+    """Summaries that were found, before it is told how well they fit."""
+
+    by_words: Sequence[Summary] = ()
+    near: Mapping[str, float] = field(default_factory=dict)
+    read: Mapping[str, Summary] = field(default_factory=dict)
+
+    def hits(self, query: str, turns: WordsFound) -> Iterator[SummaryHit]:
+        """Yield them with their scores, for which words are worth what they are in turns."""
+        words = covered(query, self.by_words, turns)
+        for found, score in convex(words, self.near, MEANING_WEIGHT).items():
+            if (summary := self.read.get(found)) is not None:
+                found_by = signals(words=found in words, meaning=found in self.near)
+                confidence = SUMMARY_CONFIDENCE[summary.level]
+                yield SummaryHit(summary, score, confidence, found_by)
 
 
-async def _summaries(
+async def _told(
     recall: Recall,
     query: str,
-    by_words: WordsFound,
-    meaning: Vector | None,
     where: MemoryFilter,
     levels: Collection[Level],
     limit: int,
-) -> list[SummaryHit]:
+    *,
+    semantic: bool,
+) -> _Summaries:
+    if not levels:
+        return _Summaries()
     store, wanted = recall.summaries, limit * SUMMARIES_A_HIT
     chosen = SummaryFilter(
         conversation_id=where.conversation_id,
@@ -89,24 +95,19 @@ async def _summaries(
         since=where.since,
         until=where.until,
     )
-    told = await store.by_words(query, chosen, wanted)
-    nearest: list[Match] = []
-    if meaning is not None:
-        nearest = await store.by_vector(meaning, chosen, wanted, recall.least)
-    near = above(nearest, recall.least, wanted)
+
+    async def nearest() -> dict[str, float]:
+        meaning = await recall.meaning(query) if semantic else None
+        if meaning is None:
+            return {}
+        matches = await store.by_vector(meaning, chosen, wanted, recall.least)
+        return above(matches, recall.least, wanted)
+
+    told, near = await asyncio.gather(store.by_words(query, chosen, wanted), nearest())
+    if not told and not near:
+        return _Summaries()
     read = await store.with_ids([*(match.id for match in told), *near])
-    words = covered(query, [read[match.id] for match in told if match.id in read], by_words)
-    mixed = convex(words, near, MEANING_WEIGHT)
-    return [
-        SummaryHit(
-            read[found],
-            score,
-            SUMMARY_CONFIDENCE[read[found].level],
-            signals(words=found in words, meaning=found in near),
-        )
-        for found, score in mixed.items()
-        if found in read
-    ]
+    return _Summaries([read[match.id] for match in told if match.id in read], near, read)
 
 
 def covered(query: str, summaries: Sequence[Summary], turns: WordsFound) -> dict[str, float]:

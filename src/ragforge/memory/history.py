@@ -25,7 +25,7 @@ class History:
     ) -> list[Turn]:
         """Return the newest whole turns that fit, oldest of them first."""
         kept: list[Turn] = []
-        async for turn in self._newest(conversation_id, without):
+        async for turn in self.newest_turns(conversation_id, without):
             max_chars -= turn.char_count
             if max_chars < 0:
                 break
@@ -37,7 +37,7 @@ class History:
     ) -> list[str]:
         """Return the newest questions that fit, oldest of them first."""
         kept: list[str] = []
-        async for turn in self._newest(conversation_id, without):
+        async for turn in self.newest_turns(conversation_id, without):
             max_chars -= len(turn.user.content)
             if max_chars < 0:
                 break
@@ -74,7 +74,9 @@ class History:
         """Delete older summaries; what they covered is eligible again. Returns how many went."""
         return await self.store.summaries.trim(before, level)
 
-    async def _newest(self, conversation_id: str, without: Iterable[str]) -> AsyncIterator[Turn]:
+    async def newest_turns(
+        self, conversation_id: str, without: Iterable[str] = ()
+    ) -> AsyncIterator[Turn]:
         """Yield turns, the newest first, reading no more of them than are asked for."""
         left_out = set(without)
         # Turns that were deleted leave gaps: there are no fewer than this after the count.

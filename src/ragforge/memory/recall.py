@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordsFound
+from ragforge.domain.hits import TURN_CONFIDENCE, TurnHit, WordsFound
 from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
@@ -17,11 +17,11 @@ from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import above, convex
 from ragforge.search.neighbours import REACH, ranked
 
-__all__ = ["MEANING_WEIGHT", "Found", "Recall", "TurnHit", "candidates", "signals"]
+__all__ = ["MEANING_WEIGHT", "Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
 
 CANDIDATES = 40
 """How many turns each search gives at least, before they are fused."""
-CANDIDATES_A_HIT = 5
+CANDIDATES_A_HIT = 3
 NEAREST = 300
 """How many are asked for by meaning: what words found should be among them."""
 MEANING_WEIGHT = 0.25
@@ -49,12 +49,10 @@ class Recall:
         self, query: str, where: MemoryFilter, limit: int, without: Collection[str] = ()
     ) -> list[TurnHit]:
         """Return the turns that bear on the query, best first, without some of them."""
-        by_words, meaning = await asyncio.gather(
-            self.words(query, where, limit), self.meaning(query)
+        by_words, near = await asyncio.gather(
+            self.words(query, where, limit), self.near(query, where, limit)
         )
-        return await self.read(
-            await self.found_turns(by_words, meaning, where, limit, without=without)
-        )
+        return await self.read(mixed_turns(by_words, near, limit, without=without))
 
     async def meaning(self, query: str) -> Vector | None:
         """Return the vector of a query, or None: words alone are better than nothing."""
@@ -67,37 +65,14 @@ class Recall:
         """Return the turns that hold the query's words, with their neighbours."""
         return await self.store.turns_holding(query, where, candidates(limit), REACH)
 
-    async def found_turns(
-        self,
-        by_words: WordsFound,
-        meaning: Vector | None,
-        where: MemoryFilter,
-        limit: int,
-        min_score: float = 0.0,
-        without: Collection[str] = (),
-    ) -> list[Found]:
-        """Return the turns found by words or by meaning, best first."""
-        wanted, least = max(NEAREST, candidates(limit)), self.least
-        nearest: list[Match] = []
-        if meaning is not None:
-            nearest = await self.store.turns_by_vector(meaning, where, wanted, least)
-        near = above(nearest, least, wanted)
-        told = {hit.id: hit for hit in ranked(by_words, without)}
-        mixed = convex({turn: hit.score for turn, hit in told.items()}, near, MEANING_WEIGHT)
-        best = [item for item in mixed.items() if item[0] not in without][:limit]
-        return [
-            Found(
-                turn,
-                score,
-                signals(
-                    words=turn in told and told[turn].itself,
-                    neighbours=turn in told and not told[turn].itself,
-                    meaning=turn in near,
-                ),
-            )
-            for turn, score in best
-            if score >= min_score
-        ]
+    async def near(self, query: str, where: MemoryFilter, limit: int) -> dict[str, float]:
+        """Return the turns that mean what the query does, and how much they do, 0..1."""
+        meaning = await self.meaning(query)
+        if meaning is None:
+            return {}
+        wanted = max(NEAREST, candidates(limit))
+        nearest = await self.store.turns_by_vector(meaning, where, wanted, self.least)
+        return above(nearest, self.least, wanted)
 
     @property
     def least(self) -> float:
@@ -121,6 +96,32 @@ class Recall:
             for item in found
             if item.id in turns and item.id in conversations
         ]
+
+
+def mixed_turns(
+    by_words: WordsFound,
+    near: Mapping[str, float],
+    limit: int,
+    min_score: float = 0.0,
+    without: Collection[str] = (),
+) -> list[Found]:
+    """Return the turns found by words or by meaning, best first."""
+    told = {hit.id: hit for hit in ranked(by_words, without)}
+    mixed = convex({turn: hit.score for turn, hit in told.items()}, near, MEANING_WEIGHT)
+    best = [item for item in mixed.items() if item[0] not in without][:limit]
+    return [
+        Found(
+            turn,
+            score,
+            signals(
+                words=turn in told and told[turn].itself,
+                neighbours=turn in told and not told[turn].itself,
+                meaning=turn in near,
+            ),
+        )
+        for turn, score in best
+        if score >= min_score
+    ]
 
 
 def candidates(limit: int) -> int:

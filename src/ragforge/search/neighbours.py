@@ -7,11 +7,15 @@ tokens?" need not speak of tokens. So each word counts where it is held nearest.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragforge.domain.hits import Holder, WordsFound
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 REACH = 4
 """How many turns away a word may stand."""
@@ -23,8 +27,7 @@ LONG = 0.4
 """How much longer turns are worth less (b of BM25)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ByWords:
+class ByWords(NamedTuple):
     """A turn found by words."""
 
     id: str
@@ -39,13 +42,16 @@ def ranked(found: WordsFound, without: Collection[str] = ()) -> list[ByWords]:
     """
     holders = [holder for holder in found.holders if holder.id not in without]
     worth = worths(found)
-    sums = {turn: sum(words.values()) for turn, words in _gathered(holders, worth).items()}
+    if not holders or not worth:
+        return []
+    sums = _gathered(holders, worth)
     # Short turns that hold a word often come to more than the whole: they set the scale then.
-    whole = max(sum(worth.values()), *sums.values()) if sums else 1.0
+    whole = max(sum(worth.values()), float(sums.max()))
+    scores = (sums / whole).tolist()
     hits = [
-        ByWords(holder.id, sums[holder.id] / whole, bool(holder.holds))
-        for holder in holders
-        if holder.id in sums
+        ByWords(holder.id, score, bool(holder.holds))
+        for holder, score in zip(holders, scores, strict=True)
+        if score
     ]
     return sorted(hits, key=lambda hit: -hit.score)
 
@@ -65,29 +71,48 @@ def coverage(words: Iterable[str], worth: Mapping[str, float]) -> float:
     return sum(worth[word] for word in worth.keys() & set(words)) / whole if whole else 0.0
 
 
-def _gathered(holders: Sequence[Holder], worth: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Return turn → word → what the word counts there, its own or lent by a neighbour.
+def _gathered(holders: Sequence[Holder], worth: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return what the words count in each turn, its own or lent by a neighbour.
 
-    A word that stands once in a turn of the usual length counts its worth.
+    A word that stands once in a turn of the usual length counts its worth, and where both a
+    turn and a neighbour hold it, whichever counts more.
     """
-    usual = sum(holder.length for holder in holders) / max(len(holders), 1) or 1.0
-    gathered: dict[str, dict[str, float]] = {}
-    places: dict[str, dict[int, dict[str, float]]] = defaultdict(dict)
-    for holder in holders:
-        gathered[holder.id] = places[holder.conversation_id][holder.turn_index] = {}
-    for holder in holders:
-        if not holder.holds:
-            continue
-        turns = places[holder.conversation_id]
-        beside = [(turns.get(holder.turn_index + step), lent) for step, lent in _STEPS]
-        reached = [(turn, lent) for turn, lent in beside if turn is not None]
-        long = OFTEN * (1 - LONG + LONG * holder.length / usual)
-        for word, times in holder.holds.items():
-            counts = worth[word] * times * (OFTEN + 1) / (times + long)
-            for turn, lent in reached:
-                if counts * lent > turn.get(word, 0.0):
-                    turn[word] = counts * lent
-    return {turn: words for turn, words in gathered.items() if words}
+    import numpy as np
+
+    places = np.array(_in_line(holders))
+    row_of = {word: row for row, word in enumerate(worth)}
+    held = [
+        (row_of[word], place, times)
+        for place, holder in zip(places.tolist(), holders, strict=True)
+        for word, times in holder.holds.items()
+    ]
+    times = np.zeros((len(worth), places.max() + REACH + 1))
+    rows, columns, counts = zip(*held, strict=True) if held else ((), (), ())
+    times[list(rows), list(columns)] = counts
+    lengths = np.zeros(times.shape[1])
+    lengths[places] = [holder.length for holder in holders]
+    long = OFTEN * (1 - LONG + LONG * lengths / (lengths[places].mean() or 1.0))
+    own = np.array([*worth.values()])[:, None] * times * (OFTEN + 1) / (times + long)
+    best = own.copy()
+    for step in range(1, REACH + 1):
+        lent = own * LENT**step
+        np.maximum(best[:, step:], lent[:, :-step], out=best[:, step:])
+        np.maximum(best[:, :-step], lent[:, step:], out=best[:, :-step])
+    sums: NDArray[np.float64] = best.sum(axis=0)[places]
+    return sums
 
 
-_STEPS = [(step, LENT ** abs(step)) for step in range(-REACH, REACH + 1)]
+def _in_line(holders: Sequence[Holder]) -> list[int]:
+    """Return where each turn stands when all are laid out in one line.
+
+    Neighbours are as far apart as in their conversation; those that are none, out of reach.
+    """
+    places = [0] * len(holders)
+    place, last = 0, (None, 0)
+    orders = map(itemgetter(1, 2), holders)  # conversation and turn
+    for (conversation, turn), number in sorted(zip(orders, range(len(holders)), strict=True)):
+        gap = turn - last[1] if conversation == last[0] else REACH + 1
+        place += min(gap, REACH + 1)
+        places[number] = place
+        last = conversation, turn
+    return places

@@ -46,6 +46,7 @@ class Selection:
 class Directory:
     """What a directory holds, and what must be the same for that to be still true."""
 
+    place: str  # absolute
     above: Ignore  # the rules that hold around it
     rules: Ignore  # and in it
     mtime_ns: int
@@ -138,14 +139,20 @@ class Listing:
         if self._all is not None and self._looked > deadline.begun:
             return self._all
         began = time.monotonic()
-        found = self._refresh(deadline)
+        selection = self._all
+        if selection is None or not self._is_as_it_was():
+            selection = self._refresh(deadline)
         self._looked = began
-        return found
+        return selection
+
+    def _is_as_it_was(self) -> bool:
+        """Tell whether no directory has changed, as is mostly so."""
+        same_rules = self._known[""].above is self._rules_above()
+        return same_rules and all(map(_is_as_it_was, self._known.values()))
 
     def _refresh(self, deadline: Deadline) -> Selection:
         """Look at all directories, level by level, so that a limit cuts off what lies deepest."""
         known: dict[str, Directory] = {}
-        changed = self._all is None
         complete = True
         count = 0
         waiting: deque[tuple[str, str, Ignore]] = deque(
@@ -153,12 +160,9 @@ class Listing:
         )
         while waiting:
             full, path, above = waiting.popleft()
-            before = self._known.get(path)
-            if before is not None and _is_as_it_was(full, before, above):
-                node = before
-            else:
+            node = self._known.get(path)
+            if node is None or node.above is not above or not _is_as_it_was(node):
                 found = self._list(full, path, above)
-                changed = changed or before is not None or isinstance(found, Directory)
                 if not isinstance(found, Directory):
                     if not path:
                         raise InputError(f"{self._root.path} cannot be listed.")
@@ -174,10 +178,7 @@ class Listing:
                 break
             rules = node.rules
             waiting.extend([(inner, name, rules) for inner, name in node.directories])
-        changed = changed or len(known) != len(self._known)
         self._known |= known
-        if not changed and self._all is not None:
-            return self._all
         files = sorted([path for node in known.values() for path in node.files])
         selection = Selection(files[: self._limits.max_files], complete)
         self._selections.clear()
@@ -188,7 +189,7 @@ class Listing:
 
     def _node(self, full: str, path: str, above: Ignore) -> Directory | SkipReason | None:
         before = self._known.get(path)
-        if before is not None and _is_as_it_was(full, before, above):
+        if before is not None and before.above is above and _is_as_it_was(before):
             return before
         found = self._list(full, path, above)
         if isinstance(found, Directory):
@@ -215,7 +216,7 @@ class Listing:
             rule_files = tuple(_rule_files(full, names))
             rules = above.enter(full, path, names)
         newest = max([mtime_ns, *(mtime for _, mtime, _ in rule_files)])
-        node = Directory(above, rules, mtime_ns, newest < now - RECENT_NS, rule_files)
+        node = Directory(full, above, rules, mtime_ns, newest < now - RECENT_NS, rule_files)
         self._sort_out(entries, f"{path}/" if path else "", node)
         return node
 
@@ -259,16 +260,15 @@ class Listing:
         return "too large" if facts.st_size > self._limits.max_bytes else None
 
 
-def _is_as_it_was(full: str, before: Directory, above: Ignore) -> bool:
-    if not before.reliable or before.above is not above:
-        return False
+def _is_as_it_was(node: Directory) -> bool:
+    """Tell whether a directory holds the same names and rules as when it was listed."""
     try:
-        if os.stat(full).st_mtime_ns != before.mtime_ns:
+        if not node.reliable or os.stat(node.place).st_mtime_ns != node.mtime_ns:
             return False
     except OSError:
         return False
-    return not before.rule_files or before.rule_files == tuple(
-        _rule_files(full, [name for name, _, _ in before.rule_files])
+    return not node.rule_files or node.rule_files == tuple(
+        _rule_files(node.place, [name for name, _, _ in node.rule_files])
     )
 
 

@@ -24,6 +24,8 @@ PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200
 """So many are not worth a second process."""
 ARGUMENT_BYTES = 24_000 if os.name == "nt" else min(400_000, os.sysconf("SC_ARG_MAX") // 4)
+ARGUMENT_EXTRA = 16
+"""What an argument takes beside its name: how it begins and ends, and a pointer to it."""
 BLOCK = 1 << 16
 EVENT_BYTES = 32_000_000
 """A longer line of output than a file of the allowed size can make: it grew since."""
@@ -144,17 +146,17 @@ async def matching_words(
 def chunks(files: Sequence[str]) -> list[Sequence[str]]:
     """Cut a list into pieces that fit a command line, one for each process if they do."""
     wanted = max(FEW_FILES, -(-len(files) // PROCESSES))
-    done: list[Sequence[str]] = []
-    first = size = 0
-    for number, path in enumerate(files):
-        length = (len(path) if path.isascii() else 4 * len(path)) + 16  # and its pointer
-        if number - first >= wanted or size + length > ARGUMENT_BYTES:
-            done.append(files[first:number])
-            first, size = number, 0
-        size += length
-    if first < len(files):
-        done.append(files[first:])
-    return done
+    pieces = (files[first : first + wanted] for first in range(0, len(files), wanted))
+    return [part for piece in pieces for part in _fitting(piece)]
+
+
+def _fitting(files: Sequence[str]) -> list[Sequence[str]]:
+    """Halve a list until each part fits a command line."""
+    names = len("".join(files).encode())
+    if len(files) == 1 or names + ARGUMENT_EXTRA * len(files) <= ARGUMENT_BYTES:
+        return [files]
+    half = len(files) // 2
+    return [*_fitting(files[:half]), *_fitting(files[half:])]
 
 
 @dataclass(frozen=True, slots=True)

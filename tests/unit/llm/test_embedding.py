@@ -372,6 +372,49 @@ async def test_a_cancelled_embedding_leaves_nothing_running(server: EmbeddingSer
     assert asyncio.all_tasks() - before <= server.connections
 
 
+async def test_a_question_that_several_ask_at_once_is_one_request() -> None:
+    service = Service()
+    embedder = embedder_of(service)
+
+    vectors = await asyncio.gather(*(embedder.embed_query(text) for text in ("a", "b", "a")))
+    again = await embedder.embed_query("a")
+
+    assert all(map(is_vector_of, [*vectors, again], "abaa"))
+    assert service.asked == [["a"], ["b"], ["a"]]
+
+
+async def test_a_failure_is_told_to_all_who_asked_and_forgotten() -> None:
+    service = Service()
+    service.failures = [KeyRejected("no")]
+    embedder = embedder_of(service)
+
+    told = await asyncio.gather(*map(embedder.embed_query, "aa"), return_exceptions=True)
+
+    assert [str(one) for one in told] == ["no", "no"]
+    assert is_vector_of(await embedder.embed_query("a"), "a")
+
+
+async def test_who_gives_up_a_question_leaves_it_to_the_others(server: EmbeddingServer) -> None:
+    server.steps = [Step(delay=0.2), Step(delay=30)]
+    service = OpenAiEmbeddings("model", base_url=server.url)
+    embedder = RemoteEmbedder(service, Meter())
+    before = asyncio.all_tasks()
+    first, second = (asyncio.create_task(embedder.embed_query("a")) for _ in range(2))
+    await server.arrivals.get()
+
+    first.cancel()
+    assert is_vector_of(await second, "a")
+    alone = asyncio.create_task(embedder.embed_query("b"))
+    await server.arrivals.get()
+    alone.cancel()
+    await asyncio.wait([first, alone])
+    await service.close()
+
+    assert first.cancelled()
+    assert alone.cancelled()
+    assert asyncio.all_tasks() - before <= server.connections
+
+
 async def test_the_first_failure_stops_the_others(server: EmbeddingServer) -> None:
     server.steps = [Step(delay=30), Step(delay=30), error(401, "no")]
     service = OpenAiEmbeddings("model", base_url=server.url, max_texts=1)

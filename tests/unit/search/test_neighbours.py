@@ -116,3 +116,24 @@ def test_scores_are_between_nought_and_one_and_ordered(
     assert len({hit.id for hit in hits}) == len(hits)
     assert all(0 < hit.score <= 1 for hit in hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@given(HOLDERS)
+def test_each_word_counts_where_it_is_held_nearest(given: list[tuple[str, int, list[str]]]) -> None:
+    what = found(*(holder(n, *words, conversation=c) for c, n, words in given))
+    worth, k1 = worths(what), 1.2
+
+    def lent(word: str, by: Holder, to: Holder) -> float:
+        steps = abs(by.turn_index - to.turn_index)
+        if by.conversation_id != to.conversation_id or steps > REACH or word not in by.holds:
+            return 0.0
+        times = by.holds[word]
+        return worth[word] * times * (k1 + 1) / (times + k1) * LENT**steps  # all are as long
+
+    sums = {
+        one.id: sum(max(lent(word, by, one) for by in what.holders) for word in worth)
+        for one in what.holders
+    }
+    whole = max(sum(worth.values()), *sums.values()) if worth else 1.0
+
+    assert scores(what) == pytest.approx({id_: s / whole for id_, s in sums.items() if s})

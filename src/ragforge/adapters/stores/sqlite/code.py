@@ -165,11 +165,7 @@ class SqliteCode:
         return found[scope_id]
 
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
-        statement = f"{scope_rows.SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
-        ids = as_json(scope_ids)
-        return await self._database.read(
-            lambda c: {row["uuid"]: scope_of(row) for row in select(c, statement, (ids,))}
-        )
+        return await self._database.read(lambda c: _by_id(c, scope_ids))
 
     async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
         statement = f"{_NAMES} WHERE uuid IN (SELECT value FROM json_each(?))"
@@ -204,18 +200,17 @@ class SqliteCode:
         )
 
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
-        statement = f"""
-            {scope_rows.SCOPES}
-            WHERE project_id = ? AND file = ? AND startLine <= ? AND endLine >= ?
-            ORDER BY endLine - startLine, startLine DESC, uuid LIMIT 1"""
+        smallest = """
+            SELECT (SELECT uuid FROM scope WHERE project_id = ?1 AND file = p.value ->> 0
+                      AND startLine <= p.value ->> 1 AND endLine >= p.value ->> 1
+                    ORDER BY endLine - startLine, startLine DESC, uuid LIMIT 1)
+            FROM json_each(?2) p ORDER BY p.key"""
+        asked = as_json((place.file, place.line) for place in places)
 
         def work(connection: apsw.Connection) -> list[Scope | None]:
-            found = []
-            for place in places:
-                bindings = (project_id, place.file, place.line, place.line)
-                row = one(connection, statement, bindings)
-                found.append(None if row is None else scope_of(row))
-            return found
+            ids = column(connection, smallest, (project_id, asked))
+            found = _by_id(connection, [uuid for uuid in ids if uuid is not None])
+            return [found.get(uuid) for uuid in ids]
 
         return await self._database.read(work)
 
@@ -373,6 +368,12 @@ def _file(connection: apsw.Connection, project_id: str, path: str) -> Row | None
     check_text("path", path)
     statement = "SELECT * FROM file WHERE project_id = ? AND path = ?"
     return one(connection, statement, (project_id, path))
+
+
+def _by_id(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, Scope]:
+    statement = f"{scope_rows.SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
+    rows = select(connection, statement, (as_json(ids),))
+    return {row["uuid"]: scope_of(row) for row in rows}
 
 
 def _match(row: tuple[Any, ...]) -> ScopeMatch:
