@@ -147,7 +147,10 @@ class _Run:
             readable += [seen.found.git_dir, seen.found.common_dir, self._folder]
         if self._bwrap:
             wrapped = prefix(self._bwrap, readable, self._home, stage.cwd)
-            path, words = self._bwrap, [*wrapped, path, *words[1:]]
+            # It looks for the program itself, so that the program goes by its own name.
+            places = os.pathsep.join([os.path.dirname(path), environment["PATH"]])
+            environment = {**environment, "PATH": places}
+            path, words = self._bwrap, [*wrapped, *words]
         return Program(path, tuple(words), stage.cwd, environment, stage.errors_to, stage.silent)
 
     def _seen(self, git: str) -> View:

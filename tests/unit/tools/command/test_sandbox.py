@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 
 from ragforge.tools.command import sandbox
@@ -61,6 +65,99 @@ async def test_commands_go_through_bubblewrap_where_it_works(
     assert result.stderr == "in the sandbox\n" * 2
 
 
-@pytest.mark.skipif(find_bwrap("/nowhere") is None, reason="bubblewrap does not work here")
+BWRAP = find_bwrap(os.getcwd())
+really = pytest.mark.skipif(BWRAP is None, reason="bubblewrap does not work here")
+
+
+def inside(script: str, project: Path, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script that no command line could: the sandbox holds even if the decider failed."""
+    words = prefix(str(BWRAP), [str(project)], str(home), str(project))
+    return subprocess.run(
+        [*words, "/bin/sh", "-c", script],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    place = tmp_path / "own home"
+    place.mkdir()
+    return place
+
+
+@really
 async def test_the_real_bubblewrap_runs_commands(project: Path) -> None:
-    assert (await CommandRunner(project).run("cat a.txt")).stdout == "b\na\nb\n"
+    runner = CommandRunner(project)
+
+    assert (await runner.run("cat a.txt | sort -u")).stdout == "a\nb\n"
+    assert (await runner.run("rg -n main src")).stdout == "src/app.py:1:def main():\n"
+    assert (await runner.run("cat missing.txt")).exit_code == 1
+
+
+@really
+async def test_git_looks_at_its_repository_in_there(project: Path) -> None:
+    for words in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *words], cwd=project, check=True)
+
+    result = await CommandRunner(project).run("git status --short")
+
+    assert result.stdout.splitlines()[0] == "A  README.md"
+
+
+@really
+@pytest.mark.parametrize("place", ["here.txt", "../beside.txt", "/usr/made.txt", "/made.txt"])
+def test_nothing_can_be_written_in_there(project: Path, home: Path, place: str) -> None:
+    result = inside(f"echo x > {place}", project, home)
+
+    assert "Read-only file system" in result.stderr
+    assert not (project / place).exists()
+
+
+@really
+def test_its_own_home_can_be_written(project: Path, home: Path) -> None:
+    assert inside('echo x > "$HOME/made.txt"', project, home).returncode == 0
+    assert (home / "made.txt").read_text() == "x\n"
+
+
+@really
+def test_the_users_home_is_empty_in_there_but_for_the_project(
+    monkeypatch: pytest.MonkeyPatch, project: Path, home: Path, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    result = inside(f"ls {tmp_path}; cat {tmp_path}/secret", project, home)
+
+    assert result.stdout.splitlines() == ["own home", "project"]
+    assert "No such file" in result.stderr
+
+
+@really
+def test_there_is_no_network_in_there(project: Path, home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = f":{server.getsockname()[1]:04X}"
+        outside = Path("/proc/net/tcp").read_text()
+        seen = inside("cat /proc/net/tcp /proc/net/dev", project, home).stdout
+
+    assert port in outside
+    assert port not in seen
+    assert [line.split(":")[0].strip() for line in seen.splitlines() if ":" in line] == ["lo"]
+
+
+@really
+def test_no_other_process_can_be_seen_in_there(project: Path, home: Path) -> None:
+    seen = inside("ls /proc", project, home).stdout.split()
+
+    assert str(os.getpid()) not in seen
+
+
+@really
+async def test_a_command_that_takes_too_long_ends_with_all_it_started(project: Path) -> None:
+    result = await CommandRunner(project).run("seq 1 999999999 | wc -l", timeout=0.5)
+
+    assert result.timed_out
+    children = psutil.Process().children(recursive=True)
+    assert [child for child in children if child.status() != psutil.STATUS_ZOMBIE] == []
