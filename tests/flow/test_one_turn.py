@@ -15,7 +15,8 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.app.upkeep import work_until_done
-from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.memory.sessions import lines
 
 STATEMENT = "We keep sessions apart by the exact path of their directory, see SessionKey"
 QUESTION = "how do we keep sessions apart?"
@@ -66,7 +67,7 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
             QUESTION, max_results=5, levels=(), everywhere=False
         )
         assert hit.conversation_id == first.conversation_id
-        [session] = await app.sessions(everywhere=False)
+        [session] = await lines(app.store.conversations, ConversationFilter(cwd=str(app.cwd)), 10)
         assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
         assert session.last_message == second.content
         jobs = await app.store.jobs.find()

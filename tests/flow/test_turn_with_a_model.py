@@ -14,6 +14,7 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.app.upkeep import work_until_done
 from ragforge.config.settings import Settings
+from ragforge.domain.conversations import ConversationFilter
 from ragforge.errors import ModelMissing
 from tests.fakes.chat_server import ChatServer, Fails, Step
 from tests.fakes.wires import WIRES, OpenAiWire, Says, Wire
@@ -62,7 +63,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
 
         async with open_app(settings, project) as app:
             stored = await app.store.conversations.messages(first.conversation_id)
-            [session] = await app.sessions(everywhere=False)
+            [session] = await app.store.conversations.find(ConversationFilter())
 
     assert (first.content, second.content) == ("Noted.", "Sixty seconds.")
     assert second.model == f"{wire.provider}:{wire.model}"
@@ -77,7 +78,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
         ("user", QUESTION, None),
         ("assistant", "Sixty seconds.", "It was said before."),
     ]
-    assert session.conversation.title == "Leases of jobs"
+    assert session.title == "Leases of jobs"
     assert KEY not in str(stored)
 
 

@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 from ragforge import load_settings, open_app
+from ragforge.domain.conversations import ConversationFilter
 from tests.fakes.chat_server import Holds
 from tests.fakes.terminal import CTRL_D, DOWN, ENTER, ESCAPE
 from tests.fakes.wires import Says
@@ -62,7 +63,7 @@ async def test_a_session_without_a_message_is_not_stored(
         terminal.type(CTRL_D)
         await terminal.ended()
     async with open_app(load_settings(project, environ=environ).settings, project) as app:
-        assert await app.sessions(everywhere=True) == []
+        assert await app.store.conversations.find(ConversationFilter()) == []
 
 
 async def test_the_picker_shows_all_sessions_and_searches_as_one_types(

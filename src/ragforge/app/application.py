@@ -40,7 +40,6 @@ from ragforge.memory.history import History
 from ragforge.memory.levels.condense import Condenser
 from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
-from ragforge.memory.sessions import SessionLine
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ class _Door(TypedDict):
     approve: Approve
 
 
-SESSIONS_SHOWN = 1_000
 LATEST_TURNS = 5
 
 
@@ -203,7 +201,7 @@ class App:
         They are of one session, given by the start of its id, of this project, or of all.
         Raises InputError if the session is not known, or several begin so.
         """
-        one = None if session is None else await self._session(session)
+        one = None if session is None else (await self.session_called(session)).uuid
         project = None if everywhere or one else str(self.project_path)
         return await search_conversation_history(
             self.recall,
@@ -224,19 +222,18 @@ class App:
             found.append(await age_of(self.store, conversation.project_path, hit))
         return found
 
-    async def _session(self, start: str) -> str:
-        """Return the id of the session whose id starts so."""
+    async def session_called(self, start: str) -> Conversation:
+        """Return the session whose id starts so.
+
+        Raises InputError if there is none, or more than one.
+        """
         try:
-            return (await sessions.resolve(self.store.conversations, start)).uuid
+            return await sessions.resolve(self.store.conversations, start)
         except ConversationNotFound as error:
             raise InputError(
-                f"No session's id starts with {start!r}. See `ragforge sessions list`."
+                f"No session has an id that starts with {start.strip()!r}. "
+                "`ragforge sessions list --all --status any` lists them."
             ) from error
-
-    async def sessions(self, everywhere: bool) -> list[SessionLine]:
-        """Return the sessions of this directory, or all, the last active first."""
-        where = ConversationFilter(cwd=None if everywhere else str(self.cwd))
-        return await sessions.lines(self.store.conversations, where, SESSIONS_SHOWN)
 
     async def batch_analyze(
         self,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.errors import ConversationNotFound, InputError
 from ragforge.tui.console import one_line, print_table
 
 if TYPE_CHECKING:
-    from ragforge.app import App
     from ragforge.domain.conversations import Conversation
     from ragforge.memory.sessions import SessionLine
 
@@ -32,19 +30,6 @@ def named(conversation: Conversation) -> str:
 def turns_of(conversation: Conversation) -> str:
     """Return how many turns a session has, in words."""
     return "1 turn" if conversation.turn_count == 1 else f"{conversation.turn_count} turns"
-
-
-async def chosen(app: App, text: str) -> Conversation:
-    """Return the session that the user means. Raises InputError."""
-    from ragforge.memory.sessions import resolve
-
-    try:
-        return await resolve(app.store.conversations, text)
-    except ConversationNotFound as error:
-        raise InputError(
-            f"No session has an id that starts with {text.strip()!r}. "
-            "`ragforge sessions list --all --status any` lists them."
-        ) from error
 
 
 def show_lines(lines: Sequence[SessionLine], with_directory: bool) -> None:

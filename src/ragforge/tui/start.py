@@ -19,7 +19,6 @@ from ragforge.tui.greeting import goodbye, greet, recall
 from ragforge.tui.loop import converse
 from ragforge.tui.picker import earlier, pick
 from ragforge.tui.screen import Screen
-from ragforge.tui.sessions import chosen
 from ragforge.tui.terminal import Terminal
 
 CLOSING_SECONDS = 2.0
@@ -85,7 +84,7 @@ async def _begin_with(
     terminal: Terminal, here: list[Conversation], beginning: Beginning
 ) -> Conversation | None:
     if beginning.resume:
-        return await chosen(terminal.app, beginning.resume)
+        return await terminal.app.session_called(beginning.resume)
     if beginning.resume is not None and here:
         return await pick(terminal.app, here, terminal.screen.signs)
     return here[0] if beginning.go_on and here else None

@@ -150,10 +150,9 @@ async def _ask(
 async def _session(app: App, new: bool, session: str | None) -> str | None:
     """Return the id of the session that is meant, or None for the current one."""
     from ragforge.memory.sessions import create_session
-    from ragforge.tui.sessions import chosen
 
     if session is not None:
-        return (await chosen(app, session)).uuid
+        return (await app.session_called(session)).uuid
     if new:
         made = await create_session(app.store.conversations, app.cwd, app.project_path)
         return made.uuid

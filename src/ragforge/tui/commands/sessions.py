@@ -12,7 +12,7 @@ from ragforge.memory.exchange.export import export_conversation, to_bytes
 from ragforge.tui.commands.command import Command, begun
 from ragforge.tui.greeting import recall
 from ragforge.tui.picker import earlier, pick
-from ragforge.tui.sessions import chosen, named, short, show_lines, turns_of
+from ragforge.tui.sessions import named, short, show_lines, turns_of
 from ragforge.tui.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ async def list_(terminal: Terminal, argument: str) -> None:
 async def resume(terminal: Terminal, argument: str) -> None:
     app = terminal.app
     if argument:
-        found: Conversation | None = await chosen(app, argument)
+        found: Conversation | None = await app.session_called(argument)
     else:
         here = await earlier(app)
         if not here:

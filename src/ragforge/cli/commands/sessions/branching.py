@@ -9,7 +9,7 @@ import typer
 from ragforge.cli.commands.sessions.told import SessionArgument
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.tui.sessions import chosen, named, turns_of
+from ragforge.tui.sessions import named, turns_of
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -63,5 +63,5 @@ async def _branch(
 
     async with open_app(settings, current_directory()) as app:
         conversations = app.store.conversations
-        source = await chosen(app, session)
+        source = await app.session_called(session)
         return source, await sessions.branch(conversations, source, point, title)

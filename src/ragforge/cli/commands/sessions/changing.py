@@ -11,7 +11,7 @@ import typer
 from ragforge.cli.commands.sessions.told import SessionArgument, SessionsArgument
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.tui.sessions import chosen, named, turns_of
+from ragforge.tui.sessions import named, turns_of
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -212,5 +212,5 @@ async def _changed(settings: Settings, sessions: list[str], change: Change) -> l
 
 async def _each(app: App, sessions: list[str]) -> list[Conversation]:
     """Return the sessions that are meant, each once."""
-    found = [await chosen(app, session) for session in sessions]
+    found = [await app.session_called(session) for session in sessions]
     return list({one.uuid: one for one in found}.values())

@@ -12,7 +12,7 @@ from ragforge.cli.commands.sessions.told import SessionArgument
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
 from ragforge.errors import DuplicateId, InputError
-from ragforge.tui.sessions import chosen, named, turns_of
+from ragforge.tui.sessions import named, turns_of
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
@@ -75,7 +75,7 @@ async def _export(settings: Settings, session: str, with_embeddings: bool) -> by
     from ragforge.memory.exchange.export import export_conversation, to_bytes
 
     async with open_app(settings, current_directory()) as app:
-        known = await chosen(app, session)
+        known = await app.session_called(session)
         document = await export_conversation(
             app.store.archive, known.uuid, with_embeddings=with_embeddings
         )

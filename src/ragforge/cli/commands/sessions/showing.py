@@ -9,7 +9,7 @@ import typer
 
 from ragforge.cli.commands.sessions.told import SessionArgument, as_json
 from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.tui.sessions import NO_TITLE, chosen, short
+from ragforge.tui.sessions import NO_TITLE, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ async def _find(settings: Settings, session: str) -> _Found:
     from ragforge.memory.states import states_of
 
     async with open_app(settings, current_directory()) as app:
-        known = await chosen(app, session)
+        known = await app.session_called(session)
         embedder = app.recall.embedder
         states = await states_of(app.store, known.uuid, embedder.name if embedder else None)
         return _Found(await app.store.archive.conversation(known.uuid), states)
