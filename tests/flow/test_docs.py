@@ -40,6 +40,8 @@ SCRIPT: list[Step] = [
     Says("Done."),
     Breaks(Says("A session is kept for an hour, as"), after=4),
     Says("An hour."),
+    Says(calls=(call("deployed", service="shop"),)),
+    Says("Version 2.7.1."),
 ]
 
 
@@ -83,6 +85,7 @@ async def test_the_page_on_the_library_runs_from_top_to_bottom(
         "[read_file {'path': 'auth.py'}]",
         "+    return given == stored",
         "An hour.",
+        "Version 2.7.1.",
         "It was about passwords.",
         "Compare them whole.",
         "No conversation",

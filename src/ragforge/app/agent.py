@@ -8,7 +8,7 @@ async with await ConversationAgent.open(cwd="~/shop") as agent:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,7 @@ from ragforge.domain.conversations import (
     Status,
 )
 from ragforge.domain.text import Json
+from ragforge.errors import InputError
 from ragforge.memory import sessions
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
@@ -33,6 +34,7 @@ from ragforge.memory.similar import Likeness, Similar
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from ragforge.llm.calls import Tool
     from ragforge.llm.results import BatchResult, OnProgress
 
 LISTED = 50
@@ -47,17 +49,23 @@ class ConversationAgent:
 
     @classmethod
     async def open(
-        cls, config: Settings | Mapping[str, object] | None = None, cwd: str | Path = "."
+        cls,
+        config: Settings | Mapping[str, object] | None = None,
+        cwd: str | Path = ".",
+        *,
+        tools: Sequence[Callable[..., Any]] = (),
     ) -> ConversationAgent:
         """Open RagForge in a directory, with settings or with dotted keys over the configured ones.
 
-        Raises SettingsError, StoreUnavailable.
+        `tools` are functions that the model may call too; one with the name of another tool
+        takes its place. Raises SettingsError, StoreUnavailable, InputError for a function that
+        no model could call.
         """
         place = Path(cwd).expanduser()
         if not isinstance(config, Settings):
             config = load_settings(place, config).settings
         stack = AsyncExitStack()
-        app = await stack.enter_async_context(open_app(config, place))
+        app = await stack.enter_async_context(open_app(config, place, tools=_own(tools)))
         return cls(app, stack)
 
     async def close(self) -> None:
@@ -139,3 +147,16 @@ class ConversationAgent:
         Raises ModelMissing if no chat model is configured, InputError for a bad schema.
         """
         return await self.app.batch_analyze(items, task, output_schema, on_progress)
+
+
+def _own(functions: Sequence[Callable[..., Any]]) -> list[Tool]:
+    if not functions:
+        return []
+    from ragforge.tools.own import own_tool
+
+    tools = [own_tool(function) for function in functions]
+    names = [tool.spec.name for tool in tools]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"Two tools are called {name}.")
+    return tools

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ragforge.context.build import ContextBuilder, EnrichedContext
     from ragforge.context.receipt import Receipt
     from ragforge.llm.ask import Asker
+    from ragforge.llm.calls import Tool
 
 
 class _Door(TypedDict):
@@ -77,6 +78,7 @@ class App:
     worker: Worker
     meter: Meter
     keeps_known: bool  # whether asking brings the project's code up to date beside the answer
+    tools: Sequence[Tool] = ()  # of the program's own
 
     @cached_property
     def context(self) -> ContextBuilder:
@@ -271,7 +273,9 @@ def _door(on_event: OnEvent | None, approve: Approve | None) -> _Door:
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, cwd: Path, *, detach: bool = False) -> AsyncIterator[App]:
+async def open_app(
+    settings: Settings, cwd: Path, *, detach: bool = False, tools: Sequence[Tool] = ()
+) -> AsyncIterator[App]:
     """Open the store of the settings, and work through the queue while it is open.
 
     Closing waits a little for jobs that are due. What is left then is done by whoever opens
@@ -279,7 +283,7 @@ async def open_app(settings: Settings, cwd: Path, *, detach: bool = False) -> As
     """
     store = await open_store(settings)
     try:
-        app = _wired(settings, store, sessions.normalise(cwd))
+        app = replace(_wired(settings, store, sessions.normalise(cwd)), tools=tools)
         stopping = asyncio.Event()
         working = asyncio.create_task(_work(app, stopping))
         try:

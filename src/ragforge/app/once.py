@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragforge.app.agent import ConversationAgent
 from ragforge.config.settings import Settings
@@ -22,11 +22,12 @@ async def ask(
     *,
     on_event: OnEvent | None = None,
     approve: Approve | None = None,
+    tools: Sequence[Callable[..., Any]] = (),
 ) -> Answer:
     """Open RagForge in a directory, answer in its current session, and close.
 
     Whoever asks more than once opens a `ConversationAgent` and keeps it.
     Raises InputError if the question is empty, SettingsError, StoreUnavailable.
     """
-    async with await ConversationAgent.open(config, cwd) as agent:
+    async with await ConversationAgent.open(config, cwd, tools=tools) as agent:
         return await agent.app.ask(question, on_event=on_event, approve=approve)

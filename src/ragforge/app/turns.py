@@ -45,14 +45,20 @@ def open_agent(app: App) -> Agent:
         SECRETS,
     )
 
+    own = {tool.spec.name for tool in app.tools}
+
     def equip(desk: Desk) -> Sequence[Tool]:
         permissions = Permissions(rules, desk.approve)
-        looking = box.looking()
-        return (
-            *looking,
+        looking = [tool for tool in box.looking() if tool.spec.name not in own]
+        others = (
             *box.acting(Journal.of(state, desk.conversation_id), permissions.permit),
             analyze_tool(desk.asker),
             delegate_tool(Delegation(desk.asker, looking, desk.on_event)),
+        )
+        return (
+            *looking,
+            *(tool for tool in others if tool.spec.name not in own),
+            *app.tools,
         )
 
     return Agent(app.context, app.recorder, app.chat, equip, limits)

@@ -64,11 +64,16 @@ def checked(name: str, arguments: type[Given], given: Mapping[str, Json]) -> Giv
     try:
         return arguments.model_validate(given)
     except ValidationError as error:
-        wrong = [
-            f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
-            for problem in error.errors(include_url=False, include_input=False)
-        ]
-        raise InputError(f"{name} cannot be called so. {'; '.join(wrong)}.") from error
+        raise unusable(name, error) from error
+
+
+def unusable(name: str, error: ValidationError) -> InputError:
+    """Return what is wrong with which arguments, for the model."""
+    wrong = [
+        f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False)
+    ]
+    return InputError(f"{name} cannot be called so. {'; '.join(wrong)}.")
 
 
 @cache
