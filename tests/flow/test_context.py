@@ -295,6 +295,9 @@ async def test_rules_look_for_typos_only_where_a_word_is_not_known(
     assert "src/auth.py" in " ".join(sources(typo.receipt, "code"))
 
 
+MODEL, RULES = "plan by scripted:model", "plan by rules"
+
+
 def plan(*calls: dict[str, str]) -> str:
     return json.dumps({"calls": calls})
 
@@ -339,24 +342,30 @@ async def test_a_model_picks_up_to_three_searches_which_run_as_it_says(
 
 
 @pytest.mark.parametrize(
-    ("script", "delay", "problem"),
+    ("script", "delay", "name", "problem"),
     [
-        (["I would rather not."] * 9, 0.0, "does not fit"),
-        ([plan()], 0.0, "chose nothing"),
-        ([plan({"tool": "grep_files"})], 0.0, "chose nothing"),
-        ([plan()], 9.0, "took longer than 0.2 s"),
+        (["I would rather not."] * 9, 0.0, MODEL, "does not fit"),
+        ([plan()], 0.0, RULES, "scripted:model chose nothing"),
+        ([plan({"tool": "grep_files"})], 0.0, RULES, "scripted:model chose nothing"),
+        ([plan()], 9.0, MODEL, "took longer than 0.2 s; rules chose instead"),
     ],
     ids=["nonsense", "nothing", "half a call", "too slow"],
 )
 async def test_a_model_that_is_no_help_costs_its_time_and_rules_take_over(
-    environ: dict[str, str], project: Path, script: list[str], delay: float, problem: str
+    environ: dict[str, str],
+    project: Path,
+    script: list[str],
+    delay: float,
+    name: str,
+    problem: str,
 ) -> None:
     model = ScriptedModel(script, delay=delay)
     async with opened(environ, project) as app:
         receipt = await planned_by(app, model, seconds=0.2 if delay else 5.0)
 
-    [chosen] = [search for search in receipt.searches if search.name == "plan by rules"]
-    assert chosen.state == "failed"
+    [chosen] = [search for search in receipt.searches if search.name.startswith("plan by")]
+    assert chosen.name == name
+    assert chosen.state == ("failed" if name == MODEL else "ok")
     assert problem in chosen.problem
     assert "search_files" in receipt.searches[-1].name
 

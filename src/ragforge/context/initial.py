@@ -41,8 +41,8 @@ class InitialContext:
         if plan.made_by == BY_RULES:
             plan = replace(plan, calls=tuple(await self._worth_it(plan.calls)))
         chosen = Search(
-            f"plan by {plan.made_by}",
-            "failed" if plan.problem else "ok",
+            f"plan by {plan.instead_of or plan.made_by}",
+            "failed" if plan.instead_of else "ok",
             _milliseconds(begun),
             len(plan.calls),
             plan.problem,

@@ -42,6 +42,7 @@ class Plan:
     calls: tuple[Planned, ...]
     made_by: str
     problem: str = ""
+    instead_of: str = ""  # a model that failed
 
 
 @dataclass(slots=True)
@@ -64,16 +65,19 @@ class Planner:
             async with asyncio.timeout(self.seconds):
                 calls = await _ask(self.executor, message)
         except TimeoutError:
-            problem = f"{self.model_name} took longer than {self.seconds:g} s"
-            return Plan(tuple(planned(message)), BY_RULES, problem)
+            return self._failed(message, f"took longer than {self.seconds:g} s")
         except ModelError as error:
-            return Plan(tuple(planned(message)), BY_RULES, str(error))
+            return self._failed(message, str(error))
         if not calls:
             return Plan(tuple(planned(message)), BY_RULES, f"{self.model_name} chose nothing")
         self._known[words] = calls
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return Plan(calls, self.model_name)
+
+    def _failed(self, message: str, problem: str) -> Plan:
+        told = f"{problem}; rules chose instead"
+        return Plan(tuple(planned(message)), BY_RULES, told, self.model_name)
 
     def _similar(self, words: frozenset[str]) -> tuple[Planned, ...] | None:
         """Return the plan of an earlier message with nearly the same words."""
