@@ -243,6 +243,26 @@ async def test_what_was_trimmed_or_lost_its_turns_is_summarised_again(store: Sto
     assert gone not in covered
 
 
+async def test_a_turn_that_was_gone_on_with_is_summarised_as_a_whole(store: Store) -> None:
+    model = ScriptedModel(lambda request: json.dumps({"conversation_summary": last_words(request)}))
+    memory = memory_of(store, model)
+    talk = await memory.start()
+    turn = await memory.recorder.store_turn(talk, [user("Which colour?"), assistant(LONG)])
+    await memory.say(talk, "And the size?", LONG)
+    await memory.worker.drain()
+    before = await store.summaries.find(SummaryFilter(talk, level=1))
+
+    await memory.recorder.answer(talk, turn.user.turn_index or 0, "Purple, in the end.")
+    await memory.recorder.end_turn(talk, turn.uuid, again=True)
+    await memory.worker.drain()
+
+    [first, second] = await store.summaries.find(SummaryFilter(talk, level=1))
+    assert len(before) == 2
+    assert "Purple" not in before[0].conversation_summary
+    assert "Purple, in the end." in first.conversation_summary
+    assert second == before[1]
+
+
 async def test_queries_and_turns_are_read_newest_first_and_told_in_order(store: Store) -> None:
     memory = memory_of(store)
     talk = await memory.start()

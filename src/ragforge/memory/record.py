@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import Message, Role, ToolCall
+from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.domain.work import NewJob
@@ -77,9 +78,21 @@ class Recorder:
         if self.embedder_name is not None:
             jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
         with suppress(StoreError):
+            if again:
+                await self._forget_summary(conversation_id, turn_id)
             await self.store.jobs.enqueue([title, *jobs])
             if again:
                 await self.store.jobs.enqueue(jobs, again=True)
+
+    async def _forget_summary(self, conversation_id: str, turn_id: str) -> None:
+        """Delete a summary that knows a turn's first part alone; the whole makes a new one."""
+        turns = (await self.store.conversations.turns([turn_id])).get(turn_id)
+        if turns is None:
+            return
+        index, summaries = turns[0].turn_index, self.store.summaries
+        for summary in await summaries.find(SummaryFilter(conversation_id, level=1)):
+            if index in await summaries.covered_turns(summary.uuid):
+                await summaries.delete(summary.uuid)
 
     async def _append(self, conversation_id: str, message: Message) -> Message:
         kept = cleaned(message, self.max_result_chars)
