@@ -89,7 +89,7 @@ def test_half_a_surrogate_pair_inside_json_is_escaped_and_comes_back() -> None:
 
 def test_a_value_that_is_nested_beyond_measure_is_refused() -> None:
     deep: list[object] = []
-    for _ in range(5_000):
+    for _ in range(200_000):
         deep = [deep]
     whole = WholeConversation(
         conversation(), tuple(placed([assistant("", tool_call(arguments=deep))], -1))
