@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from ragforge.adapters.stores.sqlite import common_words
-from ragforge.adapters.stores.sqlite.common_words import ROWS, SHARE, CommonWords, is_common
+from ragforge.adapters.stores.sqlite.common_words import (
+    ROWS,
+    SHARE,
+    CommonWords,
+    is_common,
+    telling,
+)
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.search.tokenise import WORDS
-from tests.fakes.builders import conversation, user
+from tests.fakes.builders import conversation, parsed, project, scope, user
 
 
 def test_in_a_small_store_no_word_is_common() -> None:
@@ -24,16 +32,59 @@ def test_a_word_is_common_when_many_turns_and_a_large_share_hold_it() -> None:
     assert not is_common(turns // SHARE, turns)
 
 
-def test_common_words_are_remembered_until_turns_are_gone() -> None:
-    common = CommonWords()
-    turns = ROWS * SHARE
-    assert common.known(["the", "lease"], turns) == {}
+def indexed(texts: dict[str, int]) -> apsw.Connection:
+    """Return an index in which each text stands so many times."""
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE some_words USING fts5 (words)")
+    connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab (some_words, 'row')")
+    for text, times in texts.items():
+        connection.executemany("INSERT INTO some_words VALUES (?)", [(text,)] * times)
+    return connection
 
-    common.learn({"the": turns // 2, "lease": 3})
 
-    assert common.known(["the", "lease"], turns) == {"the": turns // 2}
-    assert common.known(["the"], turns * SHARE) == {}  # it has grown rare among so many
-    assert common.known(["the"], turns) == {}  # some were deleted
+def test_common_words_are_remembered_until_texts_are_gone() -> None:
+    texts = ROWS * SHARE
+    connection = indexed({"the": 2 * ROWS, "lease": 3})
+    common = CommonWords("vocabulary")
+    assert common.counts(connection, ["the", "lease", "never"], texts) == {
+        "the": 2 * ROWS,
+        "lease": 3,
+    }
+
+    connection.execute("DELETE FROM some_words WHERE rowid % 2")
+
+    assert common.counts(connection, ["the"], texts) == {"the": 2 * ROWS}  # as it was counted
+    assert common.counts(connection, ["the"], texts * SHARE) == {"the": ROWS}  # it has grown rare
+    assert common.counts(connection, ["the"], texts) == {"the": ROWS}  # some were deleted
+
+
+def test_common_words_are_worth_a_search_only_beside_few_rarer_ones() -> None:
+    many = 5 * ROWS
+
+    assert telling({"the": many, "lease": 3, "lock": 2}, many) == ["lock", "lease"]
+    assert telling({"the": many, "and": many - 1, "lease": 3}, many) == ["lease", "and"]
+    assert telling({"the": many}, many) == ["the"]
+    assert telling({}, many) == []
+
+
+async def test_scopes_that_hold_a_common_word_alone_give_way_to_rarer_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(common_words, "ROWS", 2)
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    await store.code.save_project(project(uuid="p"))
+    sources = ["common", "common", "common zebra", "lion"]
+    scopes = [scope(f"name{n}", uuid=f"s{n}", source=text) for n, text in enumerate(sources)]
+    await store.code.replace_files("p", [parsed("src/cart.py", *scopes)])
+
+    async def found(question: str) -> set[str]:
+        matches = await store.code.by_words(question, CodeFilter(project_id="p"), 9)
+        return {match.id for match in matches}
+
+    assert await found("common zebra lion") == {"s2", "s3"}
+    assert await found("common") == {"s0", "s1", "s2"}
+    assert await found("common giraffe") == {"s0", "s1", "s2"}
+    await store.close()
 
 
 async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
@@ -41,9 +92,9 @@ async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
 ) -> None:
     monkeypatch.setattr(common_words, "ROWS", 2)
     store = await open_sqlite(tmp_path / "store.db", WORDS)
-    for project, text in (("/a", "common words"), ("/b", "common zebra lion")):
-        await store.conversations.create(conversation(project, uuid=project))
-        await store.conversations.append(project, [user(text) for _ in range(3)])
+    for place, text in (("/a", "common words"), ("/b", "common zebra lion")):
+        await store.conversations.create(conversation(place, uuid=place))
+        await store.conversations.append(place, [user(text) for _ in range(3)])
     holding = store.conversations.turns_holding
 
     there = await holding("common zebra lion", MemoryFilter(project_path="/b"), 9, reach=0)

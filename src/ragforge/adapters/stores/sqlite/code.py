@@ -19,6 +19,7 @@ from ragforge.adapters.stores.rows import (
 from ragforge.adapters.stores.sqlite import file_rows, scope_rows, words
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite.common_words import CommonWords, telling
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
@@ -70,6 +71,7 @@ class SqliteCode:
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
+        self._common = CommonWords("scope_vocabulary")
 
     async def save_project(self, project: Project) -> None:
         row = project_row(project)
@@ -306,10 +308,18 @@ class SqliteCode:
         def work(connection: apsw.Connection) -> list[ScopeMatch]:
             if column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
                 conditions.keys.clear()  # nothing to tell apart: the search is shorter without
-            found = words.search(connection, table, "scope", _NAME, wanted, conditions, limit)
+            few = [] if where.sections else self._telling(connection, wanted)
+            found = words.search(connection, table, "scope", _NAME, wanted, conditions, limit, few)
             return [_match(row) for row in found]
 
         return await self._database.read(work)
+
+    def _telling(self, connection: apsw.Connection, asked: Sequence[str]) -> list[str]:
+        """Return the words without which a scope is not worth a look, if some others are common."""
+        scopes = value(connection, "SELECT max(id) FROM scope") or 0  # to count them takes a while
+        counts = self._common.counts(connection, asked, scopes)
+        rare = telling(counts, scopes)
+        return rare if len(rare) < len(counts) else []
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
         wanted = [self._tokeniser.query(name)[:1] for name in names]

@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from ragforge.adapters.stores.sqlite.sql import as_json
 
 SHARE, ROWS = 10, 1_000
-"""A word that one turn in ten holds, and so many, tells little beside rarer ones."""
+"""A word that one text in ten holds, and so many, tells little beside rarer ones."""
+RARER = 2
+"""Beside so many rarer words a common one tells nothing."""
 
 
-def is_common(count: int, turns: int) -> bool:
-    """Say whether a word that so many of the turns hold is common."""
-    return count > max(ROWS, turns // SHARE)
+def is_common(count: int, texts: int) -> bool:
+    """Say whether a word that so many of the texts hold is common."""
+    return count > max(ROWS, texts // SHARE)
+
+
+def telling(counts: Mapping[str, int], texts: int) -> list[str]:
+    """Return the words worth a search, the rarest first; common ones where there are few others."""
+    words = sorted(counts, key=counts.__getitem__)
+    return [
+        word
+        for place, word in enumerate(words)
+        if place < RARER or not is_common(counts[word], texts)
+    ]
 
 
 class CommonWords:
-    """How many turns hold each common word, as it was when they were counted."""
+    """How many texts hold each word; common ones as it was when they were counted."""
 
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-        self._turns = 0
+    def __init__(self, vocabulary: str) -> None:
+        """`vocabulary` is the table that counts the words of an index."""
+        self._vocabulary = vocabulary
+        self._common: dict[str, int] = {}
+        self._texts = 0
 
-    def known(self, words: Sequence[str], turns: int) -> dict[str, int]:
-        """Return the counts of those words that are common among so many turns."""
-        if turns < self._turns:  # some are gone: their words may be rare now
-            self._counts = {}
-        self._turns = turns
-        counts = self._counts
-        return {word: counts[word] for word in words if is_common(counts.get(word, 0), turns)}
+    def counts(
+        self, connection: apsw.Connection, words: Sequence[str], texts: int
+    ) -> dict[str, int]:
+        """Return how many of the texts hold each word, as far as any do."""
+        if texts < self._texts:  # some are gone: their words may be rare now
+            self._common = {}
+        self._texts = texts
+        known = {word: self._common[word] for word in words if self._is_known(word)}
+        new: dict[str, int] = dict(
+            connection.execute(
+                f"""SELECT w.value, v.doc FROM json_each(?) w
+                    CROSS JOIN {self._vocabulary} v ON v.term = w.value""",
+                (as_json(word for word in words if word not in known),),
+            )
+        )
+        common = {word: count for word, count in new.items() if is_common(count, texts)}
+        self._common = self._common | common
+        return known | new
 
-    def learn(self, counts: dict[str, int]) -> None:
-        """Keep the counts of the words that are common."""
-        common = {word: n for word, n in counts.items() if is_common(n, self._turns)}
-        self._counts = self._counts | common
+    def _is_known(self, word: str) -> bool:
+        return is_common(self._common.get(word, 0), self._texts)

@@ -60,7 +60,7 @@ class SqliteConversations(References):
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
-        self._common = CommonWords()
+        self._common = CommonWords("turn_vocabulary")
 
     async def create(self, conversation: Conversation) -> None:
         row = conversation_row(replace(conversation, message_count=0, turn_count=0, total_chars=0))

@@ -14,16 +14,14 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, numbers
-from ragforge.adapters.stores.sqlite.common_words import CommonWords, is_common
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, value
+from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
+from ragforge.adapters.stores.sqlite.sql import Where, value
 from ragforge.domain.hits import Holder, Match, WordsFound
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
 MOST_ROWS = 50_000
 """Once the rarer words have given so many rows, commoner ones are not read any more."""
-RARER = 2
-"""Beside so many rarer words a common one tells nothing."""
 CANDIDATES = 4
 """How many times the limit are compared by their length as well."""
 _OFTEN, _LONG = 1.2, 0.4  # k1 and b of BM25
@@ -58,7 +56,8 @@ class TurnWords:
         self._every = int(value(connection, every))
         self._passes = None if passing is None else _mask(passing)
         self._turns = self._every if passing is None else len(passing)
-        self._words = self._telling(self._counts(words, common)) if self._turns else []
+        counts = common.counts(connection, words, self._every) if self._turns else {}
+        self._words = self._telling(counts)
 
     def best(self, limit: int) -> list[Match]:
         """Return the turns that hold any of the words, best first; among equals, the newest."""
@@ -88,19 +87,6 @@ class TurnWords:
             {word.text: len(word.rows) for word in self._words},
             self._turns,
         )
-
-    def _counts(self, words: Sequence[str], common: CommonWords) -> dict[str, int]:
-        """Return how many turns of the whole store hold each word, as far as any do."""
-        known = common.known(words, self._every)
-        new: dict[str, int] = dict(
-            self._connection.execute(
-                """SELECT w.value, v.doc FROM json_each(?) w
-                   CROSS JOIN turn_vocabulary v ON v.term = w.value""",
-                (as_json(word for word in words if word not in known),),
-            )
-        )
-        common.learn(new)
-        return known | new
 
     def _telling(self, counts: dict[str, int]) -> list[_Word]:
         """Return the words that pass the filter somewhere, the rarest of the store first.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -45,17 +45,21 @@ def search(
     table: str,
     owner: str,
     columns: str,
-    words: list[str],
+    words: Sequence[str],
     where: Where,
     limit: int,
+    telling: Sequence[str] = (),
 ) -> Iterable[tuple[Any, ...]]:
     """Return the owners whose indexed text holds any of the words, best first.
 
-    Each is a row of these columns of its table, of which it is `o`, and its score.
+    Each is a row of these columns of its table, of which it is `o`, and its score. With
+    `telling` words only those that hold one of these are looked at.
     """
     if not words:
         return []
-    expression = " OR ".join(f'"{word}"' for word in words)
+    expression = _any_of(words)
+    if telling:
+        expression = f"({_any_of(telling)}) AND ({expression})"
     for wanted in where.keys:
         expression = f'keys : "{wanted}" AND ({expression})'
     score = f"-bm25({table}, {_WEIGHTS[table]}) AS score"
@@ -81,9 +85,13 @@ def are_there(connection: apsw.Connection, table: str, words: list[str], key: st
     """Tell whether any text under a key holds any of the words; the first found will do."""
     if not words:
         return False
-    either = " OR ".join(f'"{word}"' for word in words)
+    either = _any_of(words)
     statement = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1"
     return value(connection, statement, (f'keys : "{key}" AND ({either})',)) is not None
+
+
+def _any_of(words: Sequence[str]) -> str:
+    return " OR ".join(f'"{word}"' for word in words)
 
 
 def made_by(connection: apsw.Connection) -> str:
