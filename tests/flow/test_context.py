@@ -27,6 +27,7 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.retry import Patience
 from ragforge.memory.injected import NOTICE
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.wires import OpenAiWire, Says
 
@@ -181,6 +182,21 @@ async def test_a_line_outside_of_every_scope_brings_a_window_of_its_file(
     [piece] = context.code
     assert piece.place == "notes.txt:31-131"
     assert "grep" in piece.found_by
+
+
+async def test_a_question_is_embedded_once_for_all_searches(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with EmbeddingServer() as server:
+        remote = {"EMBEDDINGS__MODEL": "openai:model", "EMBEDDINGS__BASE_URL": server.url}
+        async with opened(environ, project, **remote) as app:
+            await app.brain.ingest()
+            await app.ask("We check passwords in constant time.")
+            await work_until_done(app, 60)
+            await app.build_context("How are passwords checked?")
+
+    asked = [text for request in server.requests for text in request.texts]
+    assert asked.count("How are passwords checked?") == 1
 
 
 async def test_a_search_that_fails_is_named_and_the_others_count(
