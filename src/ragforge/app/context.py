@@ -73,4 +73,4 @@ def open_context(
         code_limit=memory.code_search_initial_limit,
         subdirectory_only=memory.subdirectory_only,
     )
-    return ContextBuilder(searches, budget)
+    return ContextBuilder(searches)

@@ -9,7 +9,7 @@ from ragforge.context import select
 from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Receipt, Search
 from ragforge.context.searches import Searches
-from ragforge.context.select import Budget, Material, Selection
+from ragforge.context.select import Material, Selection
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Summary
@@ -35,7 +35,6 @@ class ContextBuilder:
     """Builds contexts for the conversations of one project."""
 
     searches: Searches
-    budget: Budget
 
     async def build_enriched_context(
         self, conversation: Conversation, message: str, turn_id: str | None = None
@@ -46,7 +45,7 @@ class ContextBuilder:
         """
         without = [turn_id] if turn_id else []
         material, searches = await self.searches.all_at_once(conversation, message, without)
-        return _assembled(material, select.within(material, self.budget), searches)
+        return _assembled(material, select.within(material, self.searches.budget), searches)
 
 
 def format_context_for_agent(context: EnrichedContext) -> str:

@@ -57,17 +57,8 @@ def window(spot: Spot, lines: Sequence[str]) -> Piece:
 
 
 def _of_scope(spot: Spot, scope: Scope) -> Piece:
-    return Piece(
-        file=scope.file,
-        start_line=scope.start_line,
-        end_line=scope.end_line,
-        name=scope.qualified_name,
-        text=scope.source,
-        score=spot.score,
-        confidence=min(1.0, spot.confidence + SCOPE_CONFIDENCE),
-        found_by=(spot.arm,),
-        is_scope=True,
-    )
+    confidence = min(1.0, spot.confidence + SCOPE_CONFIDENCE)
+    return Piece.of_scope(scope, spot.score, confidence, (spot.arm,))
 
 
 def _windows(spots: Sequence[Spot], root: Root) -> list[Piece | None]:

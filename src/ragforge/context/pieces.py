@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ragforge.domain.code import Scope
+
 Arm: TypeAlias = Literal["semantic", "grep", "command", "fuzzy"]
 """The search that found something."""
 
@@ -33,6 +35,23 @@ class Piece:
     confidence: float
     found_by: tuple[str, ...]
     is_scope: bool  # a whole scope; else a window around a line
+
+    @classmethod
+    def of_scope(
+        cls, scope: Scope, score: float, confidence: float, found_by: tuple[str, ...]
+    ) -> Piece:
+        """Return a whole scope as it was found."""
+        return cls(
+            file=scope.file,
+            start_line=scope.start_line,
+            end_line=scope.end_line,
+            name=scope.qualified_name,
+            text=scope.source,
+            score=score,
+            confidence=confidence,
+            found_by=found_by,
+            is_scope=True,
+        )
 
     @property
     def place(self) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.brain.find import CodeHit
 from ragforge.brain.project import Brain
 from ragforge.context import select
 from ragforge.context.enrich import enriched
@@ -92,13 +91,8 @@ class Searches:
         """Return the latest turns, as many as may be shown, or their questions; oldest first."""
         if not conversation.message_count:  # it may not be stored at all
             return []
-        kept: list[Turn] = []
         room = select.Room(self.budget)
-        async for turn in History(self.store).newest_turns(conversation.uuid, without):
-            if not room.takes(turn):
-                break
-            kept.append(turn)
-        return kept[::-1]
+        return await History(self.store).turns_while(conversation.uuid, room.takes, without)
 
     async def short_term(self, conversation: Conversation) -> list[Summary]:
         """Return the summaries of a conversation that no long-term one covers."""
@@ -126,7 +120,9 @@ class Searches:
             initial_limit=self.code_limit,
             subdirectory_only=self.subdirectory_only,
         )
-        return [_piece(hit) for hit in hits]
+        return [
+            Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
+        ]
 
     async def files(self, message: str) -> tuple[list[Piece], list[Search]]:
         """Return what the initial-context agent finds in the files, and how it went."""
@@ -136,18 +132,3 @@ class Searches:
         code = self.store.code if await self.brain.is_settled() else None
         pieces = await enriched(spots, code, self.brain.project_id, self.brain.root)
         return select.best_pieces(merged(pieces), self.budget.code // 2), searches
-
-
-def _piece(hit: CodeHit) -> Piece:
-    scope = hit.scope
-    return Piece(
-        file=scope.file,
-        start_line=scope.start_line,
-        end_line=scope.end_line,
-        name=scope.qualified_name,
-        text=scope.source,
-        score=hit.score,
-        confidence=SEMANTIC_CONFIDENCE,
-        found_by=hit.signals,
-        is_scope=True,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -24,24 +24,29 @@ class History:
         self, conversation_id: str, max_chars: int, without: Iterable[str] = ()
     ) -> list[Turn]:
         """Return the newest whole turns that fit, oldest of them first."""
-        kept: list[Turn] = []
-        async for turn in self.newest_turns(conversation_id, without):
-            max_chars -= turn.char_count
-            if max_chars < 0:
-                break
-            kept.append(turn)
-        return kept[::-1]
+        fits = _within(max_chars, lambda turn: turn.char_count)
+        return await self.turns_while(conversation_id, fits, without)
 
     async def get_last_user_queries(
         self, conversation_id: str, max_chars: int, without: Iterable[str] = ()
     ) -> list[str]:
         """Return the newest questions that fit, oldest of them first."""
-        kept: list[str] = []
-        async for turn in self.newest_turns(conversation_id, without):
-            max_chars -= len(turn.user.content)
-            if max_chars < 0:
+        fits = _within(max_chars, lambda turn: len(turn.user.content))
+        turns = await self.turns_while(conversation_id, fits, without)
+        return [turn.user.content for turn in turns]
+
+    async def turns_while(
+        self,
+        conversation_id: str,
+        is_wanted: Callable[[Turn], bool],
+        without: Iterable[str] = (),
+    ) -> list[Turn]:
+        """Return the newest turns up to the first that is not wanted, oldest of them first."""
+        kept: list[Turn] = []
+        async for turn in self._newest(conversation_id, without):
+            if not is_wanted(turn):
                 break
-            kept.append(turn.user.content)
+            kept.append(turn)
         return kept[::-1]
 
     async def get_raw_history_char_count(self, conversation_id: str) -> int:
@@ -74,9 +79,7 @@ class History:
         """Delete older summaries; what they covered is eligible again. Returns how many went."""
         return await self.store.summaries.trim(before, level)
 
-    async def newest_turns(
-        self, conversation_id: str, without: Iterable[str] = ()
-    ) -> AsyncIterator[Turn]:
+    async def _newest(self, conversation_id: str, without: Iterable[str]) -> AsyncIterator[Turn]:
         """Yield turns, the newest first, reading no more of them than are asked for."""
         left_out = set(without)
         # Turns that were deleted leave gaps: there are no fewer than this after the count.
@@ -92,3 +95,14 @@ class History:
                     yield turn
             page *= 2  # whoever wants more than these wants many
             first, last = first - page, first - 1
+
+
+def _within(chars: int, size_of: Callable[[Turn], int]) -> Callable[[Turn], bool]:
+    """Return what tells of one turn after the other whether it still fits."""
+
+    def fits(turn: Turn) -> bool:
+        nonlocal chars
+        chars -= size_of(turn)
+        return chars >= 0
+
+    return fits

@@ -167,7 +167,7 @@ class SqliteCode:
         return found[scope_id]
 
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
-        return await self._database.read(lambda c: _by_id(c, scope_ids))
+        return await self._database.read(lambda c: scope_rows.with_ids(c, scope_ids))
 
     async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
         statement = f"{_NAMES} WHERE uuid IN (SELECT value FROM json_each(?))"
@@ -211,7 +211,7 @@ class SqliteCode:
 
         def work(connection: apsw.Connection) -> list[Scope | None]:
             ids = column(connection, smallest, (project_id, asked))
-            found = _by_id(connection, [uuid for uuid in ids if uuid is not None])
+            found = scope_rows.with_ids(connection, [uuid for uuid in ids if uuid is not None])
             return [found.get(uuid) for uuid in ids]
 
         return await self._database.read(work)
@@ -378,12 +378,6 @@ def _file(connection: apsw.Connection, project_id: str, path: str) -> Row | None
     check_text("path", path)
     statement = "SELECT * FROM file WHERE project_id = ? AND path = ?"
     return one(connection, statement, (project_id, path))
-
-
-def _by_id(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, Scope]:
-    statement = f"{scope_rows.SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
-    rows = select(connection, statement, (as_json(ids),))
-    return {row["uuid"]: scope_of(row) for row in rows}
 
 
 def _match(row: tuple[Any, ...]) -> ScopeMatch:

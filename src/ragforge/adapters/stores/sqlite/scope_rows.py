@@ -7,10 +7,10 @@ from operator import itemgetter
 
 import apsw
 
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.rows import Row, scope_of
 from ragforge.adapters.stores.sqlite import vectors, words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert_many, one, select, value
-from ragforge.domain.code import SECTION
+from ragforge.domain.code import SECTION, Scope
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
 
@@ -41,6 +41,13 @@ def of_files(connection: apsw.Connection, file_ids: Iterable[str]) -> dict[str, 
     """Return what is stored of the scopes of files, by their ids."""
     statement = f"{_STORED} WHERE s.file_id IN (SELECT value FROM json_each(?))"
     return {row["uuid"]: row for row in select(connection, statement, (as_json(file_ids),))}
+
+
+def with_ids(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Scope]:
+    """Return scopes by id; unknown ids are left out."""
+    statement = f"{SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
+    rows = select(connection, statement, (as_json(ids),))
+    return {row["uuid"]: scope_of(row) for row in rows}
 
 
 def put(
