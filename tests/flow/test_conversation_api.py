@@ -85,6 +85,11 @@ async def test_turns_are_stored_read_and_found_without_their_secrets(
     [call] = await talk.get_tool_calls(tool_name="grep_files", success=True, limit=5)
     assert call.arguments == {"regex": "password"}
     assert (await talk.refresh()).turn_count == 3
+    [asked] = await talk.get_last_user_queries(limit=1)
+    [latest] = await talk.get_recent_turns(limit=1)
+    assert (asked.user_message, asked.turn_index) == (latest.user.content, 2)
+    assert asked.timestamp == latest.user.timestamp
+    assert await talk.get_raw_history_char_count() == talk.facts.total_chars
 
 
 async def test_another_conversations_turns_are_not_found(agent: ConversationAgent) -> None:
