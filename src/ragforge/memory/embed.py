@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from ragforge.domain.summaries import summary_text
-from ragforge.domain.turns import EMBEDDED_CHARS, embedding_text, messages_to_turns
+from ragforge.domain.summaries import summary_embedding_text
+from ragforge.domain.turns import embedding_text, messages_to_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import SummaryNotFound
 from ragforge.ports.conversations import ConversationStore
@@ -39,8 +39,7 @@ async def embed_summaries(store: SummaryStore, embedder: Embedder, ids: Sequence
             summaries.append(await store.get(summary_id))
         except SummaryNotFound:
             continue
-    texts = [summary_text(summary)[:EMBEDDED_CHARS] for summary in summaries]
-    vectors = await embedder.embed(texts)
+    vectors = await embedder.embed([summary_embedding_text(one) for one in summaries])
     pairs = zip(summaries, vectors, strict=True)
     made = {summary.uuid: vector for summary, vector in pairs if vector is not None}
     if made:
