@@ -1,0 +1,98 @@
+"""Surroundings: what a project looks like from above, for a model that chooses searches in it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragforge.domain.code import File
+from ragforge.errors import StoreError
+
+MAX_CHARS = 1_500
+KEPT_SECONDS = 60.0
+"""How long the files are remembered: a project looks the same from one question to the next."""
+DEPTH = 3
+MOST_LANGUAGES = 8
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """Describes the project at a root: from the store's files, or from one directory listing."""
+
+    root: Path
+    files: Callable[[], Awaitable[Sequence[File]]] | None = None  # of the store
+    _known: Sequence[File] = ()
+    _listed: Sequence[str] = ()
+    _until: float = field(default=0.0)
+
+    async def text(self, cwd: Path | None = None) -> str:
+        """Return the root, the working directory, the languages and the top of the tree."""
+        if time.monotonic() >= self._until:
+            self._known = await self._read()
+            self._listed = () if self._known else await asyncio.to_thread(_entries, self.root)
+            self._until = time.monotonic() + KEPT_SECONDS
+        lines = [f"root: {self.root}", f"working directory: {_below(self.root, cwd)}"]
+        if languages := _languages(self._known):
+            lines.append(f"languages: {languages}")
+        head = "\n".join([*lines, "top of the tree, with the number of files:"])
+        paths = [file.path for file in self._known] or self._listed
+        return f"{head}\n{top_of_tree(paths, MAX_CHARS - len(head))}"[:MAX_CHARS]
+
+    async def _read(self) -> Sequence[File]:
+        try:
+            return () if self.files is None else await self.files()
+        except StoreError:
+            return ()  # the directory is there all the same
+
+
+def top_of_tree(paths: Iterable[str], max_chars: int) -> str:
+    """Return folders with how many files they hold, and the files of the root, by path.
+
+    A path that ends with `/` is a folder whose files are not known. Where there is no room for
+    all, outer folders come before inner ones and large before small.
+    """
+    counts: Counter[str] = Counter()
+    for path in paths:
+        *folders, name = path.split("/")
+        above = ["/".join(folders[:depth]) + "/" for depth in range(1, len(folders) + 1)]
+        counts.update(above if name else dict.fromkeys(above, 0))
+        if not folders:
+            counts[name] = 0
+
+    def outer_first(entry: str) -> tuple[int, int, str]:
+        return entry.count("/") if entry.endswith("/") else DEPTH + 1, -counts[entry], entry
+
+    kept: list[str] = []
+    for entry in sorted(counts, key=outer_first):
+        line = f"{entry} {counts[entry]}" if counts[entry] else entry
+        if entry.count("/") <= DEPTH and max_chars > len(line):
+            kept.append(line)
+            max_chars -= len(line) + 1
+    return "\n".join(sorted(kept))
+
+
+def _languages(files: Sequence[File]) -> str:
+    counts = Counter(file.language for file in files if file.language and file.kind == "code")
+    return ", ".join(f"{name} ({many})" for name, many in counts.most_common(MOST_LANGUAGES))
+
+
+def _below(root: Path, cwd: Path | None) -> str:
+    try:
+        return (cwd or root).relative_to(root).as_posix() + "/"
+    except ValueError:
+        return str(cwd)
+
+
+def _entries(root: Path) -> list[str]:
+    """Return what lies directly in a directory, without what is hidden; folders end with `/`."""
+    try:
+        with os.scandir(root) as found:
+            shown = [entry for entry in found if not entry.name.startswith(".")]
+            return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in shown]
+    except OSError:
+        return []
