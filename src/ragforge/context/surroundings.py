@@ -7,13 +7,15 @@ import os
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.domain.code import File
 from ragforge.errors import StoreError
 
 MAX_CHARS = 1_500
+PLACE_CHARS = 300
+"""What is left for the root and the working directory."""
 KEPT_SECONDS = 60.0
 """How long the files are remembered: a project looks the same from one question to the next."""
 DEPTH = 3
@@ -26,28 +28,32 @@ class Surroundings:
 
     root: Path
     files: Callable[[], Awaitable[Sequence[File]]] | None = None  # of the store
-    _known: Sequence[File] = ()
-    _listed: Sequence[str] = ()
-    _until: float = field(default=0.0)
+    _tree: str = ""
+    _until: float = 0.0
 
     async def text(self, cwd: Path | None = None) -> str:
         """Return the root, the working directory, the languages and the top of the tree."""
         if time.monotonic() >= self._until:
-            self._known = await self._read()
-            self._listed = () if self._known else await asyncio.to_thread(_entries, self.root)
+            self._tree = await asyncio.to_thread(_described, self.root, await self._read())
             self._until = time.monotonic() + KEPT_SECONDS
-        lines = [f"root: {self.root}", f"working directory: {_below(self.root, cwd)}"]
-        if languages := _languages(self._known):
-            lines.append(f"languages: {languages}")
-        head = "\n".join([*lines, "top of the tree, with the number of files:"])
-        paths = [file.path for file in self._known] or self._listed
-        return f"{head}\n{top_of_tree(paths, MAX_CHARS - len(head))}"[:MAX_CHARS]
+        head = f"root: {self.root}\nworking directory: {_below(self.root, cwd)}"
+        return f"{head}\n{self._tree}"[:MAX_CHARS]
 
     async def _read(self) -> Sequence[File]:
         try:
             return () if self.files is None else await self.files()
         except StoreError:
             return ()  # the directory is there all the same
+
+
+def _described(root: Path, files: Sequence[File]) -> str:
+    """Return the languages and the top of the tree."""
+    counts = Counter(file.language for file in files if file.language and file.kind == "code")
+    languages = [f"{name} ({many})" for name, many in counts.most_common(MOST_LANGUAGES)]
+    told = f"languages: {', '.join(languages)}\n" if languages else ""
+    head = f"{told}top of the tree, with the number of files:\n"
+    paths = [file.path for file in files] or _entries(root)
+    return head + top_of_tree(paths, MAX_CHARS - PLACE_CHARS - len(head))
 
 
 def top_of_tree(paths: Iterable[str], max_chars: int) -> str:
@@ -74,11 +80,6 @@ def top_of_tree(paths: Iterable[str], max_chars: int) -> str:
             kept.append(line)
             max_chars -= len(line) + 1
     return "\n".join(sorted(kept))
-
-
-def _languages(files: Sequence[File]) -> str:
-    counts = Counter(file.language for file in files if file.language and file.kind == "code")
-    return ", ".join(f"{name} ({many})" for name, many in counts.most_common(MOST_LANGUAGES))
 
 
 def _below(root: Path, cwd: Path | None) -> str:
