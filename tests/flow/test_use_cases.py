@@ -208,14 +208,13 @@ async def test_past_conversations_are_found_analysed_and_learned_from(
                 "action_items": {"type": "array", "items": {"type": "string"}},
             },
         )
-        learned = await agent.create_conversation(title="What we learned", tags=["insights"])
-        for insight in insights.outputs:
+        for talk, insight in zip(talks, insights.outputs, strict=True):
             assert insight is not None
             told = insight.model_dump()
-            await learned.store_turn(
-                f"What did we learn about {told['main_topic']}?", " ".join(told["key_findings"])
-            )
+            text = f"{told['main_topic']}: {' '.join(told['key_findings'])}"
+            await agent.remember(text, tags=["insight"], conversation=talk)
         await work_until_done(agent.app, 60)
+        [learned, *_] = await agent.notes("which hash do passwords use", tags=["insight"])
         fresh = await agent.create_conversation()
         answer = await fresh.send_message("How should the new service do authentication?")
         asked = server.asked_in_turns[0].text
@@ -227,6 +226,7 @@ async def test_past_conversations_are_found_analysed_and_learned_from(
     assert not insights.failed
     topics = [insight.model_dump()["main_topic"] for insight in insights.outputs if insight]
     assert topics == [talk.facts.title for talk in talks], "one each, in the order of the items"
+    assert learned.text == "Passwords: Authentication uses argon2 now."
     assert "argon2" in asked
     assert "cookie" in asked
     assert answer.content.startswith("Use argon2")

@@ -40,6 +40,7 @@ def open_agent(app: App) -> Agent:
         CommandRunner(app.project_path),
         app.brain,
         app.recall,
+        app.notebook,
         app.store,
         str(app.project_path),
         SECRETS,
@@ -52,6 +53,7 @@ def open_agent(app: App) -> Agent:
         looking = [tool for tool in box.looking() if tool.spec.name not in own]
         others = (
             *box.acting(Journal.of(state, desk.conversation_id), permissions.permit),
+            box.noting(desk.conversation_id),
             analyze_tool(desk.asker),
             delegate_tool(Delegation(desk.asker, looking, desk.on_event)),
         )

@@ -55,6 +55,8 @@ class Notebook:
         if len(words) > MAX_CHARS:
             raise InputError(f"The note has {len(words):,} characters: at most {MAX_CHARS:,}.")
         older = None if supersedes is None else await self.resolve(supersedes)
+        if older is not None and older.project_path != project_path:
+            raise NoteNotFound(older.uuid)  # another project's is none of this one's business
         known = await self.store.notes.find(NoteFilter(project_path, text=words), limit=1)
         if known and older is None:
             return known[0]
