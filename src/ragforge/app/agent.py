@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragforge.app.application import App, open_app
 from ragforge.app.conversation import Conversation
+from ragforge.app.knowledge import Knowledge
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
 from ragforge.domain import conversations as domain
@@ -24,7 +25,6 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     Status,
 )
-from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.analyze import ITEM_CHARS
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 LISTED = 50
 
 
-class ConversationAgent:
+class ConversationAgent(Knowledge):
     """RagForge in one directory. Close it, or use it in `async with`."""
 
     def __init__(self, app: App, stack: AsyncExitStack) -> None:
-        self.app = app
+        super().__init__(app)
         self._stack = stack
 
     @classmethod
@@ -128,54 +128,6 @@ class ConversationAgent:
         store = self.app.store
         likeness = Likeness(store.conversations, store.summaries, self.app.recall.embedder)
         return await likeness.find_similar_conversations(query, limit, project)
-
-    async def remember(
-        self,
-        text: str,
-        *,
-        tags: Sequence[str] = (),
-        supersedes: str | None = None,
-        conversation: Conversation | None = None,
-    ) -> Note:
-        """Keep a note of this project: an insight, a decision, a rule. Secrets are redacted.
-
-        `supersedes` is the id of a note in whose place this one is found from now on; that one
-        is kept. `conversation` is the one it came of.
-        Raises InputError if the text is empty or too long, NoteNotFound, AmbiguousId.
-        """
-        facts = None if conversation is None else conversation.facts
-        return await self.app.notebook.remember(
-            text,
-            str(self.app.project_path) if facts is None else facts.project_path,
-            tags=tags,
-            supersedes=supersedes,
-            conversation_id=None if facts is None else facts.uuid,
-        )
-
-    async def notes(
-        self,
-        query: str | None = None,
-        *,
-        tags: Sequence[str] = (),
-        limit: int = LISTED,
-        everywhere: bool = False,
-        with_superseded: bool = False,
-    ) -> list[Note]:
-        """Return notes of this project, or of all: the newest first, or those that bear on a
-        query, the best first.
-        """
-        project = None if everywhere else str(self.app.project_path)
-        where = NoteFilter(project, tags=tuple(tags), with_superseded=with_superseded)
-        if query is None:
-            return await self.app.store.notes.find(where, limit)
-        return [hit.note for hit in await self.app.notebook.search(query, where, limit)]
-
-    async def forget_note(self, note_id: str) -> Note:
-        """Delete a note, given by (the start of) its id; one that it superseded is found again.
-
-        Raises NoteNotFound, AmbiguousId.
-        """
-        return await self.app.notebook.forget(note_id)
 
     async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
         """Store an exported conversation: see docs/export-format.md.
