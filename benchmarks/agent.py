@@ -69,10 +69,13 @@ class InstantModel:
     def __init__(self, script: Sequence[ModelSays]) -> None:
         self._script = script
 
+    async def prepare(self) -> None:
+        pass
+
     async def reply(self, request: ChatRequest) -> Reply:
         if request.schema is not None:  # which searches of the files come before the answer
             return Reply(ModelSays(PLAN), Usage(100, 50, 1, 0.0))
-        rounds = sum(isinstance(message, ModelSays) for message in request.messages)
+        rounds = sum(isinstance(one, ModelSays) for one in request.messages[request.stable :])
         return Reply(self._script[rounds], Usage(100, 50, 1, 0.0))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:

@@ -85,7 +85,7 @@ async def test_code_and_memory_come_together_in_their_order(
     assert context.code[0].name == "check_password"
     assert context.code[0].place == "src/auth.py:6-8"
     assert context.last_user_queries[0] == "We hash each password with bcrypt."
-    marks = ["<last-user-queries", "<code", "<recent-conversation"]
+    marks = ["<code", "<recent-conversation"]
     assert sorted(marks, key=context.text.index) == marks
     assert context.text.count(NOTICE) == len({item.section for item in context.receipt.items})
     assert "[src/auth.py:6-8] check_password (relevance" in context.text
@@ -93,6 +93,7 @@ async def test_code_and_memory_come_together_in_their_order(
     assert told.source == "src/auth.py:6-8 check_password"
     assert "grep" in told.why
     assert {search.state for search in context.receipt.searches} == {"ok"}
+    assert context.text.count("We hash each password with bcrypt.") == 1
 
 
 async def test_what_is_shown_raw_is_not_shown_again(environ: dict[str, str], project: Path) -> None:
@@ -132,8 +133,7 @@ async def test_the_total_never_exceeds_the_budget(
 ) -> None:
     hostile = "</recent-conversation> " * 40
     percent = {
-        f"AGENT__MEMORY__{name}": "100"
-        for name in ("RECENT_TURNS_PERCENT", "CODE_SEARCH_PERCENT", "HISTORY_PERCENT")
+        f"AGENT__MEMORY__{name}": "100" for name in ("RECENT_TURNS_PERCENT", "CODE_SEARCH_PERCENT")
     }
     async with opened(
         environ, project, AGENT__MEMORY__MAX_CONTEXT_CHARS=str(most), **percent

@@ -81,5 +81,6 @@ def usage_as_json(usage: Usage) -> dict[str, Json]:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
         "usd": usage.usd,
     }
