@@ -109,6 +109,7 @@ class _Call:
         """Return the call in so many characters: long arguments and results are cut."""
         if self.chars <= chars:
             return self
+        chars = max(0, chars - len(self.name))
         given = len(plain(self.arguments))
         for_result = max(chars // 2, chars - given)
         result = shortened(self.result, for_result)
