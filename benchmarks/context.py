@@ -189,7 +189,7 @@ async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable
     return {
         "latest": lambda: searches.own_past(talk, budget),
         "memory": lambda: searches.memory(talk, question, budget),
-        "code": lambda: searches.code(question, app.cwd),
+        "code": lambda: searches.code(question, app.cwd, budget),
         "files": lambda: searches.files(question, budget.code // 2),
         "together": lambda: searches.all_at_once(talk, question, budget),
         "whole": lambda: app.build_context(question),

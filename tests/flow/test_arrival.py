@@ -154,7 +154,7 @@ async def test_a_turn_with_very_many_long_calls_keeps_its_question_its_answer_an
 async def test_a_long_session_stays_within_its_budget_and_never_loses_its_last_turn(
     environ: dict[str, str], project: Path
 ) -> None:
-    """80 turns, four times the budget; every tenth is asked. `benchmarks/arrival` has longer ones."""
+    """80 turns, four times the budget; every tenth is asked. The benchmark has longer ones."""
     most = 10_000
     budget = {"AGENT__MEMORY__MAX_CONTEXT_CHARS": str(most)}
     made = 0

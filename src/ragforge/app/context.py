@@ -57,6 +57,7 @@ def open_context(
         queries=memory.share(memory.last_user_queries_percent),
         recent=memory.share(memory.recent_turns_percent),
         code=memory.share(memory.code_search_percent),
+        code_hits=memory.code_search_initial_limit,
     )
     searches = Searches(
         store=store,
@@ -68,7 +69,6 @@ def open_context(
             history=limits.search_seconds,
             initial=limits.plan_seconds + limits.search_seconds,
         ),
-        code_limit=memory.code_search_initial_limit,
         subdirectory_only=memory.subdirectory_only,
     )
     return ContextBuilder(searches, budget)

@@ -20,13 +20,18 @@ Thing = TypeVar("Thing")
 class Budget:
     """How many characters a context may have, and some parts of it; fences count.
 
-    What memory finds gets all the rest.
+    What memory finds gets all the rest. Counts that are None do not restrict.
     """
 
     total: int
     queries: int
     recent: int
     code: int
+    code_hits: int = 100  # found in code before characters decide
+    recent_turns: int | None = None
+    memories: int | None = None
+    level_1: int | None = None  # of the conversation's own short-term summaries
+    min_score: float = 0.0  # of memories
 
     @property
     def entry(self) -> int:

@@ -19,6 +19,7 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
+from ragforge.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +55,32 @@ class ContextOptions:
 
     max_chars: int | None = None
     recent_max_chars: int | None = None
+    recent_limit: int | None = None  # turns
     last_user_queries_max_chars: int | None = None
     code_search_max_chars: int | None = None
+    code_search_initial_limit: int | None = None
+    semantic_max_results: int | None = None
+    semantic_min_score: float | None = None
+    level1_summaries_limit: int | None = None
+    cwd: str | None = None  # the directory below which code is searched
 
     def apply(self, budget: Budget) -> Budget:
-        """Return the budget with these changes."""
+        """Return the budget with these changes. Raises InputError for one below zero."""
         changes = {
             "total": self.max_chars,
             "recent": self.recent_max_chars,
+            "recent_turns": self.recent_limit,
             "queries": self.last_user_queries_max_chars,
             "code": self.code_search_max_chars,
+            "code_hits": self.code_search_initial_limit,
+            "memories": self.semantic_max_results,
+            "min_score": self.semantic_min_score,
+            "level_1": self.level1_summaries_limit,
         }
-        return replace(budget, **{key: n for key, n in changes.items() if n is not None})
-
-
-DEFAULTS = ContextOptions()
+        given = {name: value for name, value in changes.items() if value is not None}
+        if any(value < 0 for value in given.values()):
+            raise InputError("A limit of a context is below zero.")
+        return replace(budget, **given)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +95,18 @@ class ContextBuilder:
         conversation: Conversation,
         message: str,
         turn_id: str | None = None,
-        options: ContextOptions = DEFAULTS,
+        options: ContextOptions | None = None,
     ) -> EnrichedContext:
         """Return the context of a message; the turn that it opens is no part of it.
 
-        A search that failed or was late is named in the receipt.
+        A search that failed or was late is named in the receipt. Raises InputError for options
+        that make no sense.
         """
+        options = options or ContextOptions()
         budget = options.apply(self.budget)
         without = [turn_id] if turn_id else []
+        if options.cwd is not None:
+            conversation = replace(conversation, cwd=options.cwd)
         await self.searches.prepare()
         material, searches = await self.searches.all_at_once(conversation, message, budget, without)
         return _assemble(material, select.within(material, budget), searches)

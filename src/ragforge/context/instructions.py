@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ragforge.domain.text import Json
 from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
 from ragforge.llm.task import shortened
 from ragforge.memory.injected import fenced
 from ragforge.tools.confine import Root
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 MOST_BYTES = 1_000_000
+INNER_CHARS = 4_000
 LEAD = (
     "The user's instructions for this project, from its own files. Follow them; where two of them "
     "differ, the one of the inner directory holds."
@@ -54,6 +58,41 @@ def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
         whole = fenced("project-instructions", bodies[0], LEAD)
     is_cut = any(len(text) > share for text in found.values())
     return Instructions(whole if len(whole) <= most_chars else "", tuple(found), is_cut)
+
+
+class InnerInstructions:
+    """The instructions of directories that a turn comes to later, each given once.
+
+    Those on the way from the root to the working directory came with the request.
+    """
+
+    def __init__(self, root: Path, cwd: Path) -> None:
+        self._root = Root.at(root)
+        self._given = set(_paths(self._root, cwd))
+
+    def on_the_way_to(self, path: str) -> dict[str, str]:
+        """Return the instructions that count for a path and were not given yet, by file."""
+        found: dict[str, str] = {}
+        for place in _paths(self._root, Path(self._root.path, path)):
+            if place not in self._given:
+                self._given.add(place)
+                if text := _read(self._root, place):
+                    found[place] = shortened(text, INNER_CHARS)
+        return found
+
+
+def with_inner_instructions(tool: Tool, inner: InnerInstructions) -> Tool:
+    """Return a tool whose results bring the instructions of the directory it was used in."""
+
+    async def run(arguments: Mapping[str, Json]) -> Json:
+        result = await tool.run(arguments)
+        path = arguments.get("path")
+        if isinstance(path, str) and isinstance(result, dict):
+            found = await asyncio.to_thread(inner.on_the_way_to, path)
+            return {**result, "project_instructions": found} if found else result
+        return result
+
+    return replace(tool, run=run)
 
 
 def _paths(root: Root, cwd: Path) -> Iterator[str]:

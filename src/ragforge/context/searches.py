@@ -61,7 +61,6 @@ class Searches:
     brain: Brain
     initial: InitialContext
     deadlines: Deadlines
-    code_limit: int
     subdirectory_only: bool
 
     async def prepare(self) -> None:
@@ -85,7 +84,7 @@ class Searches:
         # What takes longest comes first: a store's readers are served in turn.
         initial, semantic, history, own, instructions = await asyncio.gather(
             timed(self.files(message, budget.code // 2), self.deadlines.initial),
-            timed(self.code(message, cwd), self.deadlines.code),
+            timed(self.code(message, cwd, budget), self.deadlines.code),
             timed(self.memory(conversation, message, budget, without), longest),
             timed(self.own_past(conversation, budget, without), longest),
             timed(self.instructions(cwd, budget), longest),
@@ -143,10 +142,17 @@ class Searches:
         """Return memories of the project by words and meaning, and what has changed since."""
         where = MemoryFilter(project_path=conversation.project_path)
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
+        if budget.memories is not None:
+            wanted = budget.memories
         hits = await search_conversation_history(
-            self.recall, message, where, max_results=wanted + len(without)
+            self.recall,
+            message,
+            where,
+            max_results=wanted + len(without),
+            min_score=budget.min_score,
         )
         hits = [hit for hit in hits if hit.type == "summary" or hit.turn.uuid not in without]
+        hits = hits[:wanted]
         ages, before = await asyncio.gather(
             ages_of(self.store, conversation.project_path, hits[:AGED_HITS]),
             self._turns_before(hits, without),
@@ -157,12 +163,14 @@ class Searches:
             for hit, aged in zip(hits, ages, strict=True)
         ]
 
-    async def code(self, message: str, cwd: Path) -> tuple[list[Piece], SearchState]:
+    async def code(
+        self, message: str, cwd: Path, budget: Budget
+    ) -> tuple[list[Piece], SearchState]:
         """Return code by meaning, words and names; and what it means if there is none."""
         hits = await self.brain.search_code_semantic(
             message,
             cwd,
-            initial_limit=self.code_limit,
+            initial_limit=budget.code_hits,
             subdirectory_only=self.subdirectory_only,
         )
         pieces = [

@@ -58,6 +58,8 @@ def best_pieces(pieces: Sequence[Piece], chars: int) -> list[Piece]:
 def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
     """Add the newest turns of the conversation, from the start of a summarised stretch on."""
     turns, before = found.own.turns, found.own.layout
+    if budget.recent_turns is not None:
+        turns = turns[len(turns) - budget.recent_turns :] if budget.recent_turns else ()
     if not turns:
         return
     limits = WindowLimits.of(budget.recent, chosen.room)
@@ -110,6 +112,8 @@ def _add_own_summaries(chosen: Selection, found: Material, budget: Budget) -> No
     """Add the conversation's summaries, the newest long-term one before all others."""
     level_2 = _not_shown(chosen, found, found.own.level_2, "level2_summaries")
     level_1 = _not_shown(chosen, found, found.own.level_1, "level1_summaries")
+    if budget.level_1 is not None:
+        level_1 = level_1[len(level_1) - budget.level_1 :] if budget.level_1 else []
     wanted = [*level_2[-1:], *reversed(level_1), *reversed(level_2[:-1])]
     chars = min(budget.own_summaries, chosen.room)
 

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from ragforge.context.instructions import Instructions, read_instructions
+from ragforge.context.instructions import (
+    InnerInstructions,
+    Instructions,
+    read_instructions,
+    with_inner_instructions,
+)
+from ragforge.domain.chat import ToolSpec
+from ragforge.domain.text import Json
+from ragforge.llm.calls import Tool
 
 
 def test_a_project_without_instructions_has_none(tmp_path: Path) -> None:
@@ -57,6 +66,27 @@ def test_long_instructions_are_cut_and_never_exceed_their_share(tmp_path: Path) 
     assert 1_000 < len(found.text) <= 2_000
     assert "begin" in found.text
     assert found.text.count("</project-instructions>") == 1
+
+
+async def test_a_directory_that_a_turn_comes_to_gives_its_instructions_once(tmp_path: Path) -> None:
+    inner = tmp_path / "web" / "pages"
+    inner.mkdir(parents=True)
+    (tmp_path / "AGENTS.md").write_text("Use tabs.")
+    (tmp_path / "web" / "CLAUDE.md").write_text("Use two spaces.")
+
+    async def read(arguments: Mapping[str, Json]) -> Json:
+        return {"file": arguments["path"], "content": "x"}
+
+    spec = ToolSpec("read_file", "", {})
+    tool = with_inner_instructions(Tool(spec, read), InnerInstructions(tmp_path, tmp_path))
+
+    first = await tool.run({"path": "web/pages/a.ts"})
+    again = await tool.run({"path": "web/pages/b.ts"})
+    outside = await tool.run({"path": "../a.ts"})
+
+    assert first["project_instructions"] == {"web/CLAUDE.md": "Use two spaces."}
+    assert "project_instructions" not in again
+    assert "project_instructions" not in outside
 
 
 def test_a_share_that_is_too_small_for_anything_gives_nothing(tmp_path: Path) -> None:
