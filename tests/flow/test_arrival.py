@@ -63,11 +63,16 @@ def contents(server: ChatServer) -> list[str]:
     return [text for one in messages(server) if isinstance(text := one.get("content"), str)]
 
 
-async def store(app: App, session: str, number: int, chars: int) -> None:
-    question = f"Question {number} about the harbour"
-    answer = f"Answer {number}. ".ljust(chars - len(question), "x")
-    turn = [Message("user", question), Message("assistant", answer)]
-    await app.recorder.store_turn(session, turn)
+async def store(app: App, session: str, numbers: range, chars: int) -> None:
+    """Store turns of so many characters, and let all that is due be summarised."""
+    said: list[Message] = []
+    for number in numbers:
+        question = f"Question {number} about the harbour"
+        answer = f"Answer {number}. ".ljust(chars - len(question), "x")
+        said += [Message("user", question), Message("assistant", answer)]
+    await app.store.conversations.append(session, said)
+    await app.condenser.enqueue_due(session)
+    await work_until_done(app, 120)
 
 
 async def new_session(app: App) -> str:
@@ -80,9 +85,7 @@ async def test_the_conversations_own_summaries_of_both_levels_come_before_its_ne
     budget = {"AGENT__MEMORY__MAX_CONTEXT_CHARS": "10000"}
     async with opened(environ, project, **budget) as (app, server):
         session = await new_session(app)
-        for number in range(31):
-            await store(app, session, number, 400)
-        await work_until_done(app, 60)
+        await store(app, session, range(31), 400)
         await app.ask("What is the whole conversation about?", session)
 
     first = next(text for text in contents(server) if "<long-term-memory" in text)
@@ -104,9 +107,7 @@ async def test_a_long_paste_and_its_answer_are_there_when_the_user_says_go_on(
         app,
         server,
     ):
-        other = await new_session(app)
-        for number in range(20):
-            await store(app, other, number, 300)
+        await store(app, await new_session(app), range(20), 300)
         session = await new_session(app)
         await app.ask(f"Look at this log:\n{log}", session)
         await app.ask("Yes, please go on", session)
@@ -160,15 +161,12 @@ async def test_a_long_session_stays_within_its_budget_and_never_loses_its_last_t
     made = 0
     async with opened(environ, project, **budget) as (app, server):
         session = await new_session(app)
-        for number in range(80):
-            await store(app, session, number, 500)
-            if number % 10 != 9:
-                continue
-            await work_until_done(app, 60)
+        for first in range(0, 80, 10):
+            await store(app, session, range(first, first + 10), 500)
             made += any("long-term memory" in one.text for one in server.asked) and not made
             answer = await app.ask("And now?", session)
             sent = contents(server)
-            assert f"Question {number} about the harbour" in sent
+            assert f"Question {first + 9} about the harbour" in sent
             assert not made or LONG_TERM in sent[1]
             assert sum(map(len, sent[1:])) <= most
             assert answer.receipt.layout is not None
@@ -241,14 +239,12 @@ async def test_what_memory_finds_may_use_all_the_room_that_is_left(
 ) -> None:
     budget = {"AGENT__MEMORY__MAX_CONTEXT_CHARS": "20000"}
     async with opened(environ, project, **budget) as (app, server):
-        other = await new_session(app)
+        said = []
         for number in range(40):
-            turn = [
-                Message("user", f"Where is crane {number} of the harbour?"),
-                Message("assistant", f"At pier {number}, beside the harbour light. " + "y" * 300),
-            ]
-            await app.recorder.store_turn(other, turn)
-        await work_until_done(app, 60)
+            answer = f"At pier {number}, beside the harbour light. " + "y" * 300
+            said.append(Message("user", f"Where is crane {number} of the harbour?"))
+            said.append(Message("assistant", answer))
+        await app.store.conversations.append(await new_session(app), said)
         answer = await app.ask("Where are the cranes of the harbour?", await new_session(app))
 
     assert answer.receipt.chars_of("past_turns") > 0.6 * 20_000

@@ -45,11 +45,15 @@ STRETCHES = 8
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """How long each search may take, in seconds."""
+    """How long each search may take, in seconds.
+
+    A conversation without its own past is no conversation: that one is waited for.
+    """
 
     code: float = 5.0
     history: float = 5.0
     initial: float = 10.0
+    own: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ class Searches:
             timed(self.files(message, budget.code // 2), self.deadlines.initial),
             timed(self.code(message, cwd, budget), self.deadlines.code),
             timed(self.memory(conversation, message, budget, without), longest),
-            timed(self.own_past(conversation, budget, without), longest),
+            timed(self.own_past(conversation, budget, without), self.deadlines.own),
             timed(self.instructions(cwd, budget), longest),
         )
         from_files, of_files = initial.found or ([], [])
