@@ -155,13 +155,13 @@ async def test_a_turn_with_very_many_long_calls_keeps_its_question_its_answer_an
 async def test_a_long_session_stays_within_its_budget_and_never_loses_its_last_turn(
     environ: dict[str, str], project: Path
 ) -> None:
-    """80 turns, four times the budget; every tenth is asked. The benchmark has longer ones."""
+    """40 turns, twice the budget; every tenth is asked. The benchmark has longer ones."""
     most = 10_000
     budget = {"AGENT__MEMORY__MAX_CONTEXT_CHARS": str(most)}
     made = 0
     async with opened(environ, project, **budget) as (app, server):
         session = await new_session(app)
-        for first in range(0, 80, 10):
+        for first in range(0, 40, 10):
             await store(app, session, range(first, first + 10), 500)
             made += any("long-term memory" in one.text for one in server.asked) and not made
             answer = await app.ask("And now?", session)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragforge.context.pieces import Piece
-from ragforge.context.replay import OLD_RESULT_CHARS, TurnLimits, replay_turn, transcript
+from ragforge.context.replay import TurnLimits, replay_turn, transcript
 from ragforge.domain.hits import MemoryHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
@@ -30,8 +30,7 @@ def piece_text(piece: Piece) -> str:
 
 def turn_text(turn: Turn, chars: int) -> str:
     """Return a turn with its tool calls, in at most so many characters."""
-    said = transcript(replay_turn(turn, TurnLimits(chars, OLD_RESULT_CHARS)))
-    return shortened(said, chars)
+    return shortened(transcript(replay_turn(turn, TurnLimits(chars, chars // 4))), chars)
 
 
 def hit_text(hit: MemoryHit, aged: Sequence[Aged], chars: int, before: Turn | None = None) -> str:

@@ -9,24 +9,24 @@ from ragforge.domain.chat import ChatMessage, ModelSays, ToolRequest, ToolSays, 
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.text import Json, plain
 from ragforge.domain.turns import Turn
-from ragforge.llm.calls import RESULT_CHARS, result_text
+from ragforge.llm.calls import result_text
 from ragforge.llm.task import shortened
 
 INTERRUPTED = "Interrupted; it may have been done."
-OLD_RESULT_CHARS = 400
-"""How much of a result is worth sending again once newer turns follow."""
 LEAST_CALL_CHARS = 120
 """A call that would get less than this is only counted."""
-WORDS_SHARE = 2 / 3
-"""How much of a turn that must be cut is kept for what was said; calls get the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnLimits:
-    """How many characters a turn may have, and each result of a tool in it."""
+    """How many characters a turn may have: what was said, and calls with what they gave."""
 
-    turn: int
-    result: int = RESULT_CHARS
+    words: int
+    calls: int
+
+    @property
+    def total(self) -> int:
+        return self.words + self.calls
 
 
 def replay_turn(turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
@@ -36,11 +36,8 @@ def replay_turn(turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
     """
     messages = [message for message in turn.replies if message.role != "user"]
     spoken = [turn.user.content, *(_words(message) for message in messages)]
-    calls = [_Call.of(call, limits.result) for call in turn.tool_calls]
-    if sum(map(len, spoken)) + sum(call.chars for call in calls) > limits.turn:
-        for_words = max(round(limits.turn * WORDS_SHARE), limits.turn - sum(c.chars for c in calls))
-        spoken = _fit(spoken, for_words)
-        calls = _fit_calls(calls, limits.turn - sum(map(len, spoken)))
+    spoken = _fit(spoken, limits.words)
+    calls = _fit_calls([_Call.of(call) for call in turn.tool_calls], limits.calls)
     kept = {call.uuid: call for call in calls}
     replayed: list[ChatMessage] = [UserSays(spoken[0])]
     for message, text in zip(messages, spoken[1:], strict=True):
@@ -53,7 +50,7 @@ def replay_messages(messages: Sequence[Message]) -> list[ChatMessage]:
     said: list[ChatMessage] = []
     for message in messages:
         if message.role == "assistant":
-            calls = {c.uuid: _Call.of(c, RESULT_CHARS) for c in message.tool_calls}
+            calls = {call.uuid: _Call.of(call) for call in message.tool_calls}
             said += _replies(message, message.content, calls)
     return said
 
@@ -93,13 +90,12 @@ class _Call:
     success: bool
 
     @classmethod
-    def of(cls, call: ToolCall, most: int) -> _Call:
+    def of(cls, call: ToolCall) -> _Call:
         if call.result is None:
             return cls(call.uuid, call.tool_name, call.arguments, INTERRUPTED, False)
         gave = call.result
         text = result_text(gave.success, gave.result, gave.error)
-        arguments = _shorten_json(call.arguments, most)
-        return cls(call.uuid, call.tool_name, arguments, shortened(text, most), gave.success)
+        return cls(call.uuid, call.tool_name, call.arguments, text, gave.success)
 
     @property
     def chars(self) -> int:

@@ -72,7 +72,7 @@ def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
     if len(fit.shown) < len(shown):  # a very small budget
         replayed = replayed[len(shown) - len(fit.shown) :]
     if fit.cut:
-        replayed = [replay_turn(shown[-1], TurnLimits(len(fit.shown[0][1])))]
+        replayed = [replay_turn(shown[-1], TurnLimits(len(fit.shown[0][1]), 0))]
     chosen.replayed = replayed
     chosen.recent = [turn for turn, _ in fit.shown]
     if chosen.recent:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ragforge.context.receipt import Layout, layout_of
-from ragforge.context.replay import OLD_RESULT_CHARS, TurnLimits, message_chars, replay_turn
+from ragforge.context.replay import TurnLimits, message_chars, replay_turn
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.turns import Turn
 
@@ -18,10 +18,10 @@ TURN_CHARS = 40
 """What a turn costs beside its text: a model reads marks between messages, too."""
 MOST_QUERIES = 20
 """So many turns beyond the window are read for their questions."""
-GROWTH = 2.5
+GROWTH = 3.0
 """How much longer than its least the window may grow before a stretch leaves it."""
-ENOUGH = 0.6
-"""Shortening results must free this much of the window; else a stretch leaves it as well."""
+ENOUGH = 0.75
+"""With older results shortened, no more than this may be in use; else a stretch leaves it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +38,20 @@ class WindowLimits:
 
     least: int
     most: int
-    turn: int
+    whole: TurnLimits  # of the newest turns
+    short: TurnLimits  # of older ones
 
     @classmethod
     def of(cls, recent: int, total: int) -> WindowLimits:
         """Return the limits for a budget of recent turns within a total."""
+        unit = min(max(recent, total // 10), total // 3)
+        whole, short = TurnLimits(2 * unit, unit // 2), TurnLimits(unit, unit // 10)
         most = min(round(GROWTH * recent), total)
-        turn = min(max(2 * recent, total // 5), total)
-        return cls(recent, max(most, turn), turn)
+        return cls(recent, max(most, whole.total), whole, short)
 
     def of_turn(self, index: int, window: Window) -> TurnLimits:
         """Return how much of a turn is shown."""
-        if index >= window.whole_from:
-            return TurnLimits(self.turn)
-        return TurnLimits(self.turn // 2, OLD_RESULT_CHARS)
+        return self.whole if index >= window.whole_from else self.short
 
 
 def index_of(turn: Turn) -> int:
@@ -125,7 +125,7 @@ class TurnsToRead:
             found = (layout_of(message.receipt) for message in turn.replies if message.receipt)
             self.layout = next(filter(None, found), None)
         if self._left > 0 or (self.layout and index_of(turn) >= self.layout.first_turn):
-            short = replay_turn(turn, TurnLimits(self._limits.turn // 2, OLD_RESULT_CHARS))
+            short = replay_turn(turn, self._limits.short)
             self._left -= TURN_CHARS + sum(map(message_chars, short))
             return True
         self._beyond += 1

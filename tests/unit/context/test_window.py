@@ -73,9 +73,9 @@ def test_there_is_at_least_the_budgets_worth_whether_or_not_it_was_summarised() 
 
 
 def test_long_results_are_shortened_before_a_turn_leaves() -> None:
-    turns = [turn(0, result=1_800), turn(1, result=600)]
-    window = choose_window(turns, {0, 1}, Window(0, 0), LIMITS)
-    assert window == Window(0, 1)
+    turns = [turn(n, result=2_000) for n in range(5)]
+    window = choose_window(turns, range(5), Window(0, 0), LIMITS)
+    assert window == Window(0, 4)
 
 
 def test_where_no_summary_was_made_in_time_the_window_still_keeps_to_its_limit() -> None:
