@@ -12,6 +12,9 @@ in repositories; what counts is how many get any code.
 
 Long: a session of 200 turns and 1,000,000 characters; at every tenth turn the request must hold
 the last turn and, once there is one, a long-term summary, and stay within the budget.
+
+Busy: `ragforge ask` with a chat model, in a fresh process beside eight that keep the processors
+busy; what counts is how many searches were late.
 """
 
 from __future__ import annotations
@@ -20,7 +23,10 @@ import argparse
 import asyncio
 import itertools
 import json
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -39,12 +45,15 @@ from ragforge.context.layout import lay_out
 from ragforge.context.replay import message_chars
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.memory.sessions import create_session
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.wires import OpenAiWire, Says
 
 BUDGETS = (100_000, 20_000)
 ASKED_IN = ("requests", "gin", "trpc", "django-a")
 OFF_TOPIC = Path(__file__).parent / "questions" / "off_topic.json"
 TURNS, TURN_CHARS = 200, 5_000
-PARTS = ("memory", "small-talk", "long")
+PARTS = ("memory", "small-talk", "long", "busy")
+BUSY, ASKED_BUSY = 8, 4
 
 
 def settings_of(root: Path, store: Path, most: int) -> Any:
@@ -189,6 +198,52 @@ def _turn(number: int) -> list[Message]:
     ]
 
 
+def keep_busy() -> list[subprocess.Popen[bytes]]:
+    return [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+
+
+async def measure_busy(repos: Path, work: Path) -> dict[str, Any]:
+    """Return how many searches of cold questions are late when the machine has no time."""
+    root, store = repos / "requests", work / "busy.db"
+    async with await open_on(root, store) as opened:
+        await opened.brain.ingest()
+    late: list[str] = []
+    answered, walls = 0, []
+    loops = keep_busy()
+    try:
+        async with ChatServer(OpenAiWire(), [Says("In sessions.py.")], Says("{}")) as server:
+            for number in range(ASKED_BUSY):
+                begun = time.perf_counter()
+                answer = await _ask(root, store, server, f"Where is the session made? ({number})")
+                walls.append(round(time.perf_counter() - begun, 1))
+                answered += answer["model"] is not None
+                searches = answer["receipt"]["searches"]
+                late += [one["name"] for one in searches if one["state"] in ("late", "failed")]
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    return {"asked": ASKED_BUSY, "answered": answered, "late": late, "wall_s": walls}
+
+
+async def _ask(root: Path, store: Path, server: ChatServer, question: str) -> Any:
+    environ = {name: value for name, value in os.environ.items() if "RAGFORGE" not in name}
+    environ |= {
+        "RAGFORGE_STORE": str(store),
+        "RAGFORGE_CONFIG": "",
+        "RAGFORGE_LLM__MODEL": f"{server.wire.provider}:{server.wire.model}",
+        "RAGFORGE_LLM__BASE_URL": server.base_url,
+        "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
+        "RAGFORGE_JOBS__DETACH": "0",
+    }
+    arguments = ("-m", "ragforge", "ask", question, "--output", "json")
+    asking = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, cwd=root, env=environ, stdout=subprocess.PIPE
+    )
+    out, _ = await asking.communicate()
+    return json.loads(out)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--only", default=",".join(PARTS), help="some of " + ", ".join(PARTS))
@@ -208,6 +263,9 @@ def main() -> None:
             results["long_session"] = asyncio.run(measure_long_session(work))
             shown = {k: v for k, v in results["long_session"].items() if k != "rows"}
             print(f"long session: {shown}")
+        if "busy" in wanted:
+            results["busy"] = asyncio.run(measure_busy(chosen.repos, work))
+            print(f"busy: {results['busy']}")
     if not chosen.no_save:
         print(f"saved to {save('arrival', results)}")
 

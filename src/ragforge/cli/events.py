@@ -70,6 +70,7 @@ def answer_as_json(answer: Answer) -> dict[str, Json]:
             for call in answer.tool_calls
         ],
         "usage": usage_as_json(answer.usage),
+        "receipt": answer.receipt.to_json(),
         "passages": [
             {"source": p.source, "score": round(p.score, 4), "text": p.text}
             for p in answer.passages
