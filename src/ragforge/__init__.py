@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     from ragforge.config.settings import Settings
     from ragforge.context.build import ContextOptions
     from ragforge.domain.conversations import Message, ToolCall, ToolResult
+    from ragforge.domain.notes import Note
+    from ragforge.domain.summaries import Summary
+    from ragforge.domain.turns import Turn, UserQuery
     from ragforge.errors import RagForgeError
+    from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
+    from ragforge.llm.task import InputField, Packing, Task
+    from ragforge.tools.own import own_tool
 
 __version__ = "0.1.0"
 __all__ = [
@@ -38,15 +44,25 @@ __all__ = [
     "ContextOptions",
     "Conversation",
     "ConversationAgent",
+    "InputField",
     "Message",
+    "Note",
+    "Packing",
     "RagForgeError",
     "Settings",
+    "StructuredLLMExecutor",
+    "Summary",
+    "Task",
     "ToolCall",
     "ToolResult",
+    "ToolUse",
+    "Turn",
+    "UserQuery",
     "__version__",
     "ask",
     "load_settings",
     "open_app",
+    "own_tool",
 ]
 
 _HOMES = {
@@ -55,14 +71,24 @@ _HOMES = {
     "ContextOptions": "ragforge.context.build",
     "Conversation": "ragforge.app.conversation",
     "ConversationAgent": "ragforge.app.agent",
+    "InputField": "ragforge.llm.task",
     "Message": "ragforge.domain.conversations",
+    "Note": "ragforge.domain.notes",
+    "Packing": "ragforge.llm.task",
     "RagForgeError": "ragforge.errors",
     "Settings": "ragforge.config.settings",
+    "StructuredLLMExecutor": "ragforge.llm.executor",
+    "Summary": "ragforge.domain.summaries",
+    "Task": "ragforge.llm.task",
     "ToolCall": "ragforge.domain.conversations",
     "ToolResult": "ragforge.domain.conversations",
+    "ToolUse": "ragforge.llm.executor",
+    "Turn": "ragforge.domain.turns",
+    "UserQuery": "ragforge.domain.turns",
     "ask": "ragforge.app.once",
     "load_settings": "ragforge.config.layers",
     "open_app": "ragforge.app",
+    "own_tool": "ragforge.tools.own",
 }
 
 

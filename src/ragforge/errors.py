@@ -31,6 +31,7 @@ RagForgeError
     │   ├── MessageNotFound
     │   ├── TurnNotFound
     │   ├── SummaryNotFound
+    │   ├── NoteNotFound
     │   ├── ProjectNotFound
     │   ├── FileNotKnown
     │   ├── ScopeNotFound
@@ -239,6 +240,10 @@ class TurnNotFound(NotFound):
 
 class SummaryNotFound(NotFound):
     kind = "summary"
+
+
+class NoteNotFound(NotFound):
+    kind = "note"
 
 
 class ProjectNotFound(NotFound):

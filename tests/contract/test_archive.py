@@ -17,6 +17,7 @@ EXPECTED = {
     "tool_call": 3 + 3,
     "tool_result": 2 + 2,
     "summary": 3,
+    "note": 3,
     "project": 2,
     "file": 4,
     "scope": 6,
@@ -24,7 +25,13 @@ EXPECTED = {
     "reference": 3 + 3,
     "mention": 4,
     "branch": 1,
-    "vector": 2 + 2 + 1 + 1 + 2 + 2,  # turns, their copies, a bill, a conversation, L1 + L2, scopes
+    "vector": 2
+    + 2
+    + 1
+    + 1
+    + 2
+    + 2
+    + 2,  # turns, copies, a bill, a conversation, L1 + L2, scopes, notes
     "job": 4,
 }
 PLAIN = (str, int, float, bool, bytes, type(None))

@@ -77,8 +77,7 @@ async def there_and_back(
         names.append(branch.uuid)
     expected = await everything(source)
     documents = [await exported(source, name) for name in names]
-    for name in names:
-        await source.conversations.delete(name)
+    await forget(source, names, whole)
 
     for document in documents[:: -1 if branch_first else 1]:
         imported = await import_conversation(target.archive, document)
@@ -86,9 +85,16 @@ async def there_and_back(
 
     assert await everything(target) == expected
     assert [await exported(target, name) for name in names] == documents
-    for name in names:
-        await target.conversations.delete(name)
+    await forget(target, names, whole)
     assert set((await counts(target)).values()) == {0}
+
+
+async def forget(store: Store, names: list[str], whole: WholeConversation) -> None:
+    """Delete conversations, and the notes that outlive them."""
+    for name in names:
+        await store.conversations.delete(name)
+    for note in whole.notes:
+        await store.notes.delete(note.uuid)
 
 
 async def test_gaps_that_deleted_turns_leave_come_back(store: Store) -> None:

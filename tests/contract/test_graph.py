@@ -23,6 +23,7 @@ PROPERTIES = {
         files_mentioned key_findings tools_used topics start_turn_index end_turn_index
         char_range_start char_range_end summary_char_count parent_summaries created_at
         embedding""",
+    "Note": "uuid project_path conversation_id text tags supersedes created_at embedding",
     "Project": "uuid path name state",
     "Directory": "uuid path name",
     "File": "uuid path name hash language size mtime state",
@@ -41,6 +42,7 @@ RELATIONSHIPS = {
     ("Summary", "SUMMARIZES", "Summary"),
     ("Summary", "MENTIONS_FILE", "File"),
     ("Summary", "MENTIONS_SCOPE", "Scope"),
+    ("Note", "SUPERSEDES", "Note"),
     ("Message", "REFERENCES_CODE", "Scope"),
     ("Conversation", "HAS_BRANCH", "Conversation"),
     ("File", "IN_DIRECTORY", "Directory"),

@@ -13,7 +13,7 @@ from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.errors import SchemaTooNew, StoreUnavailable
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS, Words
-from tests.fakes.builders import conversation, exchange, vector
+from tests.fakes.builders import MODEL, conversation, exchange, summary, vector
 from tests.fakes.engines import Engines
 
 pytestmark = pytest.mark.neo4j
@@ -83,6 +83,22 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
     new = await open_neo4j(neo4j_url, WORDS)
 
     assert len(await new.conversations.turns_by_words("parsing", MemoryFilter(), 5)) == 1
+    await new.close()
+
+
+async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4j_url: str) -> None:
+    steps = migrate.migrations()
+    [place] = [n for n, step in enumerate(steps) if "MATCH (s:Summary) WHERE" in step[0]]
+    await store.conversations.create(conversation(uuid="c"))
+    await store.summaries.save(summary("c", uuid="s"))
+    await store.summaries.embed({"s": vector(1, 2)})
+    assert await store.summaries.to_embed(MODEL, 5) == []
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query("MATCH (n:RagForgeSchema) SET n.version = $place", place=place)
+
+    new = await open_neo4j(neo4j_url, WORDS)
+
+    assert await new.summaries.to_embed(MODEL, 5) == ["s"]
     await new.close()
 
 

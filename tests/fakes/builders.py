@@ -18,6 +18,7 @@ from ragforge.domain.code import (
     Scope,
 )
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
@@ -109,6 +110,11 @@ def level_2(parents: Sequence[Summary], **fields: Any) -> Summary:
         parent_summaries=tuple(parent.uuid for parent in parents),
         **fields,
     )
+
+
+def note(text: str = "We deploy on Fridays.", path: str = SHOP, **fields: Any) -> Note:
+    fields.setdefault("created_at", START)
+    return Note(text, path, **fields)
 
 
 def project(path: str = SHOP, **fields: Any) -> Project:

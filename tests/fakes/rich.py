@@ -19,6 +19,7 @@ from tests.fakes.builders import (
     document,
     level_2,
     mention,
+    note,
     parsed,
     project,
     reference,
@@ -65,6 +66,7 @@ async def fill_facts(store: Store) -> Rich:
         await store.conversations.create(new)
     turn_ids = await _fill_messages(store, scopes)
     summaries = await _fill_summaries(store, scopes)
+    await _fill_notes(store)
     branch = await store.conversations.branch(
         "answer-1", conversation(uuid="branch", title="Another way", created_at=at(60))
     )
@@ -144,6 +146,14 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
     await store.summaries.mention("l1-0", [mention("src/cart.py"), mention("gone.py", "")], code)
     await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2")], [])
     return first, second, both
+
+
+async def _fill_notes(store: Store) -> None:
+    await store.notes.add(note(uuid="zz-old", tags=("deploy", "é"), conversation_id="cart"))
+    newer = note(HOSTILE["NUL"], uuid="aa-new", supersedes="zz-old", created_at=at(3, 5.5))
+    await store.notes.add(newer)
+    await store.notes.add(note("Zebras pay cash.", "/work/bank", uuid="bank-note"))
+    await store.notes.embed({"zz-old": direction(30), "aa-new": direction(60)})
 
 
 async def _fill_jobs(store: Store) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall, ToolResult
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.vectors import Vector
 from ragforge.domain.whole import WholeConversation, WholeSummary, counted
@@ -169,6 +170,18 @@ def wholes(draw: st.DrawFn) -> WholeConversation:
     turns = [message for message in messages if message.role == "user"]
     made = draw(summaries(about.uuid, [turn.turn_index or 0 for turn in turns]))
     touched = {message.uuid: draw(references()) for message in messages}
+    noted = [
+        Note(
+            text=draw(TEXTS),
+            project_path=about.project_path,
+            tags=tuple(draw(st.lists(TEXTS, max_size=2))),
+            conversation_id=about.uuid,
+            supersedes=draw(st.none() | IDS),
+            uuid=draw(IDS),
+            created_at=draw(moments()),
+        )
+        for _ in range(draw(st.integers(0, 2)))
+    ]
     return WholeConversation(
         conversation=counted(about, messages),
         messages=messages,
@@ -177,6 +190,8 @@ def wholes(draw: st.DrawFn) -> WholeConversation:
         vector=draw(st.none() | VECTORS),
         turn_vectors={turn.uuid: draw(VECTORS) for turn in turns if draw(st.booleans())},
         summary_vectors={s.summary.uuid: draw(VECTORS) for s in made if draw(st.booleans())},
+        notes=tuple(sorted(noted, key=lambda note: (note.created_at, note.uuid))),
+        note_vectors={one.uuid: draw(VECTORS) for one in noted if draw(st.booleans())},
     )
 
 

@@ -30,7 +30,7 @@ from ragforge.llm.retry import Patience
 from ragforge.memory.injected import NOTICE
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.embedding_server import EmbeddingServer
-from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.scripted_model import ScriptedModel, last_words
 from tests.fakes.wires import OpenAiWire, Says
 
 AUTH = '''"""Login and sessions."""
@@ -310,6 +310,7 @@ async def test_rules_look_for_typos_only_where_a_word_is_not_known(
     assert not any("search_files" in search.name for search in known.receipt.searches)
     assert known.code[0].name == "check_password"
     assert typo.receipt.searches[-1].name == "search_files pasword"
+    assert typo.receipt.searches[-2].note == "has the words pasword"
     assert "src/auth.py" in " ".join(sources(typo.receipt, "code"))
 
 
@@ -342,8 +343,8 @@ async def test_options_change_one_context_and_no_other(
 MODEL, RULES = "plan by scripted:model", "plan by rules"
 
 
-def plan(*calls: dict[str, str]) -> str:
-    return json.dumps({"calls": calls})
+def plan(*calls: dict[str, object], reasoning: str = "") -> str:
+    return json.dumps({"reasoning": reasoning, "calls": calls})
 
 
 async def planned_by(app: App, model: ScriptedModel, seconds: float = 5.0) -> Receipt:
@@ -364,6 +365,7 @@ async def test_a_model_picks_up_to_three_searches_which_run_as_it_says(
         {"tool": "search_files", "query": "pasword"},
         {"tool": "run_command", "command": "grep -rn total src"},
         {"tool": "grep_files", "regex": "a fourth"},
+        reasoning="Passwords are\nchecked somewhere.",
     )
     model = ScriptedModel([chosen])
     async with opened(environ, project) as app:
@@ -381,8 +383,30 @@ async def test_a_model_picks_up_to_three_searches_which_run_as_it_says(
     found = " ".join(sources(receipt, "code"))
     assert "src/auth.py" in found
     assert "src/cart.py" in found
-    assert "plan by an earlier plan" in {search.name for search in again.searches}
+    [reused] = [s for s in again.searches if s.name == "plan by an earlier plan"]
+    assert receipt.searches[-4].note == reused.note == "Passwords are checked somewhere."
     assert len(model.asked) == 1
+    shown = last_words(model.asked[0])
+    assert f"root: {project.resolve()}\nworking directory: ./" in shown
+    assert "\nsrc/" in shown.partition("top of the tree")[2]
+
+
+async def test_a_model_sets_what_the_tools_take_within_their_bounds(
+    environ: dict[str, str], project: Path
+) -> None:
+    chosen = plan(
+        {"tool": "grep_files", "regex": "CHECK_PASSWORD", "ignore_case": True, "max_results": 0},
+        {"tool": "search_files", "query": "pasword", "threshold": 7, "max_results": 10**9},
+        {"tool": "run_command", "command": "ls", "cwd": "src"},
+    )
+    async with opened(environ, project) as app:
+        receipt = await planned_by(app, ScriptedModel([chosen]))
+
+    one, exact, listed = receipt.searches[-3:]
+    assert [search.state for search in (one, exact, listed)] == ["ok"] * 3
+    assert one.found == 1
+    assert exact.found == 0, "a misspelt word is nowhere exactly"
+    assert listed.problem == ""
 
 
 @pytest.mark.parametrize(
@@ -411,6 +435,7 @@ async def test_a_model_that_is_no_help_costs_its_time_and_rules_take_over(
     assert chosen.name == name
     assert chosen.state == ("failed" if name == MODEL else "ok")
     assert problem in chosen.problem
+    assert chosen.note == "has the words checks pasword user"
     assert "search_files" in receipt.searches[-1].name
 
 

@@ -11,6 +11,7 @@ import pytest
 from ragforge import ConversationAgent, ask, load_settings
 from ragforge.app.upkeep import work_until_done
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.domain.instants import now
 from ragforge.errors import (
     ConversationNotFound,
     DuplicateId,
@@ -20,6 +21,7 @@ from ragforge.errors import (
 )
 from ragforge.events import Asked, ContextBuilt, Done, Event, Text, ToolFinished, ToolStarted
 from ragforge.permissions import Verdict, Wish
+from tests.fakes.builders import at, summary
 from tests.fakes.chat_server import Breaks, ChatServer
 from tests.fakes.talking import TITLE, call, talking, with_model
 from tests.fakes.wires import OpenAiWire, Says
@@ -85,6 +87,11 @@ async def test_turns_are_stored_read_and_found_without_their_secrets(
     [call] = await talk.get_tool_calls(tool_name="grep_files", success=True, limit=5)
     assert call.arguments == {"regex": "password"}
     assert (await talk.refresh()).turn_count == 3
+    [asked] = await talk.get_last_user_queries(limit=1)
+    [latest] = await talk.get_recent_turns(limit=1)
+    assert (asked.user_message, asked.turn_index) == (latest.user.content, 2)
+    assert asked.timestamp == latest.user.timestamp
+    assert await talk.get_raw_history_char_count() == talk.facts.total_chars
 
 
 async def test_another_conversations_turns_are_not_found(agent: ConversationAgent) -> None:
@@ -349,3 +356,51 @@ async def test_one_call_takes_keys_over_the_configured_ones(
 async def test_analysing_without_a_model_says_what_is_missing(agent: ConversationAgent) -> None:
     with pytest.raises(ModelMissing, match=r"set llm\.model"):
         await agent.batch_analyze(["one"], "Count.", {"count": {"type": "integer"}})
+
+
+async def test_summaries_are_listed_by_date_level_and_conversation_and_trimmed(
+    agent: ConversationAgent,
+) -> None:
+    talk, other = await agent.create_conversation(), await agent.create_conversation()
+    for one in (talk, other):
+        await one.store_turn("Why?", "Because.")
+    new = summary(talk.id, uuid="new", conversation_summary="Leases.", created_at=now())
+    old = summary(other.id, uuid="old", conversation_summary="Leases, of old.")
+    for one in (new, old):
+        await agent.app.store.summaries.save(one)
+
+    assert {one.uuid for one in await agent.get_summaries_by_date_range()} == {"new", "old"}
+    assert await agent.get_recent_summaries(days=7) == [new]
+    assert await agent.get_recent_summaries(days=7, conversation=other) == []
+    assert await agent.get_summaries_by_date_range(until=at(1), level=1) == [old]
+    assert await agent.get_summaries_by_date_range(level=2) == []
+    found = await agent.search_conversation_history("leases", include_turns=False, levels=(1,))
+    assert {hit.summary.uuid for hit in found if hit.type == "summary"} == {"new", "old"}
+    [hit] = await agent.search_conversation_history(
+        "leases", include_turns=False, conversation=other
+    )
+    assert hit.type == "summary"
+    assert hit.summary == old
+    assert await agent.trim_summaries_by_date(at(1)) == 1
+    assert await agent.get_summaries_by_date_range() == [new]
+
+
+async def test_code_is_ingested_and_searched_by_the_program(
+    agent: ConversationAgent, project: Path
+) -> None:
+    (project / "lease.py").write_text("def renew_lease(job):\n    return job\n")
+
+    report = await agent.ingest()
+    [hit, *_] = await agent.search_code("who renews a lease", limit=3)
+    [near, *_] = await agent.search_code_semantic("renew lease", max_chars=1_000)
+
+    assert report.files == 1
+    assert hit.scope.name == near.scope.name == "renew_lease"
+    assert await agent.search_code_semantic("renew lease", cwd="/") == []
+
+
+async def test_without_a_chat_model_the_executor_says_what_to_configure(
+    agent: ConversationAgent,
+) -> None:
+    with pytest.raises(ModelMissing, match=r"llm\.model"):
+        agent.executor  # noqa: B018

@@ -49,6 +49,8 @@ def aside(asked: Asked) -> Says:
     """Answer what is no part of a turn: titles, summaries, analyses."""
     if "conversation_summary" in asked.text:
         return Says('{"conversation_summary": "It was about passwords."}')
+    if "Review this function." in asked.text:
+        return Says('{"risk": "It says yes too often.", "reasons": []}')
     if "main_topic" in asked.text:
         insight = {"main_topic": "passwords", "key_findings": ["Compare them whole."]}
         ids = re.findall(r"## id (\d+)", asked.text)
@@ -88,6 +90,9 @@ async def test_the_page_on_the_library_runs_from_top_to_bottom(
         "Version 2.7.1.",
         "It was about passwords.",
         "Compare them whole.",
+        "auth.py:5-6 check",
+        "We deploy on Mondays",
+        "It says yes too often. 0 calls of tools",
         "No conversation",
     ):
         assert words in told, words

@@ -11,7 +11,7 @@ from ragforge import load_settings, open_app
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import MemoryHit
-from ragforge.domain.summaries import summary_text
+from ragforge.domain.summaries import summary_embedding_text
 from ragforge.errors import InputError, ModelError
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.find import search_conversation_history
@@ -143,7 +143,7 @@ async def test_summaries_have_a_vector_or_are_found_by_words_alone(
 ) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")
-    [made] = await EMBEDDER.embed([summary_text(await store.summaries.get("c-l1-1"))])
+    [made] = await EMBEDDER.embed([summary_embedding_text(await store.summaries.get("c-l1-1"))])
     assert made is not None
     await store.summaries.embed({"c-l1-1": made})
 

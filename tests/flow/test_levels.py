@@ -18,7 +18,7 @@ from ragforge.errors import ModelUnavailable
 from ragforge.jobs import worker
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
-from tests.fakes.builders import assistant, user
+from tests.fakes.builders import assistant, summary, user
 from tests.fakes.projects import ToyEmbedder
 from tests.fakes.remembering import check_levels, memory_of, turn_of
 from tests.fakes.scripted_model import ScriptedModel, last_words
@@ -273,10 +273,41 @@ async def test_queries_and_turns_are_read_newest_first_and_told_in_order(store: 
     recent = await memory.history.get_recent_turns(talk, 2_500)
     assert [turn.user.content for turn in recent] == [f"Q{n:02}" for n in [*range(19, 43), 44]]
     queries = await memory.history.get_last_user_queries(talk, 9, without=[recent[-1].uuid])
-    assert queries == ["Q40", "Q41", "Q42"]
+    assert [query.user_message for query in queries] == ["Q40", "Q41", "Q42"]
+    assert [query.turn_index for query in queries] == [40, 41, 42]
+    assert [query.timestamp for query in queries] == [t.user.timestamp for t in recent[-4:-1]]
     everything = await memory.history.get_recent_turns(talk, 10**6)
     assert len(everything) == 44
-    assert await memory.history.get_raw_history_char_count(talk) == 4_400
+
+
+async def test_a_number_limits_turns_and_queries_as_characters_do(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    for number in range(5):
+        await memory.say(talk, f"Q{number}", "x" * 98)
+
+    turns = await memory.history.get_recent_turns(talk, limit=3)
+    fewer = await memory.history.get_recent_turns(talk, 200, limit=3)
+    queries = await memory.history.get_last_user_queries(talk, limit=2)
+
+    assert [turn.user.content for turn in turns] == ["Q2", "Q3", "Q4"]
+    assert [turn.user.content for turn in fewer] == ["Q3", "Q4"]
+    assert [query.user_message for query in queries] == ["Q3", "Q4"]
+    assert await memory.history.get_recent_turns(talk, limit=0) == []
+
+
+async def test_raw_history_counts_the_characters_that_no_summary_covers(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    for number in range(5):
+        await memory.say(talk, f"Q{number}", "x" * 98)
+    before = await memory.history.get_raw_history_char_count(talk)
+
+    await store.summaries.save(summary(talk, 0, 2))
+
+    assert before == 500
+    assert await memory.history.get_raw_history_char_count(talk) == 200
+    assert (await store.conversations.get(talk)).total_chars == 500
 
 
 async def test_summaries_are_found_by_date(store: Store) -> None:

@@ -178,7 +178,7 @@ async def test_past_conversations_are_found_analysed_and_learned_from(
         if "main_topic" not in asked.text:
             return TITLE
         analysed.append(asked.text)
-        topics = re.findall(r"of the talk: (\w+)", asked.text)
+        topics = re.findall(r"Title: (\w+)", asked.text)
         insights = [
             {"main_topic": topic, "key_findings": [past[topic][1]], "action_items": []}
             for topic in topics
@@ -195,15 +195,12 @@ async def test_past_conversations_are_found_analysed_and_learned_from(
             await talk.store_turn(question, answer)
         await work_until_done(agent.app, 60)
 
-        similar = await agent.find_similar_conversations("refactoring authentication", limit=3)
+        similar = await agent.find_similar_conversations(
+            query="refactoring authentication", limit=3
+        )
         talks = await agent.list_conversations(tags=["past"], limit=50)
-        items = [
-            f"of the talk: {talk.facts.title}\n"
-            + "\n".join(f"{m.role}: {m.content}" for m in await talk.get_history())
-            for talk in talks
-        ]
         insights = await agent.batch_analyze(
-            items,
+            [*talks[:2], talks[2].facts],
             "Extract what was learned in this conversation.",
             {
                 "main_topic": {"type": "string"},
@@ -211,23 +208,25 @@ async def test_past_conversations_are_found_analysed_and_learned_from(
                 "action_items": {"type": "array", "items": {"type": "string"}},
             },
         )
-        learned = await agent.create_conversation(title="What we learned", tags=["insights"])
-        for insight in insights.outputs:
+        for talk, insight in zip(talks, insights.outputs, strict=True):
             assert insight is not None
             told = insight.model_dump()
-            await learned.store_turn(
-                f"What did we learn about {told['main_topic']}?", " ".join(told["key_findings"])
-            )
+            text = f"{told['main_topic']}: {' '.join(told['key_findings'])}"
+            await agent.remember(text, tags=["insight"], conversation=talk)
         await work_until_done(agent.app, 60)
+        [learned, *_] = await agent.notes("which hash do passwords use", tags=["insight"])
         fresh = await agent.create_conversation()
         answer = await fresh.send_message("How should the new service do authentication?")
         asked = server.asked_in_turns[0].text
 
     assert {one.conversation.title for one in similar[:2]} == {"Tokens", "Passwords"}
-    assert analysed
+    for question, said in past.values():
+        assert question in "".join(analysed)
+        assert said in "".join(analysed)
     assert not insights.failed
     topics = [insight.model_dump()["main_topic"] for insight in insights.outputs if insight]
     assert topics == [talk.facts.title for talk in talks], "one each, in the order of the items"
+    assert learned.text == "Passwords: Authentication uses argon2 now."
     assert "argon2" in asked
     assert "cookie" in asked
     assert answer.content.startswith("Use argon2")

@@ -9,7 +9,7 @@ from pathlib import Path
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import ConversationFilter
 from tests.fakes.chat_server import Holds
-from tests.fakes.terminal import CTRL_D, DOWN, ENTER, ESCAPE
+from tests.fakes.terminal import BACKSPACE, CTRL_D, DOWN, ENTER, ESCAPE
 from tests.fakes.wires import Says
 from tests.screens.conftest import Open, model
 
@@ -39,7 +39,15 @@ async def test_a_new_session_begins_unless_an_earlier_one_is_wanted(
     async with model(Says("Sixty seconds.")) as server:
         async with ragforge(server=server) as terminal:
             await terminal.prompt()
-            assert terminal.lines[1] == "3 earlier sessions here: ragforge -c, -r"
+            note = "3 earlier sessions here: ragforge -c, -r, or press 1, 2 or 3 now"
+            assert terminal.lines[1] == note
+            shown = [line.split("  ") for line in terminal.lines[2:5]]
+            assert [(line[1], line[-1]) for line in shown] == [
+                ("1", "Colours of the cart"),
+                ("2", "Leases of jobs"),
+                ("3", "Fix the login loop"),
+            ]
+            assert all("just now" in line and "1 turn" in line for line in terminal.lines[2:5])
             terminal.type(f"How long is a lease?{ENTER}")
             await terminal.see("Sixty seconds.")
             await terminal.prompt()
@@ -50,6 +58,50 @@ async def test_a_new_session_begins_unless_an_earlier_one_is_wanted(
             shown = "\n".join(terminal.lines)
             assert "1 turn" in shown
             assert "❯ How long is a lease?\nSixty seconds.\n" in shown
+
+
+async def test_one_key_goes_on_with_one_of_the_latest_sessions(
+    ragforge: Open, environ: dict[str, str], project: Path
+) -> None:
+    ids = await remember(environ, project, TITLES)
+    async with model(Says("Sixty seconds.")) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type("2")
+        await terminal.see(f"❯ /resume {ids[1]}")
+        await terminal.see(f"({TITLES[1]}), 1 turn")
+        await terminal.prompt()
+        terminal.type(f"3{BACKSPACE}How long?{ENTER}")
+        await terminal.see("❯ How long?")
+        await terminal.see("Sixty seconds.")
+        await terminal.prompt()
+        terminal.type(CTRL_D)
+        await terminal.see(f"Resume with: ragforge -r {ids[1][:8]}")
+
+
+async def test_a_question_that_begins_with_a_number_is_a_question(
+    ragforge: Open, environ: dict[str, str], project: Path
+) -> None:
+    await remember(environ, project, TITLES[:1])
+    async with model(Says("Because."), Says("Again.")) as server:
+        async with ragforge(server=server) as terminal:
+            await terminal.prompt()
+            terminal.type("1 test fails")  # as it comes from a paste
+            await terminal.on_screen("❯ 1 test fails")
+            terminal.type(f", why?{ENTER}")
+            await terminal.see("Because.")
+        async with ragforge(server=server) as terminal:
+            await terminal.prompt()
+            terminal.type(" ")
+            terminal.type(BACKSPACE)
+            await terminal.prompt()
+            terminal.type("1")  # something was typed before
+            await terminal.on_screen("❯ 1")
+            terminal.type(f" more?{ENTER}")
+            await terminal.see("❯ 1 more?")
+            await terminal.see("Again.")
+        async with open_app(load_settings(project, environ=environ).settings, project) as app:
+            found = await app.store.conversations.find(ConversationFilter())
+            assert sorted(one.turn_count for one in found) == [1, 1, 1]
 
 
 async def test_a_session_without_a_message_is_not_stored(

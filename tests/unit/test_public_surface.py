@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import get_args
 
 import pytest
 
 import ragforge
-from ragforge import events, permissions
+from ragforge import Conversation, ConversationAgent, events, permissions
 
 
 def test_every_public_name_can_be_imported() -> None:
@@ -19,15 +21,25 @@ def test_every_public_name_can_be_imported() -> None:
         "ContextOptions",
         "Conversation",
         "ConversationAgent",
+        "InputField",
         "Message",
+        "Note",
+        "Packing",
         "RagForgeError",
         "Settings",
+        "StructuredLLMExecutor",
+        "Summary",
+        "Task",
         "ToolCall",
         "ToolResult",
+        "ToolUse",
+        "Turn",
+        "UserQuery",
         "__version__",
         "ask",
         "load_settings",
         "open_app",
+        "own_tool",
     ]
     for name in ragforge.__all__:
         assert getattr(ragforge, name) is not None
@@ -55,6 +67,52 @@ def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
     assert sorted(permissions.__all__) == ["Approve", "Verdict", "Wish", "edits_only", "nobody"]
     for module in (events, permissions):
         assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+@pytest.mark.parametrize(
+    ("method", "names"),
+    [
+        (ConversationAgent.open, "config cwd tools"),
+        (ConversationAgent.create_conversation, "title tags"),
+        (ConversationAgent.load_conversation, "conversation_id"),
+        (ConversationAgent.list_conversations, "limit status tags"),
+        (ConversationAgent.find_similar_conversations, "query limit"),
+        (ConversationAgent.import_conversation, "data"),
+        (ConversationAgent.batch_analyze, "items task output_schema"),
+        (
+            ConversationAgent.search_conversation_history,
+            "query semantic max_results include_turns levels min_score since until",
+        ),
+        (
+            ConversationAgent.search_code_semantic,
+            "query cwd initial_limit max_chars min_score",
+        ),
+        (ConversationAgent.search_code, "query limit"),
+        (ConversationAgent.ingest, "on_step"),
+        (ConversationAgent.get_summaries_by_date_range, "since until level"),
+        (ConversationAgent.get_recent_summaries, "days level"),
+        (ConversationAgent.trim_summaries_by_date, "before level"),
+        (ConversationAgent.remember, "text tags supersedes conversation"),
+        (ConversationAgent.notes, "query tags"),
+        (ConversationAgent.forget_note, "note_id"),
+        (Conversation.send_message, "text"),
+        (Conversation.get_history, "limit include_tool_calls include_reasoning"),
+        (Conversation.search_history, "query limit"),
+        (Conversation.get_tool_calls, "tool_name success limit"),
+        (Conversation.get_recent_turns, "max_chars limit"),
+        (Conversation.get_last_user_queries, "max_chars limit"),
+        (
+            Conversation.build_context,
+            "strategy recent_messages relevant_messages include_summary",
+        ),
+        (Conversation.branch, "from_message_id title"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_methods_take_their_arguments_by_the_names_of_the_plans(
+    method: Callable[..., object], names: str
+) -> None:
+    assert set(names.split()) <= set(inspect.signature(method).parameters)
 
 
 def test_importing_ragforge_loads_nothing_heavy() -> None:

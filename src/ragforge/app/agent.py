@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragforge.app.application import App, open_app
 from ragforge.app.conversation import Conversation
+from ragforge.app.knowledge import Knowledge
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
+from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import (
     ConversationChanges,
     ConversationFilter,
@@ -25,7 +27,9 @@ from ragforge.domain.conversations import (
 )
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
+from ragforge.llm.analyze import ITEM_CHARS
 from ragforge.memory import sessions
+from ragforge.memory.digest import conversation_text
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
 from ragforge.memory.secrets.redact import redact
@@ -40,11 +44,11 @@ if TYPE_CHECKING:
 LISTED = 50
 
 
-class ConversationAgent:
+class ConversationAgent(Knowledge):
     """RagForge in one directory. Close it, or use it in `async with`."""
 
     def __init__(self, app: App, stack: AsyncExitStack) -> None:
-        self.app = app
+        super().__init__(app)
         self._stack = stack
 
     @classmethod
@@ -117,13 +121,13 @@ class ConversationAgent:
         return [Conversation(self.app, facts) for facts in found]
 
     async def find_similar_conversations(
-        self, text: str, limit: int = 5, everywhere: bool = False
+        self, query: str, limit: int = 5, everywhere: bool = False
     ) -> list[Similar]:
-        """Return the conversations of this project, or of all, that are most about a text."""
+        """Return the conversations of this project, or of all, that are most about the query."""
         project = None if everywhere else str(self.app.project_path)
         store = self.app.store
         likeness = Likeness(store.conversations, store.summaries, self.app.recall.embedder)
-        return await likeness.find_similar_conversations(text, limit, project)
+        return await likeness.find_similar_conversations(query, limit, project)
 
     async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
         """Store an exported conversation: see docs/export-format.md.
@@ -137,16 +141,26 @@ class ConversationAgent:
 
     async def batch_analyze(
         self,
-        items: Sequence[Json],
+        items: Sequence[Json | Conversation | domain.Conversation],
         task: str,
         output_schema: type[BaseModel] | Mapping[str, Any],
         on_progress: OnProgress | None = None,
     ) -> BatchResult[BaseModel]:
         """Have the chat model do a task for every item; the outputs have the given shape.
 
-        Raises ModelMissing if no chat model is configured, InputError for a bad schema.
+        An item is any JSON, or a conversation: of that the model gets title, tags, summary and
+        the newest turns. Raises ModelMissing if no chat model is configured, InputError for a
+        bad schema, ConversationNotFound.
         """
-        return await self.app.batch_analyze(items, task, output_schema, on_progress)
+        texts = [await self._as_item(item) for item in items]
+        return await self.app.batch_analyze(texts, task, output_schema, on_progress)
+
+    async def _as_item(self, item: Json | Conversation | domain.Conversation) -> Json:
+        if isinstance(item, Conversation):
+            item = await item.refresh()
+        if isinstance(item, domain.Conversation):
+            return await conversation_text(self.app.store, item, ITEM_CHARS)
+        return item
 
 
 def _own(functions: Sequence[Callable[..., Any]]) -> list[Tool]:

@@ -23,7 +23,7 @@ from ragforge.brain.ingest import OnStep
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
-from ragforge.domain.hits import MemoryHit
+from ragforge.domain.hits import HistoryHit, NoteHit
 from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
 from ragforge.errors import ConversationNotFound, InputError, StoreError
@@ -35,11 +35,12 @@ from ragforge.llm.spend import Meter
 from ragforge.memory import sessions
 from ragforge.memory.code.age import Aged, age_of
 from ragforge.memory.embed import embed_missing, enqueue_missing
-from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
 from ragforge.memory.levels.condense import Condenser
+from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
+from ragforge.memory.search import search_memory
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ class App:
         from ragforge.app.context import open_context
 
         return open_context(self.settings, self.store, self.recall, self.brain, self.chat)
+
+    @cached_property
+    def notebook(self) -> Notebook:
+        """The notes of this store."""
+        return Notebook(self.store, self.recall.embedder)
 
     @cached_property
     def agent(self) -> Agent:
@@ -194,35 +200,42 @@ class App:
         semantic: bool = True,
         max_results: int = 10,
         include_turns: bool = True,
+        include_notes: bool | None = None,
         levels: Collection[Level] = (1, 2),
         min_score: float = 0.0,
         since: datetime | None = None,
         until: datetime | None = None,
         session: str | None = None,
         everywhere: bool = False,
-    ) -> list[MemoryHit]:
-        """Return turns and summaries that bear on the query, the best first.
+    ) -> list[HistoryHit]:
+        """Return turns, summaries and notes that bear on the query, the best first.
 
         They are of one session, given by the start of its id, of this project, or of all.
+        Notes are there where turns are, unless `include_notes` says otherwise.
         Raises InputError if the session is not known, or several begin so.
         """
         one = None if session is None else (await self.session_called(session)).uuid
         project = None if everywhere or one else str(self.project_path)
-        return await search_conversation_history(
+        return await search_memory(
             self.recall,
+            self.notebook,
             query,
             MemoryFilter(one, project, since, until),
             semantic=semantic,
             max_results=max_results,
             include_turns=include_turns,
+            include_notes=include_notes,
             levels=levels,
             min_score=min_score,
         )
 
-    async def ages_of(self, hits: Sequence[MemoryHit]) -> list[list[Aged]]:
+    async def ages_of(self, hits: Sequence[HistoryHit]) -> list[list[Aged]]:
         """Return for each hit what has become of the code that it is about."""
-        found = []
+        found: list[list[Aged]] = []
         for hit in hits:
+            if isinstance(hit, NoteHit):
+                found.append([])
+                continue
             conversation = await self.store.conversations.get(hit.conversation_id)
             found.append(await age_of(self.store, conversation.project_path, hit))
         return found

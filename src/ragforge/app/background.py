@@ -19,7 +19,14 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
 from ragforge.memory.code.links import link_turn
-from ragforge.memory.embed import EMBED_JOB, MISSING_JOB, embed_missing, embed_turns
+from ragforge.memory.embed import (
+    EMBED_JOB,
+    EMBED_NOTES_JOB,
+    MISSING_JOB,
+    embed_missing,
+    embed_notes,
+    embed_turns,
+)
 from ragforge.memory.levels.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.levels.due import Thresholds
 from ragforge.memory.levels.summarise import ByModel, Extractive, Summariser
@@ -95,10 +102,17 @@ def open_worker(
         async def embed(turn_ids: list[str]) -> None:
             await embed_turns(store.conversations, embedder, turn_ids)
 
+        async def embed_some_notes(note_ids: list[str]) -> None:
+            await embed_notes(store.notes, embedder, note_ids)
+
         async def catch_up(_: Json) -> None:
             await embed_missing(store, embedder)
 
-        handlers |= {EMBED_JOB: embed, MISSING_JOB: catch_up}
+        handlers |= {
+            EMBED_JOB: embed,
+            EMBED_NOTES_JOB: embed_some_notes,
+            MISSING_JOB: catch_up,
+        }
     return Worker(
         queue=store.jobs,
         holder=this_process(),

@@ -11,7 +11,7 @@ from ragforge.app.application import App
 from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import MemoryFilter, Message, ToolCall
 from ragforge.domain.text import Json
-from ragforge.domain.turns import Turn
+from ragforge.domain.turns import Turn, UserQuery
 from ragforge.errors import InputError, MessageNotFound
 from ragforge.memory import sessions
 from ragforge.memory.exchange.export import export_conversation
@@ -146,6 +146,34 @@ class Conversation:
             for message in messages
         ]
 
+    async def get_recent_turns(
+        self, max_chars: int | None = None, limit: int | None = None
+    ) -> list[Turn]:
+        """Return the newest whole turns that fit, oldest of them first.
+
+        Without `max_chars` and `limit`: as many as a context shows.
+        """
+        if max_chars is None and limit is None:
+            memory = self._app.settings.agent.memory
+            max_chars = memory.share(memory.recent_turns_percent)
+        return await self._app.history.get_recent_turns(self.id, max_chars, limit)
+
+    async def get_last_user_queries(
+        self, max_chars: int | None = None, limit: int | None = None
+    ) -> list[UserQuery]:
+        """Return the newest questions that fit, oldest of them first, each with its time and turn.
+
+        Without `max_chars` and `limit`: as many as a context shows.
+        """
+        if max_chars is None and limit is None:
+            memory = self._app.settings.agent.memory
+            max_chars = memory.share(memory.last_user_queries_percent)
+        return await self._app.history.get_last_user_queries(self.id, max_chars, limit)
+
+    async def get_raw_history_char_count(self) -> int:
+        """Return how many characters of this conversation no summary covers yet."""
+        return await self._app.history.get_raw_history_char_count(self.id)
+
     async def search_history(self, query: str, limit: int = 5) -> list[TurnHit]:
         """Return the turns of this conversation that bear on the query, best first."""
         where = MemoryFilter(conversation_id=self.id)
@@ -223,5 +251,5 @@ class Conversation:
         return Conversation(self._app, facts)
 
     async def _last_question(self) -> str:
-        queries = await self._app.history.get_last_user_queries(self.id, 10_000)
-        return queries[-1] if queries else ""
+        queries = await self._app.history.get_last_user_queries(self.id, limit=1)
+        return queries[-1].user_message if queries else ""

@@ -41,6 +41,7 @@ def open_agent(app: App) -> Agent:
         CommandRunner(app.project_path),
         app.brain,
         app.recall,
+        app.notebook,
         app.store,
         str(app.project_path),
         SECRETS,
@@ -55,6 +56,7 @@ def open_agent(app: App) -> Agent:
         looking = [with_inner_instructions(tool, inner) for tool in looking]
         others = (
             *box.acting(Journal.of(state, desk.conversation_id), permissions.permit),
+            box.noting(desk.conversation_id),
             analyze_tool(desk.asker),
             delegate_tool(Delegation(desk.asker, looking, desk.on_event)),
         )

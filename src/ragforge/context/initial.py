@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragforge.context.pieces import Spot
-from ragforge.context.plan import Planned
+from ragforge.context.plan import Planned, reasons
 from ragforge.context.planner import BY_RULES, Planner
 from ragforge.context.receipt import Search
+from ragforge.context.surroundings import Surroundings
 from ragforge.domain.text import Json, plain
 from ragforge.llm.calls import Tool
 from ragforge.llm.task import shortened
@@ -22,6 +23,7 @@ COMMAND = (0.85, 0.75)
 FILE_NAME = (0.7, 0.6)
 FUZZY_CONFIDENCE = 0.6
 SHOWN_CHARS = 80
+NOTHING = "nothing in it calls for a search of the files"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,21 @@ class InitialContext:
     root: Path
     seconds: float
     known: Callable[[Sequence[str]], Awaitable[Collection[str]]]  # words that stand in code
+    surroundings: Surroundings | None = None  # None: those of the root, from its listing
 
-    async def search(self, message: str) -> tuple[list[Spot], list[Search]]:
+    def __post_init__(self) -> None:
+        if self.surroundings is None:
+            object.__setattr__(self, "surroundings", Surroundings(self.root))
+
+    async def search(
+        self, message: str, cwd: Path | None = None
+    ) -> tuple[list[Spot], list[Search]]:
         """Return the lines that were found, and how each search went."""
         begun = time.monotonic()
-        plan = await self.planner.plan(message)
+        about = ""
+        if self.planner.executor is not None and self.surroundings is not None:
+            about = await self.surroundings.text(cwd)
+        plan = await self.planner.plan(message, about)
         if plan.made_by == BY_RULES:
             plan = replace(plan, calls=tuple(await self._worth_it(plan.calls)))
         chosen = Search(
@@ -46,6 +58,7 @@ class InitialContext:
             _milliseconds(begun),
             len(plan.calls),
             plan.problem,
+            plan.reasoning or reasons(plan.calls) or NOTHING,
         )
         results = await asyncio.gather(*(self._run(call) for call in plan.calls))
         spots = [spot for found, _ in results for spot in found]
@@ -65,7 +78,8 @@ class InitialContext:
             known = await self.known(words)
             if unknown := [word for word in words if word not in known]:
                 query = " ".join(unknown)
-                worth.append(replace(call, arguments={**call.arguments, "query": query}))
+                arguments = {**call.arguments, "query": query}
+                worth.append(replace(call, arguments=arguments, why=f"has the words {query}"))
         return worth
 
     async def _run(self, call: Planned) -> tuple[list[Spot], Search]:

@@ -41,20 +41,28 @@ class Planned:
 
     tool: ToolName
     arguments: Mapping[str, Json] = field(default_factory=dict)
+    why: str = field(default="", compare=False)  # what in the message calls for it
+
+
+def reasons(calls: Iterable[Planned]) -> str:
+    """Return why searches were chosen, each reason once."""
+    return ", ".join(dict.fromkeys(call.why for call in calls if call.why))
 
 
 def planned(message: str) -> list[Planned]:
     """Return up to three searches, the most telling first; none if nothing can be looked for."""
     names, paths = names_in(message), paths_in(message)
     found: list[Planned | None] = [
-        *(_exact(text) for text in _said_exactly(message)),
+        *(_exact(text, how) for text, how in _said_exactly(message)),
         *_by_names(names[:MOST_NAMES]),
         *(_in_file(path, message, names) for path in paths[:1]),
         *(_the_file(path) for path in paths[:1]),
     ]
     found = [call for call in found if call is not None]
     if len(found) < MOST_CALLS and (words := telling_words(message)):
-        found.append(Planned("search_files", {"pattern": EVERYWHERE, "query": " ".join(words)}))
+        query = " ".join(words)
+        why = f"has the words {query}"
+        found.append(Planned("search_files", {"pattern": EVERYWHERE, "query": query}, why))
     calls: list[Planned] = []
     for call in found:
         if call is not None and call not in calls:
@@ -70,18 +78,19 @@ def telling_words(message: str, most: int = 3) -> list[str]:
     return [word for word in telling if word in chosen]
 
 
-def _said_exactly(message: str) -> Iterable[str]:
-    """Yield what was quoted, and the constant part of error messages."""
+def _said_exactly(message: str) -> Iterable[tuple[str, str]]:
+    """Yield what was quoted, and the constant part of error messages, each with which it is."""
     for hit in _ERROR.finditer(message):
         parts = [part.strip() for part in _CHANGING.split(hit[1])]
         if (longest := max(parts, key=len, default="")) and len(longest) >= LEAST_WORD_CHARS:
-            yield longest
+            yield longest, "has the error"
     for hit in _QUOTED.finditer(message):
-        yield next(filter(None, hit.groups()))
+        yield next(filter(None, hit.groups())), "quotes"
 
 
-def _exact(text: str) -> Planned:
-    return Planned("grep_files", {"pattern": EVERYWHERE, "regex": re.escape(text)})
+def _exact(text: str, how: str) -> Planned:
+    arguments = {"pattern": EVERYWHERE, "regex": re.escape(text)}
+    return Planned("grep_files", arguments, f'{how} "{text}"')
 
 
 def _by_names(names: list[str]) -> Iterable[Planned]:
@@ -90,8 +99,9 @@ def _by_names(names: list[str]) -> Iterable[Planned]:
         return
     last = [re.escape(re.split(r"\.|::|#", name)[-1]) for name in names]
     either = "|".join(dict.fromkeys(last))
-    yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": rf"{_DEFINED}({either})\b"})
-    yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": rf"\b({either})\b"})
+    why = f"names {' and '.join(names)}"
+    for regex in (rf"{_DEFINED}({either})\b", rf"\b({either})\b"):
+        yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": regex}, why)
 
 
 def _the_file(path: str) -> Planned | None:
@@ -102,7 +112,8 @@ def _the_file(path: str) -> Planned | None:
     if path.startswith("/"):
         steps = steps[-2:]  # the project may lie anywhere
     glob = shlex.quote("/".join(["**", *steps]))
-    return Planned("run_command", {"command": f"rg --files --sort path -g {glob} | head -n 5"})
+    command = f"rg --files --sort path -g {glob} | head -n 5"
+    return Planned("run_command", {"command": command}, f"names the file {path}")
 
 
 def _in_file(path: str, message: str, names: list[str]) -> Planned | None:
@@ -113,4 +124,5 @@ def _in_file(path: str, message: str, names: list[str]) -> Planned | None:
     either = "|".join(re.escape(word) for word in dict.fromkeys(words))
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     regex = f"(?i)({either})"
-    return Planned("grep_files", {"pattern": f"**/{name}", "regex": regex})
+    arguments = {"pattern": f"**/{name}", "regex": regex}
+    return Planned("grep_files", arguments, f"names the file {path}")

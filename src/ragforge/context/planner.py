@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -13,10 +13,13 @@ from ragforge.context.plan import EVERYWHERE, MOST_CALLS, Planned, ToolName, pla
 from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import prompt
-from ragforge.llm.task import InputField, Task
+from ragforge.llm.task import InputField, Task, shortened
 from ragforge.search.tokenise import WORDS
 
 MESSAGE_CHARS = 4_000
+REASONING_CHARS = 300
+MOST_RESULTS = 1_000
+LEAST_THRESHOLD = 0.3
 REMEMBERED = 200
 BY_RULES = "rules"
 SIMILAR = 0.8
@@ -29,20 +32,26 @@ class _Call(BaseModel):
     regex: str = Field(default="", max_length=2_000)
     query: str = Field(default="", max_length=500)
     command: str = Field(default="", max_length=2_000)
+    cwd: str | None = Field(default=None, max_length=500)
+    ignore_case: bool = False
+    threshold: float | None = None
+    max_results: int | None = None
 
 
 class _Plan(BaseModel):
+    reasoning: str = ""
     calls: list[_Call] = Field(max_length=20)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The searches that were chosen, who chose them, and why not somebody else."""
+    """The searches that were chosen, who chose them and why, and why not somebody else."""
 
     calls: tuple[Planned, ...]
     made_by: str
     problem: str = ""
     instead_of: str = ""  # a model that failed
+    reasoning: str = ""  # a model's; those of rules stand with each search
 
 
 @dataclass(slots=True)
@@ -52,48 +61,58 @@ class Planner:
     executor: StructuredLLMExecutor | None
     model_name: str
     seconds: float
-    _known: OrderedDict[frozenset[str], tuple[Planned, ...]] = field(default_factory=OrderedDict)
+    _known: OrderedDict[frozenset[str], Plan] = field(default_factory=OrderedDict)
 
-    async def plan(self, message: str) -> Plan:
-        """Return the searches for a message. It never fails and is never later than its time."""
+    async def plan(self, message: str, surroundings: str = "") -> Plan:
+        """Return the searches for a message. It never fails and is never later than its time.
+
+        A model is shown what the project looks like; rules need only the message.
+        """
         if self.executor is None:
             return Plan(tuple(planned(message)), BY_RULES)
         words = frozenset(WORDS.query(message))
         if (known := self._similar(words)) is not None:
-            return Plan(known, "an earlier plan")
+            return replace(known, made_by="an earlier plan")
         try:
             async with asyncio.timeout(self.seconds):
-                calls = await _ask(self.executor, message)
+                chosen = await _ask(self.executor, message, surroundings)
         except TimeoutError:
             return self._failed(message, f"took longer than {self.seconds:g} s")
         except ModelError as error:
             return self._failed(message, str(error))
-        if not calls:
+        if not (calls := _calls(chosen)):
             return Plan(tuple(planned(message)), BY_RULES, f"{self.model_name} chose nothing")
-        self._known[words] = calls
+        why = shortened(" ".join(chosen.reasoning.split()), REASONING_CHARS)
+        self._known[words] = plan = Plan(calls, self.model_name, reasoning=why)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
-        return Plan(calls, self.model_name)
+        return plan
 
     def _failed(self, message: str, problem: str) -> Plan:
         told = f"{problem}; rules chose instead"
         return Plan(tuple(planned(message)), BY_RULES, told, self.model_name)
 
-    def _similar(self, words: frozenset[str]) -> tuple[Planned, ...] | None:
+    def _similar(self, words: frozenset[str]) -> Plan | None:
         """Return the plan of an earlier message with nearly the same words."""
-        for known, calls in reversed(self._known.items()):
+        for known, plan in reversed(self._known.items()):
             if words and len(words & known) >= SIMILAR * len(words | known):
-                return calls
+                return plan
         return None
 
 
-async def _ask(executor: StructuredLLMExecutor, message: str) -> tuple[Planned, ...]:
+async def _ask(executor: StructuredLLMExecutor, message: str, surroundings: str) -> _Plan:
     instruction = prompt("ragforge.context.prompts", "plan")
-    task = Task(instruction, _Plan, [InputField("question", MESSAGE_CHARS)])
-    outcome = await executor.execute(task, {"question": message})
+    shown = [InputField("project"), InputField("question", MESSAGE_CHARS)]
+    item = {"project": f"\n{surroundings}\n", "question": message}
+    outcome = await executor.execute(Task(instruction, _Plan, shown), item)
     assert outcome.output is not None
+    return outcome.output
+
+
+def _calls(plan: _Plan) -> tuple[Planned, ...]:
+    """Return the searches that can be run, each once."""
     calls: list[Planned] = []
-    for call in outcome.output.calls:
+    for call in plan.calls:
         if (arguments := _arguments(call)) is not None:
             wanted = Planned(call.tool, arguments)
             if wanted not in calls:
@@ -102,9 +121,19 @@ async def _ask(executor: StructuredLLMExecutor, message: str) -> tuple[Planned, 
 
 
 def _arguments(call: _Call) -> dict[str, Any] | None:
-    """Return what the tool takes, or None if the model left out what it needs."""
+    """Return what the tool takes, or None if the model left out what it needs.
+
+    A number out of bounds is brought into them: a second request would cost more than it helps.
+    """
+    given: dict[str, Any] = {"pattern": call.pattern}
+    if call.max_results is not None:
+        given["max_results"] = min(max(call.max_results, 1), MOST_RESULTS)
     if call.tool == "run_command":
-        return {"command": call.command} if call.command.strip() else None
+        where = {"cwd": call.cwd} if call.cwd else {}
+        return {"command": call.command, **where} if call.command.strip() else None
     if call.tool == "grep_files":
-        return {"pattern": call.pattern, "regex": call.regex} if call.regex else None
-    return {"pattern": call.pattern, "query": call.query} if call.query.strip() else None
+        case = {"ignore_case": True} if call.ignore_case else {}
+        return {**given, "regex": call.regex, **case} if call.regex else None
+    if call.threshold is not None:
+        given["threshold"] = min(max(call.threshold, LEAST_THRESHOLD), 1.0)
+    return {**given, "query": call.query} if call.query.strip() else None

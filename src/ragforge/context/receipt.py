@@ -53,6 +53,7 @@ class Search:
     milliseconds: int = 0
     found: int = 0
     problem: str = ""
+    note: str = ""  # such as: why these searches were chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ class Receipt:
                     "milliseconds": search.milliseconds,
                     "found": search.found,
                     "problem": search.problem,
+                    "note": search.note,
                 }
                 for search in self.searches
             ],

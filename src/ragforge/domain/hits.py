@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.turns import Turn
 
 TURN_CONFIDENCE = 1.0
 """A turn is what was really said; summaries are trusted less."""
+NOTE_CONFIDENCE = 1.0
+"""A note is what somebody wanted remembered, in their own words."""
 SUMMARY_CONFIDENCE: Mapping[Level, float] = {1: 0.7, 2: 0.5}
 
 
@@ -105,4 +108,33 @@ class SummaryHit:
         return self.summary.created_at
 
 
+@dataclass(frozen=True, slots=True)
+class NoteHit:
+    """A note that was found, and how."""
+
+    note: Note
+    score: float
+    confidence: float
+    found_by: tuple[str, ...]
+
+    @property
+    def type(self) -> Literal["note"]:
+        return "note"
+
+    @property
+    def level(self) -> None:
+        return None
+
+    @property
+    def conversation_id(self) -> str:
+        """Where it was made; empty if that was in no conversation."""
+        return self.note.conversation_id or ""
+
+    @property
+    def timestamp(self) -> datetime:
+        return self.note.created_at
+
+
 MemoryHit: TypeAlias = TurnHit | SummaryHit
+HistoryHit: TypeAlias = TurnHit | SummaryHit | NoteHit
+"""All that a search of what is remembered may find."""

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
+from ragforge.domain.turns import EMBEDDED_CHARS
 
 Level: TypeAlias = Literal[1, 2]
 
@@ -43,10 +44,23 @@ class Summary:
 
 
 def summary_text(summary: Summary) -> str:
-    """Return the text by which a summary is found."""
+    """Return the text by whose words a summary is found."""
     parts = [summary.conversation_summary, summary.actions_summary, *summary.key_findings]
     parts += [*summary.topics, *summary.files_mentioned, *summary.tools_used]
     return "\n".join(part for part in parts if part)
+
+
+def summary_embedding_text(summary: Summary) -> str:
+    """Return the text that a summary's embedding is made of.
+
+    Tools, topics and actions are left to the words: they are alike in most summaries.
+    """
+    parts = [summary.conversation_summary]
+    if summary.files_mentioned:
+        parts.append(f"Files: {', '.join(summary.files_mentioned)}")
+    if summary.key_findings:
+        parts.append(f"Findings: {'; '.join(summary.key_findings)}")
+    return "\n\n".join(part for part in parts if part)[:EMBEDDED_CHARS]
 
 
 @dataclass(frozen=True, slots=True)

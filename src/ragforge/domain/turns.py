@@ -45,6 +45,15 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class UserQuery:
+    """Something the user asked, and when."""
+
+    user_message: str
+    timestamp: datetime
+    turn_index: int
+
+
+@dataclass(frozen=True, slots=True)
 class TurnSize:
     """How many characters a turn adds to the raw conversation."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from ragforge.domain.branches import fresh_call
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import new_id
 from ragforge.domain.vectors import Vector
@@ -33,7 +34,7 @@ class WholeSummary:
 
 @dataclass(frozen=True, slots=True)
 class WholeConversation:
-    """A conversation with its messages, summaries, references, branches and vectors.
+    """A conversation with its messages, summaries, notes, references, branches and vectors.
 
     Messages know their turn and position and come in order; the counters follow from them.
     Summaries of level 1 come before those of level 2.
@@ -48,6 +49,8 @@ class WholeConversation:
     vector: Vector | None = None  # of the conversation's summary
     turn_vectors: Mapping[str, Vector] = field(default_factory=dict)
     summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()  # made in it, oldest first; they are of its project
+    note_vectors: Mapping[str, Vector] = field(default_factory=dict)
 
 
 def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
@@ -61,7 +64,10 @@ def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversa
 
 
 def as_new(whole: WholeConversation) -> WholeConversation:
-    """Return a copy with new ids throughout. Branches stay with the original."""
+    """Return a copy with new ids throughout. Branches stay with the original.
+
+    Notes keep their ids: they are a project's, which should not have them twice.
+    """
     conversation_id = new_id()
     messages = {message.uuid: new_id() for message in whole.messages}
     summaries = {known.summary.uuid: new_id() for known in whole.summaries}
@@ -86,6 +92,7 @@ def as_new(whole: WholeConversation) -> WholeConversation:
         summary_vectors={
             summaries[owner]: vector for owner, vector in whole.summary_vectors.items()
         },
+        notes=tuple(replace(note, conversation_id=conversation_id) for note in whole.notes),
     )
 
 

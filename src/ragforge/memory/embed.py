@@ -1,19 +1,22 @@
-"""Embed: give turns and summaries their vectors, once each."""
+"""Embed: give turns, summaries and notes their vectors, once each."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from ragforge.domain.summaries import summary_text
+from ragforge.domain.notes import note_text
+from ragforge.domain.summaries import summary_embedding_text
 from ragforge.domain.turns import EMBEDDED_CHARS, embedding_text, messages_to_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import SummaryNotFound
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
+from ragforge.ports.notes import NoteStore
 from ragforge.ports.store import Store
 from ragforge.ports.summaries import SummaryStore
 
 EMBED_JOB = "embed_turns"
+EMBED_NOTES_JOB = "embed_notes"
 MISSING_JOB = "embed_missing"
 BATCH = 256
 
@@ -39,10 +42,20 @@ async def embed_summaries(store: SummaryStore, embedder: Embedder, ids: Sequence
             summaries.append(await store.get(summary_id))
         except SummaryNotFound:
             continue
-    texts = [summary_text(summary)[:EMBEDDED_CHARS] for summary in summaries]
-    vectors = await embedder.embed(texts)
+    vectors = await embedder.embed([summary_embedding_text(one) for one in summaries])
     pairs = zip(summaries, vectors, strict=True)
     made = {summary.uuid: vector for summary, vector in pairs if vector is not None}
+    if made:
+        await store.embed(made)
+    return len(made)
+
+
+async def embed_notes(store: NoteStore, embedder: Embedder, ids: Sequence[str]) -> int:
+    """Embed notes and return how many have a vector now; those that are gone are left out."""
+    notes = list((await store.with_ids(ids)).values())
+    vectors = await embedder.embed([note_text(note)[:EMBEDDED_CHARS] for note in notes])
+    pairs = zip(notes, vectors, strict=True)
+    made = {note.uuid: vector for note, vector in pairs if vector is not None}
     if made:
         await store.embed(made)
     return len(made)
@@ -55,9 +68,10 @@ async def enqueue_missing(store: Store, embedder: Embedder) -> None:
     something has changed, or is revived.
     """
     missing, every = await store.conversations.count_turns_to_embed(embedder.name)
-    summary = await store.summaries.to_embed(embedder.name, 1)
-    if missing or summary:
-        key = f"embed-missing:{embedder.name}:{missing}-of-{every}:{''.join(summary)}"
+    others = await store.summaries.to_embed(embedder.name, 1)
+    others += await store.notes.to_embed(embedder.name, 1)
+    if missing or others:
+        key = f"embed-missing:{embedder.name}:{missing}-of-{every}:{''.join(others)}"
         if not await store.jobs.enqueue([NewJob(key, MISSING_JOB)]):
             await store.jobs.revive(key)
 
@@ -79,8 +93,12 @@ async def embed_missing(
     async def some_summaries(ids: Sequence[str]) -> int:
         return await embed_summaries(store.summaries, embedder, ids)
 
+    async def some_notes(ids: Sequence[str]) -> int:
+        return await embed_notes(store.notes, embedder, ids)
+
     await _each(store.conversations.turns_to_embed, some_turns, embedder.name)
     await _each(store.summaries.to_embed, some_summaries, embedder.name)
+    await _each(store.notes.to_embed, some_notes, embedder.name)
 
 
 async def _each(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.turns import Turn, UserQuery, messages_to_turns
 from ragforge.ports.store import Store
 
 PAGE = 20
@@ -21,19 +21,33 @@ class History:
     store: Store
 
     async def get_recent_turns(
-        self, conversation_id: str, max_chars: int, without: Iterable[str] = ()
+        self,
+        conversation_id: str,
+        max_chars: int | None = None,
+        limit: int | None = None,
+        without: Iterable[str] = (),
     ) -> list[Turn]:
-        """Return the newest whole turns that fit, oldest of them first."""
-        fits = _within(max_chars, lambda turn: turn.char_count)
+        """Return the newest whole turns that fit, oldest of them first.
+
+        They fit in a number of characters and are at most `limit`; None does not restrict.
+        """
+        fits = _within(max_chars, limit, lambda turn: turn.char_count)
         return await self.turns_while(conversation_id, fits, without)
 
     async def get_last_user_queries(
-        self, conversation_id: str, max_chars: int, without: Iterable[str] = ()
-    ) -> list[str]:
-        """Return the newest questions that fit, oldest of them first."""
-        fits = _within(max_chars, lambda turn: len(turn.user.content))
+        self,
+        conversation_id: str,
+        max_chars: int | None = None,
+        limit: int | None = None,
+        without: Iterable[str] = (),
+    ) -> list[UserQuery]:
+        """Return the newest questions that fit, as `get_recent_turns` does whole turns."""
+        fits = _within(max_chars, limit, lambda turn: len(turn.user.content))
         turns = await self.turns_while(conversation_id, fits, without)
-        return [turn.user.content for turn in turns]
+        return [
+            UserQuery(turn.user.content, turn.user.timestamp, turn.user.turn_index or 0)
+            for turn in turns
+        ]
 
     async def turns_while(
         self,
@@ -50,8 +64,13 @@ class History:
         return kept[::-1]
 
     async def get_raw_history_char_count(self, conversation_id: str) -> int:
-        """Return how many characters were said and given by tools in all."""
-        return (await self.store.conversations.get(conversation_id)).total_chars
+        """Return how many characters of a conversation no summary covers.
+
+        These are what was said and what tools returned. The total of the whole conversation
+        is `Conversation.total_chars`.
+        """
+        waiting = await self.store.summaries.uncovered_turns(conversation_id)
+        return sum(turn.chars for turn in waiting)
 
     async def get_level1_summaries_not_summarized(self, conversation_id: str) -> list[Summary]:
         """Return the short-term summaries that no long-term one covers, oldest first."""
@@ -97,12 +116,17 @@ class History:
             first, last = first - page, first - 1
 
 
-def _within(chars: int, size_of: Callable[[Turn], int]) -> Callable[[Turn], bool]:
-    """Return what tells of one turn after the other whether it still fits."""
+def _within(
+    max_chars: int | None, limit: int | None, size_of: Callable[[Turn], int]
+) -> Callable[[Turn], bool]:
+    """Return a function that says of one turn after the other whether it still fits."""
+    chars = turns = 0
 
     def fits(turn: Turn) -> bool:
-        nonlocal chars
-        chars -= size_of(turn)
-        return chars >= 0
+        nonlocal chars, turns
+        turns += 1
+        chars += size_of(turn)
+        is_short = max_chars is None or chars <= max_chars
+        return is_short and (limit is None or turns <= limit)
 
     return fits

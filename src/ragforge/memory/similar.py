@@ -47,17 +47,17 @@ class Likeness:
     embedder: Embedder | None
 
     async def find_similar_conversations(
-        self, text: str, limit: int = 5, project_path: str | None = None
+        self, query: str, limit: int = 5, project_path: str | None = None
     ) -> list[Similar]:
-        """Return the conversations of a project, or of all, that are most about the text.
+        """Return the conversations of a project, or of all, that are most about the query.
 
         The vector of a conversation's summary counts where there is one, and so do its
         turns and summaries: nothing has to be summarised or embedded yet.
         """
-        vector = await self._vector(text)
+        vector = await self._vector(query)
         turn_words, summary_words, turns_near, summaries_near, near = await asyncio.gather(
-            self._turns_by_words(text, limit, project_path),
-            self._summaries_by_words(text, limit, project_path),
+            self._turns_by_words(query, limit, project_path),
+            self._summaries_by_words(query, limit, project_path),
             self._turns_by_vector(vector, limit, project_path),
             self._summaries_by_vector(vector, limit, project_path),
             self._by_own_vector(vector, limit, project_path),

@@ -13,6 +13,7 @@ RecordKind: TypeAlias = Literal[
     "tool_call",
     "tool_result",
     "summary",
+    "note",
     "project",
     "file",
     "scope",
@@ -53,7 +54,8 @@ class Archive(Protocol):
     async def add_conversation(self, whole: WholeConversation) -> None:
         """Store a conversation that is not there yet, with all that belongs to it, at once.
 
-        Its counters are made anew. It is linked to the conversations that it branched from
+        Its counters are made anew. A note that is there already stays as it is: notes outlive
+        the conversations they were made in. It is linked to the conversations that it branched from
         and that branched from it as far as they are there.
         Raises DuplicateId if the id of any of its parts is taken, DimensionMismatch.
         """

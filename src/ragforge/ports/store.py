@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ragforge.ports.archive import Archive
 from ragforge.ports.code import CodeStore
 from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.notes import NoteStore
 from ragforge.ports.summaries import SummaryStore
 from ragforge.ports.work import JobQueue, LockStore
 
@@ -29,6 +30,7 @@ class Store:
 
     conversations: ConversationStore
     summaries: SummaryStore
+    notes: NoteStore
     code: CodeStore
     jobs: JobQueue
     locks: LockStore

@@ -1,4 +1,4 @@
-"""read_memory: a turn or a summary in full."""
+"""read_memory: a turn, a summary or a note in full."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from ragforge.domain.conversations import ToolCall
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json, plain
 from ragforge.domain.turns import Turn, messages_to_turns
@@ -28,11 +29,13 @@ class ReadMemoryArguments(Arguments):
 class Whole:
     """One thing that is remembered."""
 
-    found: Turn | Summary
+    found: Turn | Summary | Note
 
     def to_json(self) -> Json:
         if isinstance(self.found, Turn):
             return _turn(self.found)
+        if isinstance(self.found, Note):
+            return _note(self.found)
         summary = self.found
         return {
             "type": f"level {summary.level} summary",
@@ -55,8 +58,11 @@ def read_memory_tool(store: Store, project_path: str) -> Tool:
     return as_tool("read_memory", ReadMemoryArguments, call)
 
 
-async def read_memory(store: Store, project_path: str, wanted: str) -> Turn | Summary:
-    """Return a turn or a summary of the project. Raises InputError if there is none."""
+async def read_memory(store: Store, project_path: str, wanted: str) -> Turn | Summary | Note:
+    """Return a turn, a summary or a note of the project. Raises InputError if there is none."""
+    for note in (await store.notes.with_ids([wanted])).values():
+        if note.project_path == project_path:
+            return note
     owners = await store.conversations.conversations_of([wanted])
     owners |= await store.summaries.conversations_of([wanted])
     if (owner := owners.get(wanted)) is not None:
@@ -68,6 +74,16 @@ async def read_memory(store: Store, project_path: str, wanted: str) -> Turn | Su
             if found := (await store.summaries.with_ids([wanted])).get(wanted):
                 return found
     raise InputError(f"Nothing is remembered under {wanted!r}. search_memory gives ids.")
+
+
+def _note(note: Note) -> Json:
+    return {
+        "type": "note",
+        "when": note.created_at.isoformat(timespec="minutes"),
+        "text": note.text,
+        "tags": list(note.tags),
+        "supersedes": note.supersedes,
+    }
 
 
 def _turn(turn: Turn) -> Json:

@@ -8,12 +8,13 @@ from datetime import timedelta
 from pydantic import Field
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import MemoryHit, TurnHit
+from ragforge.domain.hits import HistoryHit, NoteHit, TurnHit
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
-from ragforge.memory.find import search_conversation_history
+from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
+from ragforge.memory.search import search_memory
 from ragforge.tools.tool import Arguments, as_tool
 
 CHARS = 600
@@ -24,34 +25,32 @@ class MemoryArguments(Arguments):
 
     query: str = Field(min_length=1, max_length=10_000, description="What it was about")
     days: int | None = Field(None, ge=1, le=36_500, description="Only the last so many days")
-    limit: int = Field(8, ge=1, le=50, description="How many turns and summaries")
+    limit: int = Field(8, ge=1, le=50, description="How many turns, summaries and notes")
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """Turns and summaries, the best first."""
+    """Turns, summaries and notes, the best first."""
 
-    hits: tuple[MemoryHit, ...]
+    hits: tuple[HistoryHit, ...]
 
     def to_json(self) -> Json:
         return [_told(hit) for hit in self.hits]
 
 
-def memory_tool(recall: Recall, project_path: str) -> Tool:
+def memory_tool(recall: Recall, notebook: Notebook, project_path: str) -> Tool:
     """Return search_memory for a model; it sees this project alone."""
 
     async def call(given: MemoryArguments) -> Remembered:
         since = None if given.days is None else now() - timedelta(days=given.days)
         where = MemoryFilter(project_path=project_path, since=since)
-        hits = await search_conversation_history(
-            recall, given.query, where, max_results=given.limit
-        )
+        hits = await search_memory(recall, notebook, given.query, where, max_results=given.limit)
         return Remembered(tuple(hits))
 
     return as_tool("search_memory", MemoryArguments, call)
 
 
-def _told(hit: MemoryHit) -> Json:
+def _told(hit: HistoryHit) -> Json:
     told = {
         "type": hit.type,
         "when": hit.timestamp.isoformat(timespec="minutes"),
@@ -62,6 +61,9 @@ def _told(hit: MemoryHit) -> Json:
         turn = hit.turn
         said = {"question": turn.user.content[:CHARS], "answer": turn.answer[:CHARS]}
         return {"id": turn.uuid, **told, **said}
+    if isinstance(hit, NoteHit):
+        note = hit.note
+        return {"id": note.uuid, **told, "text": note.text[:CHARS], "tags": list(note.tags)}
     summary = hit.summary
     return {
         "id": summary.uuid,

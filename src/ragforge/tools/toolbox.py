@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ragforge.brain.project import Brain
 from ragforge.llm.calls import Tool
+from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 from ragforge.tools.command.asked import command_tool
@@ -23,6 +24,7 @@ from ragforge.tools.permit import Permit
 from ragforge.tools.plan import plan_tool
 from ragforge.tools.read_file import read_tool
 from ragforge.tools.read_memory import read_memory_tool
+from ragforge.tools.remember import remember_tool
 from ragforge.tools.search_code import code_tool
 from ragforge.tools.search_files import search_tool
 from ragforge.tools.search_memory import memory_tool
@@ -44,6 +46,7 @@ class Toolbox:
     runner: CommandRunner
     brain: Brain
     recall: Recall
+    notebook: Notebook
     store: Store
     project_path: str
     hidden: Collection[str] = ()  # variables that no command gets to see
@@ -54,10 +57,14 @@ class Toolbox:
             *reading_tools(self.workspace),
             code_tool(self.brain),
             explore_tool(self.brain),
-            memory_tool(self.recall, self.project_path),
+            memory_tool(self.recall, self.notebook, self.project_path),
             read_memory_tool(self.store, self.project_path),
             *git_tools(self.runner),
         )
+
+    def noting(self, conversation_id: str) -> Tool:
+        """Return the tool that keeps notes; it changes nothing but what is remembered."""
+        return remember_tool(self.notebook, self.project_path, conversation_id)
 
     def acting(self, journal: Journal, permit: Permit) -> tuple[Tool, ...]:
         """Return the tools that change something, each time with the user's permission."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,16 +11,18 @@ from ragforge import __version__
 from ragforge.agent.resume import is_answered
 from ragforge.app.background import is_project
 from ragforge.app.models import NO_CHAT_MODEL
+from ragforge.domain.instants import now
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.tui.console import one_line, printable
 from ragforge.tui.markdown import markdown
-from ragforge.tui.sessions import NO_TITLE, named, short, turns_of
+from ragforge.tui.sessions import NO_TITLE, about_of, age_of, named, short, turns_of
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation
     from ragforge.tui.terminal import Terminal
 
 EXCHANGES = 2
+KEYS = ("", ", or press 1 now", ", or press 1 or 2 now", ", or press 1, 2 or 3 now")
 ANSWER_CHARS = 2_000
 
 
@@ -33,9 +37,24 @@ def greet(terminal: Terminal, earlier: int, is_first_run: bool) -> None:
         screen.note(f"Memory is kept in {app.settings.store.url}. {_reading(terminal)}")
     elif earlier:
         many = "1 earlier session" if earlier == 1 else f"{earlier:,} earlier sessions"
-        screen.note(f"{many} here: ragforge -c, -r")
+        screen.note(f"{many} here: ragforge -c, -r{KEYS[len(terminal.offered)]}")
+        for line in offer_lines(terminal.offered, now(), screen.out.width):
+            screen.note(line)
     if terminal.model is None:
         screen.note(NO_CHAT_MODEL)
+
+
+def offer_lines(offered: Sequence[Conversation], today: datetime, width: int) -> list[str]:
+    """Return the sessions that one key resumes, a line each: key, age, turns, what about."""
+    facts = [(age_of(one.updated_at, today), turns_of(one)) for one in offered]
+    ages, turns = (
+        (max(map(len, column)) for column in zip(*facts, strict=True)) if facts else (0, 0)
+    )
+    heads = [
+        f"  {key}  {age:<{ages}}  {many:<{turns}}  " for key, (age, many) in enumerate(facts, 1)
+    ]
+    rest = [max(width - len(head) - 1, 10) for head in heads]
+    return [h + about_of(one, r) for h, one, r in zip(heads, offered, rest, strict=True)]
 
 
 def _reading(terminal: Terminal) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragforge.brain.find import CodeHit
-    from ragforge.domain.hits import MemoryHit
+    from ragforge.domain.hits import HistoryHit
+    from ragforge.domain.notes import Note
     from ragforge.memory.code.age import Aged
 
 WIDEST = 100
@@ -70,7 +71,7 @@ def _telling_lines(source: str, query: str) -> list[str]:
     return [line[margin : margin + WIDEST] for line in shown]
 
 
-def memory_as_json(hit: MemoryHit, aged: Sequence[Aged]) -> dict[str, object]:
+def memory_as_json(hit: HistoryHit, aged: Sequence[Aged]) -> dict[str, object]:
     from ragforge.domain.instants import format_instant
 
     facts: dict[str, object] = {
@@ -90,6 +91,8 @@ def memory_as_json(hit: MemoryHit, aged: Sequence[Aged]) -> dict[str, object]:
             "question": hit.turn.user.content,
             "answer": hit.turn.answer,
         }
+    if hit.type == "note":
+        return facts | note_as_json(hit.note)
     summary = hit.summary
     return facts | {
         "summary_id": summary.uuid,
@@ -105,7 +108,7 @@ def memory_as_json(hit: MemoryHit, aged: Sequence[Aged]) -> dict[str, object]:
 
 
 def show_memory(
-    found: Sequence[tuple[MemoryHit, Sequence[Aged]]], query: str, everywhere: bool
+    found: Sequence[tuple[HistoryHit, Sequence[Aged]]], query: str, everywhere: bool
 ) -> None:
     """Show when and where something was said, how it was found, and what speaks for it."""
     from rich.text import Text
@@ -122,7 +125,7 @@ def show_memory(
     for hit, aged in found:
         head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
         head.append(f"  {printable(hit.conversation_id)[:8]}", style="dim")
-        head.append(f"  {_place(hit)}", style="bold")
+        head.append(f"  {printable(_place(hit))}", style="bold")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
         title, texts = _told(hit)
@@ -136,7 +139,23 @@ def show_memory(
             out.print(Text(f"    {one_line(str(one), width)}", style="magenta"))
 
 
-def _place(hit: MemoryHit) -> str:
+def note_as_json(note: Note) -> dict[str, object]:
+    from ragforge.domain.instants import format_instant
+
+    return {
+        "note_id": note.uuid,
+        "text": note.text,
+        "tags": list(note.tags),
+        "supersedes": note.supersedes,
+        "conversation_id": note.conversation_id,
+        "project_path": note.project_path,
+        "created_at": format_instant(note.created_at),
+    }
+
+
+def _place(hit: HistoryHit) -> str:
+    if hit.type == "note":
+        return f"note {hit.note.uuid[:8]}"
     first, last = hit.turn_range
     if hit.type == "turn":
         return f"turn {first}"
@@ -144,7 +163,7 @@ def _place(hit: MemoryHit) -> str:
     return f"summary {hit.level} of {turns}"
 
 
-def _told(hit: MemoryHit) -> tuple[str, list[str]]:
+def _told(hit: HistoryHit) -> tuple[str, list[str]]:
     """Return the title of a hit, and the texts that may show why it was found."""
     from ragforge.domain.text import plain
 
@@ -153,5 +172,7 @@ def _told(hit: MemoryHit) -> tuple[str, list[str]]:
         results = [plain(call.result.result) for call in turn.tool_calls if call.result]
         said = [m.content for m in turn.replies if m.role == "assistant"]
         return turn.user.content, [turn.answer, *said, *results]
+    if hit.type == "note":
+        return "", [hit.note.text]
     summary = hit.summary
     return "", [summary.conversation_summary, summary.actions_summary, *summary.key_findings]

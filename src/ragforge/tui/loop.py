@@ -33,6 +33,7 @@ async def converse(terminal: Terminal) -> None:
         terminal.screen.signs,
         lambda: toolbar(terminal),
         lambda: expand_last(terminal),
+        {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
     )
     following = asyncio.create_task(follow(terminal, prompt.redraw))
     try:

@@ -25,21 +25,25 @@ STYLE = Style.from_dict({"chosen": "bold", "dim": "ansibrightblack"})
 
 
 def line_of(line: SessionLine) -> str:
-    """Return a session on one line: when it was last active, what it is about, what was said."""
+    """Return a session on one line: when it was last active, its title, what it was about.
+
+    Where it has no summary yet, what was said last.
+    """
     about = line.conversation
     title = one_line(about.title or NO_TITLE, 50)
-    said = one_line(line.last_message, 60)
+    said = one_line(about.summary or line.last_message, 60)
     when = f"{about.updated_at:%Y-%m-%d %H:%M}"
     return f"{when}  {short(about.uuid)}  {turns_of(about):>8}  {title}  {said}"
 
 
 def matching(lines: Sequence[SessionLine], typed: str) -> list[SessionLine]:
-    """Return the sessions in which every word stands: in title, last message, date, id or tags."""
+    """Return the sessions that hold every word: in title, summary, last message, date, id, tags."""
     words = typed.lower().split()
     found = []
     for line in lines:
         about = line.conversation
-        parts = (about.title or "", line.last_message, about.uuid, *about.tags)
+        texts = (about.title or "", about.summary or "", line.last_message)
+        parts = (*texts, about.uuid, *about.tags)
         text = f"{' '.join(parts)} {about.updated_at:%Y-%m-%d %H:%M}".lower()
         if all(word in text for word in words):
             found.append(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_or_none, run_in_terminal
@@ -30,8 +30,11 @@ class Prompt:
         signs: Signs,
         toolbar: Callable[[], str],
         expand: Callable[[], None],
+        shortcuts: Mapping[str, str],
     ) -> None:
+        """Shortcuts are keys that stand for a whole input, until something is typed."""
         self._signs = signs
+        self._untouched = True
         self._session: PromptSession[str] = PromptSession(
             history=history,
             completer=completer,
@@ -40,17 +43,24 @@ class Prompt:
             reserve_space_for_menu=MENU_LINES,
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
-            key_bindings=_keys(completer, expand),
+            key_bindings=_keys(completer, expand, shortcuts, lambda: self._untouched),
             bottom_toolbar=toolbar,
             enable_open_in_editor=True,
             tempfile_suffix=".md",
             style=STYLE,
             enable_suspend=True,
         )
+        self._session.default_buffer.on_text_changed += lambda _: self._touch()
 
     async def ask(self) -> str:
         """Return what the user typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
-        return await self._session.prompt_async([("class:prompt", f"{self._signs.prompt} ")])
+        try:
+            return await self._session.prompt_async([("class:prompt", f"{self._signs.prompt} ")])
+        finally:
+            self._touch()
+
+    def _touch(self) -> None:
+        self._untouched = False
 
     def redraw(self) -> None:
         """Show the toolbar as it is now."""
@@ -68,8 +78,23 @@ def _has_text() -> bool:
     return app is not None and bool(app.current_buffer.text)
 
 
-def _keys(completer: InputCompleter, expand: Callable[[], None]) -> KeyBindings:
+def _keys(
+    completer: InputCompleter,
+    expand: Callable[[], None],
+    shortcuts: Mapping[str, str],
+    is_untouched: Callable[[], bool],
+) -> KeyBindings:
     keys = KeyBindings()
+    for key, meaning in shortcuts.items():
+
+        @keys.add(key, filter=Condition(is_untouched))
+        def _(event: KeyPressEvent, meaning: str = meaning) -> None:
+            # More keys that came with it are the rest of a question that begins with a number.
+            if event.key_processor.input_queue:
+                event.current_buffer.insert_text(event.data)
+                return
+            event.current_buffer.text = meaning
+            event.app.exit(result=meaning)
 
     @keys.add("enter", filter=~completion_is_selected)
     def _(event: KeyPressEvent) -> None:

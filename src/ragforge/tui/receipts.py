@@ -37,11 +37,11 @@ def show(receipt: Receipt) -> None:
             search.state,
             f"{search.milliseconds:,} ms",
             f"{search.found:,}",
-            one_line(search.problem, 60),
+            one_line("; ".join(filter(None, (search.problem, search.note))), 80),
         ]
         for search in receipt.searches
     ]
-    print_table(["Search", "State", "Took", "Found", "Problem"], searched)
+    print_table(["Search", "State", "Took", "Found", "Note"], searched)
     share = receipt.chars / max(1, receipt.max_chars)
     filled = min(BAR_CHARS, round(share * BAR_CHARS))
     bar = "█" * filled + "░" * (BAR_CHARS - filled)

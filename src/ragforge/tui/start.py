@@ -22,6 +22,8 @@ from ragforge.tui.screen import Screen
 from ragforge.tui.terminal import Terminal
 
 CLOSING_SECONDS = 2.0
+OFFERED = 3
+"""How many of the latest sessions are shown with a key each."""
 TERMINATED = 143
 
 
@@ -32,6 +34,11 @@ class Beginning:
     go_on: bool = False  # with the last session of the directory
     resume: str | None = None  # the start of a session's id; "" asks which
     verbose: bool = False
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the user has said which session to go on with."""
+        return self.go_on or self.resume is not None
 
 
 def start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
@@ -54,11 +61,13 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
         terminal = Terminal(app, screen, verbose=beginning.verbose)
         here = await earlier(app)
         session = await _begin_with(terminal, here, beginning)
+        if not beginning.is_chosen:
+            terminal.offered = tuple(one for one in here if one.turn_count)[:OFFERED]
         greet(terminal, 0 if session else len(here), is_first_run)
         if session is not None:
             terminal.session = session
             await recall(terminal, session)
-        elif (beginning.go_on or beginning.resume is not None) and not here:
+        elif beginning.is_chosen and not here:
             screen.note("There is no earlier session here. This is a new one.")
         async with _kept_known(app):
             await converse(terminal)

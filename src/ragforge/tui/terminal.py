@@ -32,6 +32,9 @@ class Terminal:
         self.screen = screen
         self.verbose = verbose
         self.session: Conversation | None = None  # None: the first message begins one
+        self.offered: tuple[
+            Conversation, ...
+        ] = ()  # one key resumes each, before anything is typed
         self.calls: list[ToolFinished] = []  # of this terminal, the oldest first
         self.receipt: Receipt | None = None
         self.usage = Usage()

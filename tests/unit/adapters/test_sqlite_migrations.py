@@ -12,7 +12,7 @@ from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.search.tokenise import WORDS, Words
-from tests.fakes.builders import conversation, exchange
+from tests.fakes.builders import MODEL, conversation, direction, exchange, summary
 
 
 async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path) -> None:
@@ -117,3 +117,23 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
 
     assert [(holder.id, holder.length) for holder in found.holders] == [("m", 2)]
     await store.close()
+
+
+async def test_summaries_of_an_older_file_are_embedded_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, steps = tmp_path / "store.db", migrate.migrations()
+    [place] = [n for n, step in enumerate(steps) if "embedded by another text" in step]
+    with monkeypatch.context() as older:
+        older.setattr(migrate, "migrations", lambda: steps[:place])
+        old = await open_sqlite(path, WORDS)
+        await old.conversations.create(conversation(uuid="c"))
+        await old.summaries.save(summary("c", uuid="s"))
+        await old.summaries.embed({"s": direction(10)})
+        assert await old.summaries.to_embed(MODEL, 5) == []
+        await old.close()
+
+    new = await open_sqlite(path, WORDS)
+
+    assert await new.summaries.to_embed(MODEL, 5) == ["s"]
+    await new.close()

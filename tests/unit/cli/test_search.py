@@ -19,6 +19,7 @@ USUAL = {
     "semantic": True,
     "max_results": 5,
     "include_turns": True,
+    "include_notes": True,
     "levels": (1, 2),
     "since": None,
     "until": None,
@@ -147,11 +148,12 @@ def test_a_session_a_level_and_words_alone_can_be_asked_for(
 ) -> None:
     options = ("--session", "ab12", "--level", "2", "--words")
     wanted = {"session": "ab12", "levels": (2,), "include_turns": False, "semantic": False}
+    wanted["include_notes"] = False
     assert asked(ragforge, app, *options) == USUAL | wanted
 
 
 def test_level_0_are_the_turns_themselves(ragforge: Ragforge, app: FakeApp) -> None:
-    assert asked(ragforge, app, "--level", "0") == USUAL | {"levels": ()}
+    assert asked(ragforge, app, "--level", "0") == USUAL | {"levels": (), "include_notes": False}
 
 
 def test_days_are_whole_days_here(ragforge: Ragforge, app: FakeApp) -> None:

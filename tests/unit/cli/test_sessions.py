@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.domain.conversations import Message
+from ragforge.domain.conversations import ConversationChanges, Message
 from ragforge.domain.work import NewJob
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
@@ -417,6 +417,20 @@ def test_similar_sessions_are_found_by_words(ragforge: Ragforge, talk: str) -> N
     assert (found["conversation_id"], found["turn_index"]) == (talk, 0)
     assert ragforge("sessions", "similar", "giraffe").err == "Nothing found. Try --all.\n"
     assert ragforge("sessions", "similar", " ").code == 2
+
+
+def test_what_a_session_was_about_is_listed_and_shown(
+    ragforge: Ragforge, in_store: InStore, talk: str
+) -> None:
+    assert "ABOUT" not in ragforge("sessions", "list").out
+    changes = ConversationChanges(summary="A worker renews\nits lease.")
+    in_store(lambda store: store.conversations.update(talk, changes))
+
+    heads, row = ragforge("sessions", "list").out.splitlines()
+    assert row[heads.index("ABOUT") :].startswith("A worker renews its lease.")
+    similar = ragforge("sessions", "similar", "lease renewal").out.splitlines()
+    assert similar[1] == "  A worker renews its lease."
+    assert "A worker renews its lease." in ragforge("sessions", "show", talk).out
 
 
 def test_sessions_about_code_are_found(ragforge: Ragforge, talk: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.plan import Planned, planned, telling_words
+from ragforge.context.plan import Planned, planned, reasons, telling_words
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
 
@@ -77,6 +77,21 @@ def test_plain_words_are_looked_for_with_typos_allowed() -> None:
 @pytest.mark.parametrize("message", ["", "   ", "?", "hi", "the of and"])
 def test_nothing_to_look_for_is_no_search(message: str) -> None:
     assert planned(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        ("What does `check_password` do?", "names check_password, has the words check_password"),
+        ('Who says "lease lost"?', 'quotes "lease lost", has the words says lease lost'),
+        ("Explain src/cart.py", "names the file src/cart.py"),
+        ("OSError: the lease has ended", 'has the error "the lease has ended"'),
+        ("how do customers pay", "has the words customers"),
+        ("hi", ""),
+    ],
+)
+def test_rules_say_what_in_the_message_calls_for_their_searches(message: str, why: str) -> None:
+    assert reasons(planned(message)).startswith(why)
 
 
 def test_telling_words_are_the_long_ones_in_their_order() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,11 @@ from ragforge.memory.sessions import SessionLine
 from ragforge.tools.permit import Wish
 from ragforge.tui.commands import COMMANDS, command_of
 from ragforge.tui.completion import InputCompleter, closest, is_completed
+from ragforge.tui.greeting import offer_lines
 from ragforge.tui.history import open_history
 from ragforge.tui.permission import verdict_of
 from ragforge.tui.picker import line_of, matching
+from ragforge.tui.sessions import age_of
 
 FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
 WISH = Wish("run_command", "make test", "$ make test", ("make test", "make *"))
@@ -121,6 +123,50 @@ def test_sessions_are_found_by_all_words_of_title_message_and_date() -> None:
     assert matching(lines, "loop lease") == []
     assert matching(lines, " ") == lines
     assert line_of(line).endswith("0 turns  Fix the loop  It was the cookie")
+
+
+def test_a_session_with_a_summary_is_shown_and_found_by_it() -> None:
+    about = Conversation("/p", "/p", title="Fix the loop", summary="Cookies went\nround")
+    line = SessionLine(about, "Thanks.")
+    assert line_of(line).endswith("Fix the loop  Cookies went round")
+    assert matching([line], "cookies thanks") == [line]
+
+
+def test_sessions_are_offered_with_their_age_length_and_subject() -> None:
+    noon = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+
+    def session(ago: timedelta, turns: int, title: str | None, summary: str = "") -> Conversation:
+        facts = {"title": title, "summary": summary, "turn_count": turns}
+        return Conversation("/p", "/p", updated_at=noon - ago, **facts)
+
+    offered = [
+        session(timedelta(minutes=5), 1, "Login", "Tokens expire after an hour."),
+        session(timedelta(days=2), 12, None),
+        session(timedelta(days=90), 3, "Old", "x" * 90),
+    ]
+    assert offer_lines(offered, noon, 60) == [
+        "  1  5 min ago   1 turn    Login: Tokens expire after an h…",
+        "  2  2 days ago  12 turns  (no title)",
+        "  3  2025-11-02  3 turns   Old: xxxxxxxxxxxxxxxxxxxxxxxxxx…",
+    ]
+    assert offer_lines([], noon, 60) == []
+
+
+@pytest.mark.parametrize(
+    ("ago", "told"),
+    [
+        (timedelta(seconds=-9), "just now"),
+        (timedelta(seconds=59), "just now"),
+        (timedelta(minutes=59), "59 min ago"),
+        (timedelta(hours=23, minutes=59), "23 h ago"),
+        (timedelta(hours=25), "1 day ago"),
+        (timedelta(days=30), "30 days ago"),
+        (timedelta(days=31), "2025-12-31"),
+    ],
+)
+def test_an_age_is_a_word_or_two(ago: timedelta, told: str) -> None:
+    noon = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+    assert age_of(noon - ago, noon) == told
 
 
 def test_the_history_keeps_no_secrets_and_is_for_its_owner(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from ragforge.domain.code import CodeReference, File, FileMention, Project, Scope, ScopeName
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.instants import epoch_ms, format_instant, parse_instant, to_millisecond
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import check_id, check_text, to_json
 from ragforge.domain.work import Job, NewJob
@@ -213,6 +214,33 @@ def summary_of(row: Stored) -> Summary:
         char_range_end=row["char_range_end"],
         parent_summaries=tuple(row["parent_summaries"]),
         made_by=row["made_by"],
+        created_at=parse_instant(row["created_at"]),
+    )
+
+
+def note_row(note: Note) -> Row:
+    row: Row = {
+        "uuid": note.uuid,
+        "project_path": note.project_path,
+        "conversation_id": note.conversation_id,
+        "text": note.text,
+        "tags": list(note.tags),
+        "supersedes": note.supersedes,
+        "created_at": instant("note.created_at", note.created_at),
+        "created_ms": epoch_ms(note.created_at),
+    }
+    check_id("note.project_path", note.project_path)
+    return checked("note", row)
+
+
+def note_of(row: Stored) -> Note:
+    return Note(
+        uuid=row["uuid"],
+        project_path=row["project_path"],
+        conversation_id=row["conversation_id"],
+        text=row["text"],
+        tags=tuple(row["tags"]),
+        supersedes=row["supersedes"],
         created_at=parse_instant(row["created_at"]),
     )
 

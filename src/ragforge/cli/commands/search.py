@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.brain.find import CodeHit
     from ragforge.config import Settings
-    from ragforge.domain.hits import MemoryHit
+    from ragforge.domain.hits import HistoryHit
     from ragforge.memory.code.age import Aged
 
 EXAMPLES = """\b
@@ -93,6 +93,7 @@ def search(
             "semantic": not words,
             "max_results": limit,
             "include_turns": 0 in levels,
+            "include_notes": not level,
             "levels": tuple(sorted(levels - {0})),
             "since": dates.since(since),
             "until": dates.until(until),
@@ -117,7 +118,7 @@ def search(
 
 async def _memory(
     settings: Settings, query: str, wanted: dict[str, Any]
-) -> tuple[list[MemoryHit], list[list[Aged]]]:
+) -> tuple[list[HistoryHit], list[list[Aged]]]:
     from ragforge.app import open_app
 
     app: App

@@ -44,6 +44,7 @@ def _ids(document: ExportedConversation) -> Iterator[Problem]:
         files, scopes = enumerate(summary.files), enumerate(summary.scopes)
         yield from _twice((f"{place}.files[{n}].file_id", f.file_id) for n, f in files)
         yield from _twice((f"{place}.scopes[{n}].scope_id", s.scope_id) for n, s in scopes)
+    yield from _twice((f"notes[{n}].uuid", note.uuid) for n, note in enumerate(document.notes))
 
 
 def _twice(found: Iterable[tuple[str, str]]) -> Iterator[Problem]:
@@ -159,6 +160,7 @@ def _owners(document: ExportedConversation) -> Iterator[Problem]:
         "conversation": {document.conversation.uuid},
         "turn": {message.uuid for message in document.messages if message.role == "user"},
         "summary": {summary.uuid for summary in document.summaries},
+        "note": {note.uuid for note in document.notes},
     }
     seen: set[tuple[str, str]] = set()
     for number, embedding in enumerate(document.embeddings):

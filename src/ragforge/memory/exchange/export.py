@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import format_instant
+from ragforge.domain.notes import Note
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
 from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary
@@ -59,6 +60,8 @@ def document_of(whole: WholeConversation, with_embeddings: bool = True) -> dict[
             _branch(point) for point in sorted(whole.branches, key=lambda b: b.conversation_id)
         ],
     }
+    if whole.notes:
+        document["notes"] = [_note(note) for note in whole.notes]
     if with_embeddings:
         document["embeddings"] = list(_embeddings(whole))
     return document
@@ -175,6 +178,16 @@ def _branch(point: BranchPoint) -> Json:
     return {"conversation_id": point.conversation_id, "message_id": point.message_id}
 
 
+def _note(note: Note) -> Json:
+    return {
+        "uuid": note.uuid,
+        "text": note.text,
+        "tags": list(note.tags),
+        "supersedes": note.supersedes,
+        "created_at": format_instant(note.created_at),
+    }
+
+
 def _embeddings(whole: WholeConversation) -> Iterator[Json]:
     if whole.vector is not None:
         yield _embedding("conversation", whole.conversation.uuid, whole.vector)
@@ -184,6 +197,9 @@ def _embeddings(whole: WholeConversation) -> Iterator[Json]:
     for known in sorted(whole.summaries, key=_summary_order):
         if (vector := whole.summary_vectors.get(known.summary.uuid)) is not None:
             yield _embedding("summary", known.summary.uuid, vector)
+    for note in whole.notes:
+        if (vector := whole.note_vectors.get(note.uuid)) is not None:
+            yield _embedding("note", note.uuid, vector)
 
 
 def _embedding(owner: str, owner_id: str, vector: Vector) -> Json:

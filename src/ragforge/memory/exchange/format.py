@@ -182,11 +182,23 @@ class BranchPart(_Part):
     )
 
 
+class NotePart(_Part):
+    """What somebody wanted remembered in the conversation. It belongs to its project."""
+
+    uuid: Id = Field(description="its id")
+    text: Text = Field(description="what is to be remembered")
+    tags: list[Text] = Field(description="what it is marked with")
+    supersedes: Id | None = Field(
+        description="the note in whose place it stands; that one may be in no document"
+    )
+    created_at: Instant = Field(description="when it was made")
+
+
 class EmbeddingPart(_Part):
     """A vector. Without any, they are made again after the import."""
 
-    owner: Literal["conversation", "turn", "summary"] = Field(description="whose it is")
-    owner_id: Id = Field(description="the id of the conversation, user message or summary")
+    owner: Literal["conversation", "turn", "summary", "note"] = Field(description="whose it is")
+    owner_id: Id = Field(description="the id of the conversation, user message, summary or note")
     model: Annotated[str, Field(min_length=1), _UNICODE] = Field(
         description="the model that made it"
     )
@@ -203,6 +215,9 @@ class ExportedConversation(_Part):
     summaries: list[SummaryPart] = Field(description="summaries, level 1 first")
     branch_of: BranchPart | None = Field(description="where it was branched from; null: nowhere")
     branches: list[BranchPart] = Field(description="the conversations branched from it")
+    notes: list[NotePart] = Field(
+        default=[], description="what was to be remembered; missing where there is nothing"
+    )
     embeddings: list[EmbeddingPart] = Field(
         default=[], description="vectors; may be missing altogether"
     )
@@ -218,6 +233,7 @@ PARTS: tuple[type[BaseModel], ...] = (
     ReferencePart,
     FileMentionPart,
     BranchPart,
+    NotePart,
     EmbeddingPart,
 )
 """Every part of a document, from the outside in."""

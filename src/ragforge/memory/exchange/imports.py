@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
@@ -28,9 +29,11 @@ from ragforge.errors import ImportRefused, InvalidVector
 from ragforge.memory.exchange.checks import problems
 from ragforge.memory.exchange.export import FORMAT, VERSION
 from ragforge.memory.exchange.format import (
+    ConversationPart,
     EmbeddingPart,
     ExportedConversation,
     MessagePart,
+    NotePart,
     ReferencePart,
     SummaryPart,
     ToolCallPart,
@@ -77,7 +80,8 @@ async def import_conversation(
     if place is not None:
         cwd, project = map(str, place)
         moved = replace(whole.conversation, cwd=cwd, project_path=project)
-        whole = replace(whole, conversation=moved)
+        notes = tuple(replace(note, project_path=project) for note in whole.notes)
+        whole = replace(whole, conversation=moved, notes=notes)
     await archive.add_conversation(whole)
     return Imported(counted(whole.conversation, whole.messages), redacted)
 
@@ -127,7 +131,8 @@ def checked(document: Json) -> ExportedConversation:
 def whole_of(document: ExportedConversation) -> WholeConversation:
     """Return the conversation of a checked document. Raises ImportRefused for a bad vector."""
     about = document.conversation
-    vectors: dict[str, dict[str, Vector]] = {"conversation": {}, "turn": {}, "summary": {}}
+    owners = ("conversation", "turn", "summary", "note")
+    vectors: dict[str, dict[str, Vector]] = {owner: {} for owner in owners}
     for number, embedding in enumerate(document.embeddings):
         vectors[embedding.owner][embedding.owner_id] = _vector(number, embedding)
     in_order = sorted(document.summaries, key=lambda summary: summary.level)
@@ -155,6 +160,8 @@ def whole_of(document: ExportedConversation) -> WholeConversation:
         vector=vectors["conversation"].get(about.uuid),
         turn_vectors=vectors["turn"],
         summary_vectors=vectors["summary"],
+        notes=tuple(_note(about, part) for part in document.notes),
+        note_vectors=vectors["note"],
     )
 
 
@@ -221,6 +228,18 @@ def _summary(conversation_id: str, part: SummaryPart) -> WholeSummary:
     )
     files = tuple(FileMention(file.file_id, file.path, file.hash) for file in part.files)
     return WholeSummary(summary, tuple(part.covers), files, _references(part.scopes))
+
+
+def _note(about: ConversationPart, part: NotePart) -> Note:
+    return Note(
+        text=part.text,
+        project_path=about.project_path,
+        tags=tuple(part.tags),
+        conversation_id=about.uuid,
+        supersedes=part.supersedes,
+        uuid=part.uuid,
+        created_at=part.created_at,
+    )
 
 
 def _vector(number: int, part: EmbeddingPart) -> Vector:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ragforge.domain.conversations import Conversation, Message, ToolCall
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.whole import WholeConversation
@@ -26,6 +27,7 @@ def without_secrets(whole: WholeConversation) -> tuple[WholeConversation, int]:
     summaries = tuple(
         replace(known, summary=cleaner.summary(known.summary)) for known in whole.summaries
     )
+    notes = tuple(cleaner.note(note) for note in whole.notes)
     if not cleaner.changes:
         return whole, 0
     changed_turns = {
@@ -45,6 +47,12 @@ def without_secrets(whole: WholeConversation) -> tuple[WholeConversation, int]:
         vector=whole.vector if conversation is whole.conversation else None,
         turn_vectors={id_: v for id_, v in whole.turn_vectors.items() if id_ in turns},
         summary_vectors={id_: v for id_, v in whole.summary_vectors.items() if id_ in same},
+        notes=notes,
+        note_vectors={
+            new.uuid: whole.note_vectors[new.uuid]
+            for old, new in zip(whole.notes, notes, strict=True)
+            if new is old and new.uuid in whole.note_vectors
+        },
     )
     return cleaned, cleaner.changes
 
@@ -71,6 +79,9 @@ class _Cleaner:
         texts = ("conversation_summary", "actions_summary")
         lists = ("files_mentioned", "key_findings", "tools_used", "topics")
         return self._replaced(summary, texts, lists)
+
+    def note(self, note: Note) -> Note:
+        return self._replaced(note, ("text",), ("tags",))
 
     def _call(self, call: ToolCall) -> ToolCall:
         arguments = self._clean(redact_json, call.arguments)

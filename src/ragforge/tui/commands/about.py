@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
 KEYS = (
+    ("1, 2, 3", "at the start: go on with one of the latest sessions"),
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "another line"),
     ("@", "name a file of the project"),

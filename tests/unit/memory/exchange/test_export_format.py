@@ -69,11 +69,11 @@ def test_no_part_is_forgotten() -> None:
     assert {part.__name__ for part in PARTS} == defined
 
 
-def test_everything_is_required_but_vectors() -> None:
+def test_everything_is_required_but_vectors_and_notes() -> None:
     for part in PARTS:
         schema = part.model_json_schema()
         left = schema["properties"].keys() - set(schema["required"])
-        assert left == ({"embeddings"} if part is ExportedConversation else set())
+        assert left == ({"embeddings", "notes"} if part is ExportedConversation else set())
         assert schema["additionalProperties"] is False
 
 

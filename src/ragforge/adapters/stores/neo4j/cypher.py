@@ -17,6 +17,7 @@ TOOL_RESULT = "uuid tool_call_id success result error timestamp result_size_byte
 SUMMARY = """uuid conversation_id level conversation_summary actions_summary files_mentioned
     key_findings tools_used topics start_turn_index end_turn_index char_range_start
     char_range_end summary_char_count parent_summaries made_by created_at created_ms"""
+NOTE = "uuid project_path conversation_id text tags supersedes created_at created_ms"
 PROJECT = "uuid path name state"
 FILE = "uuid project_id path name hash kind language size mtime state imports"
 SCOPE = """uuid file_id name qualified_name type file language startLine endLine signature

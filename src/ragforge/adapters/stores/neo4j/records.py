@@ -11,6 +11,7 @@ from ragforge.adapters.stores.neo4j.cypher import fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import (
     CONVERSATIONS,
+    NOTES,
     SCOPES,
     SECTIONS,
     SUMMARIES,
@@ -71,6 +72,7 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
     "tool_result": (_nodes("ToolResult", cypher.TOOL_RESULT),),
     # Level 1 first: level 2 refers to it.
     "summary": (_summaries(1), _summaries(2)),
+    "note": (_nodes("Note", cypher.NOTE),),
     "project": (_nodes("Project", cypher.PROJECT),),
     "file": tuple(_nodes(label, cypher.FILE) for label in ("File", "WebPage")),
     "scope": tuple(_nodes(label, cypher.SCOPE) for label in ("Scope", "MarkdownSection")),
@@ -88,6 +90,7 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         _vectors("turn", TURNS),
         _vectors("conversation", CONVERSATIONS),
         _vectors("summary", SUMMARIES),
+        _vectors("note", NOTES),
         _vectors("scope", SCOPES),
         _vectors("scope", SECTIONS),
     ),

@@ -14,6 +14,7 @@ from ragforge.adapters.stores.neo4j import (
     file_nodes,
     jobs,
     messages,
+    note_nodes,
     summary_nodes,
     vectors,
 )
@@ -28,6 +29,7 @@ from ragforge.errors import (
     ConversationNotFound,
     FileNotKnown,
     MessageNotFound,
+    NoteNotFound,
     NotFound,
     ProjectNotFound,
     StoreError,
@@ -120,6 +122,10 @@ async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokenise
             await summary_nodes.be_covered(tx, fact)
 
 
+async def _write_notes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+    await note_nodes.put(tx, _only(cypher.NOTE, rows), tokeniser)
+
+
 async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     await tx.each("MERGE (n:Project {uuid: row.uuid}) SET n += row", _only(cypher.PROJECT, rows))
 
@@ -180,6 +186,7 @@ _SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
     "turn": (vectors.TURNS, MessageNotFound),
     "conversation": (vectors.CONVERSATIONS, ConversationNotFound),
     "summary": (vectors.SUMMARIES, SummaryNotFound),
+    "note": (vectors.NOTES, NoteNotFound),
 }
 
 
@@ -195,6 +202,7 @@ _WRITERS: dict[RecordKind, _Writer] = {
     "tool_call": _write_calls,
     "tool_result": _write_results,
     "summary": _write_summaries,
+    "note": _write_notes,
     "project": _write_projects,
     "file": _write_files,
     "scope": _write_scopes,

@@ -9,6 +9,7 @@ from ragforge.adapters.stores.neo4j.driver import connect
 from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
 from ragforge.adapters.stores.neo4j.migrate import prepare, problems, server_version
+from ragforge.adapters.stores.neo4j.notes import Neo4jNotes
 from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
@@ -45,6 +46,7 @@ async def open_neo4j(
     return Store(
         conversations=Neo4jConversations(opened, tokeniser),
         summaries=Neo4jSummaries(opened, tokeniser),
+        notes=Neo4jNotes(opened, tokeniser),
         code=Neo4jCode(opened, tokeniser),
         jobs=Neo4jJobs(opened),
         locks=Neo4jLocks(opened),

@@ -40,6 +40,7 @@ class Shelf:
 
 TURNS = Shelf("Message", "ragforge_turn_vectors")
 SUMMARIES = Shelf("Summary", "ragforge_summary_vectors")
+NOTES = Shelf("Note", "ragforge_note_vectors")
 CONVERSATIONS = Shelf("Conversation", "ragforge_conversation_vectors", "summary_embedding")
 SCOPES = Shelf("Scope", "ragforge_scope_vectors")
 SECTIONS = Shelf("MarkdownSection", "ragforge_section_vectors")

@@ -10,6 +10,7 @@ from ragforge.adapters.stores.neo4j import (
     conversation_nodes,
     facts,
     messages,
+    note_nodes,
     summary_nodes,
     vectors,
 )
@@ -21,6 +22,8 @@ from ragforge.adapters.stores.rows import (
     conversation_of,
     file_mention_of,
     file_mention_row,
+    note_of,
+    note_row,
     reference_of,
     reference_row,
     summary_of,
@@ -57,6 +60,8 @@ async def read(tx: Transaction, conversation_id: str) -> WholeConversation:
         vector=whole_vectors.get(conversation_id),
         turn_vectors=await _vectors(tx, vectors.TURNS, inside, conversation_id),
         summary_vectors=await _vectors(tx, vectors.SUMMARIES, inside, conversation_id),
+        notes=tuple(note_of(one) for one in await note_nodes.of_conversation(tx, conversation_id)),
+        note_vectors=await _vectors(tx, vectors.NOTES, inside, conversation_id),
     )
 
 
@@ -78,6 +83,11 @@ async def add(tx: Transaction, whole: WholeConversation, tokeniser: Tokeniser) -
     await _check_free(tx, whole.summaries)
     for summary in whole.summaries:
         await _add_summary(tx, summary, row["project_path"], tokeniser)
+    known = await note_nodes.known(tx, [note.uuid for note in whole.notes])
+    new = [note_row(note) for note in whole.notes if note.uuid not in known]
+    await note_nodes.put(tx, new, tokeniser)
+    new_vectors = {owner: v for owner, v in whole.note_vectors.items() if owner not in known}
+    await vectors.put(tx, vectors.NOTES, new_vectors)
     await vectors.put(tx, vectors.TURNS, whole.turn_vectors)
     await vectors.put(tx, vectors.SUMMARIES, whole.summary_vectors)
     if whole.vector is not None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import SCOPE, SUMMARY, Where, fields
+from ragforge.adapters.stores.neo4j.cypher import NOTE, SCOPE, SUMMARY, Where, fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.messages import index_turns
-from ragforge.adapters.stores.rows import Row, Stored, summary_of
+from ragforge.adapters.stores.rows import Row, Stored, note_of, summary_of
 from ragforge.domain.hits import Match
+from ragforge.domain.notes import note_text
 from ragforge.domain.summaries import summary_text
 from ragforge.ports.words import Tokeniser
 
@@ -26,6 +27,7 @@ _SCOPE_WEIGHTS = {
 _INDEXES: Mapping[str, Mapping[str, float]] = {
     "ragforge_turn_words": _WHOLE,
     "ragforge_summary_words": _WHOLE,
+    "ragforge_note_words": _WHOLE,
     "ragforge_scope_words": _SCOPE_WEIGHTS,
     "ragforge_section_words": _SCOPE_WEIGHTS,
 }
@@ -54,6 +56,11 @@ def summary_words(row: Stored, tokeniser: Tokeniser) -> str:
     return tokeniser.document(summary_text(summary_of(row)))
 
 
+def note_words(row: Stored, tokeniser: Tokeniser) -> str:
+    """Return the words by which a note is found."""
+    return tokeniser.document(note_text(note_of(row)))
+
+
 def scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
     """Return the words by which a scope is found, one property for each weight."""
     texts = {
@@ -72,6 +79,7 @@ async def reindex(database: Database, tokeniser: Tokeniser) -> None:
     await _reindex_nodes(
         database, "Summary", SUMMARY, lambda row: {"words": summary_words(row, tokeniser)}
     )
+    await _reindex_nodes(database, "Note", NOTE, lambda row: {"words": note_words(row, tokeniser)})
     for label in ("Scope", "MarkdownSection"):
         await _reindex_nodes(database, label, SCOPE, lambda row: scope_words(row, tokeniser))
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import apsw
 
-from ragforge.adapters.stores.rows import Row, checked, summary_of
+from ragforge.adapters.stores.rows import Row, checked, note_of, summary_of
 from ragforge.adapters.stores.sqlite import (
     messages,
+    notes,
     relations,
     scope_rows,
     summaries,
@@ -33,12 +34,14 @@ _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS stat
 _MENTION = """owner_id, kind, iif(kind = 'file', target_id, NULL) AS file_id,
   iif(kind = 'scope', target_id, NULL) AS scope_id, iif(kind = 'file', path, NULL) AS path,
   iif(kind = 'scope', path, NULL) AS file, qualified_name, hash"""
-_VECTOR = """v.kind AS owner_kind, coalesce(t.message_id, c.uuid, s.uuid, p.uuid) AS owner_id,
+_VECTOR = """v.kind AS owner_kind,
+  coalesce(t.message_id, c.uuid, s.uuid, n.uuid, p.uuid) AS owner_id,
   m.name AS model, v.data, v.hash AS embedding_hash"""
 _VECTORS = """vector v JOIN model m ON m.id = v.model
   LEFT JOIN turn t ON v.kind = 'turn' AND t.id = v.owner
   LEFT JOIN conversation c ON v.kind = 'conversation' AND c.id = v.owner
   LEFT JOIN summary s ON v.kind = 'summary' AND s.id = v.owner
+  LEFT JOIN note n ON v.kind = 'note' AND n.id = v.owner
   LEFT JOIN scope p ON v.kind = 'scope' AND p.id = v.owner"""
 
 
@@ -58,6 +61,7 @@ _TABLES: dict[RecordKind, _Table] = {
     "tool_result": _Table("*", "tool_result"),
     # Level 1 first: level 2 refers to it.
     "summary": _Table("*", "summary", ("level", "uuid")),
+    "note": _Table("*", "note"),
     "project": _Table("*", "project"),
     "file": _Table("*", "file"),
     "scope": _Table(scope_rows.COLUMNS, scope_rows.TABLES),
@@ -199,6 +203,11 @@ def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
     )
 
 
+def _write_note(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+    upsert(connection, "note", row, ["uuid"])
+    notes.index(connection, notes.rowid_of(connection, row["uuid"]), note_of(row), tokeniser)
+
+
 def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
     upsert(connection, "file", row, ["uuid"])
     add_directories(connection, row["project_id"], [row["path"]])
@@ -245,6 +254,7 @@ _WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = 
     "tool_call": _write_call,
     "tool_result": _write_result,
     "summary": _write_summary,
+    "note": _write_note,
     "project": _plainly("project", "uuid"),
     "file": _write_file,
     "scope": _write_scope,

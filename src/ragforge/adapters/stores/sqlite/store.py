@@ -8,12 +8,13 @@ from pathlib import Path
 import apsw
 
 from ragforge.adapters.stores.rows import summary_of
-from ragforge.adapters.stores.sqlite import messages, scope_rows, words
+from ragforge.adapters.stores.sqlite import messages, notes, scope_rows, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code import SqliteCode
 from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.migrate import prepare
+from ragforge.adapters.stores.sqlite.notes import SqliteNotes
 from ragforge.adapters.stores.sqlite.sql import column, select
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
@@ -52,6 +53,7 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser) -> Store:
     return Store(
         conversations=SqliteConversations(database, tokeniser, vectors),
         summaries=SqliteSummaries(database, tokeniser, vectors),
+        notes=SqliteNotes(database, tokeniser, vectors),
         code=SqliteCode(database, tokeniser, vectors),
         jobs=SqliteJobs(database),
         locks=SqliteLocks(database),
@@ -69,5 +71,6 @@ def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     for row in list(select(connection, "SELECT * FROM summary")):
         document = tokeniser.document(summary_text(summary_of(row)))
         words.index(connection, "summary_words", row["id"], document)
+    notes.index_anew(connection, tokeniser)
     scope_rows.index_anew(connection, tokeniser)
     words.note(connection, tokeniser)

@@ -21,7 +21,7 @@ KEPT_FILTERS = 16
 
 CHECKED_TOGETHER = 64
 
-Kind: TypeAlias = Literal["turn", "conversation", "summary", "scope"]
+Kind: TypeAlias = Literal["turn", "conversation", "summary", "note", "scope"]
 
 
 MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = s.id)"

@@ -15,7 +15,7 @@ from ragforge.adapters.stores.rows import (
     summary_of,
     summary_row,
 )
-from ragforge.adapters.stores.sqlite import messages, summaries, vectors, words
+from ragforge.adapters.stores.sqlite import messages, notes, summaries, vectors, words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
 from ragforge.domain.code import CodeReference
 from ragforge.domain.summaries import summary_text
@@ -49,6 +49,8 @@ def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation
         ),
         turn_vectors=_vectors(connection, "turn", "message_id", "conversation_id", conversation_id),
         summary_vectors=_vectors(connection, "summary", "uuid", "conversation_id", conversation_id),
+        notes=tuple(notes.of_conversation(connection, conversation_id)),
+        note_vectors=_vectors(connection, "note", "uuid", "conversation_id", conversation_id),
     )
 
 
@@ -66,6 +68,10 @@ def add(connection: apsw.Connection, whole: WholeConversation, tokeniser: Tokeni
             insert(connection, "reference", reference_row(message_id, reference))
     for summary in whole.summaries:
         _add_summary(connection, summary, whole.summary_vectors, tokeniser)
+    for note in notes.unknown(connection, whole.notes):
+        noted = notes.put(connection, note, tokeniser)
+        if (vector := whole.note_vectors.get(note.uuid)) is not None:
+            vectors.put(connection, "note", [(noted, vector)])
     if whole.vector is not None:
         vectors.put(connection, "conversation", [(rowid, whole.vector)])
     _add_turn_vectors(connection, whole)

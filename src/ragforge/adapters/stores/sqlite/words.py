@@ -107,11 +107,13 @@ def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
 _COLUMNS = {
     "turn_words": ("words", "often", "keys"),
     "summary_words": ("words",),
+    "note_words": ("words",),
     "scope_words": ("name", "path", "signature", "docstring", "source", "keys"),
     "section_words": ("name", "path", "signature", "docstring", "source", "keys"),
 }
 _WEIGHTS = {
     "summary_words": "1.0",
+    "note_words": "1.0",
     "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
     "section_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from ragforge.cli.commands.memory import embed, jobs, rebuild, summaries, work
+from ragforge.cli.commands.memory import embed, jobs, notes, rebuild, summaries, work
 
 EXAMPLES = """\b
 Examples:
+  ragforge memory remember "We deploy on Fridays"
+  ragforge memory notes
   ragforge memory summaries --level 2
   ragforge memory trim --before 90d
   ragforge memory jobs --retry
@@ -21,6 +23,9 @@ def register(app: typer.Typer) -> None:
         help="Look after what is remembered.", epilog=EXAMPLES, no_args_is_help=True
     )
     group.callback()(_group)
+    group.command("remember", epilog=notes.REMEMBER_EXAMPLES)(notes.remember)
+    group.command("notes", epilog=notes.EXAMPLES)(notes.notes)
+    group.command("forget-note", epilog=notes.FORGET_EXAMPLES)(notes.forget_note)
     group.command("summaries", epilog=summaries.EXAMPLES)(summaries.summaries)
     group.command("trim", epilog=summaries.TRIM_EXAMPLES)(summaries.trim)
     group.command("jobs", epilog=jobs.EXAMPLES)(jobs.jobs)

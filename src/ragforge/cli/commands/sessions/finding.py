@@ -103,6 +103,8 @@ def _show_similar(found: list[Similar], everywhere: bool) -> None:
             head.append(f"  {printable(about.cwd)}", style="dim")
         head.append(f"  {one_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
+        if about.summary:
+            out.print(f"  {one_line(about.summary, WIDEST)}")
         if one.turn is not None:
             out.print(f"  turn {one.turn.user.turn_index}: ", style="dim", end="")
             out.print(one_line(one.turn.user.content, WIDEST))

@@ -1,0 +1,58 @@
+"""Note nodes: storing them, and linking each to the one it supersedes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.adapters.stores.neo4j.cypher import NOTE, fields
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.words import note_words
+from ragforge.adapters.stores.rows import Row
+from ragforge.errors import NoteNotFound
+from ragforge.ports.words import Tokeniser
+
+ROW = fields("n", NOTE)
+
+
+async def read(tx: Transaction, note_id: str) -> Row:
+    """Return a note's row. Raises NoteNotFound."""
+    row: Row | None = await tx.value(
+        f"MATCH (n:Note {{uuid: $id}}) RETURN {ROW} AS row", id=note_id
+    )
+    if row is None:
+        raise NoteNotFound(note_id)
+    return row
+
+
+async def known(tx: Transaction, note_ids: Sequence[str]) -> set[str]:
+    """Return those of some ids that are taken."""
+    query = "MATCH (n:Note) WHERE n.uuid IN $ids RETURN n.uuid"
+    return set(await tx.column(query, ids=list(note_ids)))
+
+
+async def put(tx: Transaction, rows: Sequence[Row], tokeniser: Tokeniser) -> None:
+    """Store notes, or change those with their ids, and link them in both directions.
+
+    Which of two notes is written first makes no difference.
+    """
+    new: list[Row] = [{**row, "words": note_words(row, tokeniser)} for row in rows]
+    await tx.each("MERGE (n:Note {uuid: row.uuid}) SET n += row", new)
+    await tx.each(
+        """MATCH (n:Note {uuid: row.uuid}) MATCH (older:Note {uuid: row.supersedes})
+           MERGE (n)-[:SUPERSEDES]->(older)""",
+        rows,
+    )
+    await tx.each(
+        """MATCH (n:Note {uuid: row.uuid}) MATCH (newer:Note {supersedes: row.uuid})
+           MERGE (newer)-[:SUPERSEDES]->(n)""",
+        rows,
+    )
+
+
+async def of_conversation(tx: Transaction, conversation_id: str) -> list[Row]:
+    """Return the notes that were made in a conversation, oldest first."""
+    return await tx.column(
+        f"""MATCH (n:Note {{conversation_id: $id}})
+            RETURN {ROW} AS row ORDER BY n.created_ms, n.uuid""",
+        id=conversation_id,
+    )

@@ -1,0 +1,109 @@
+"""Notes in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragforge.adapters.stores.neo4j import note_nodes as nodes
+from ragforge.adapters.stores.neo4j import vectors as vector_nodes
+from ragforge.adapters.stores.neo4j import words
+from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.rows import note_of, note_row
+from ragforge.domain.hits import Match
+from ragforge.domain.notes import Note, NoteFilter
+from ragforge.domain.vectors import Vector
+from ragforge.errors import DuplicateId, NoteNotFound
+from ragforge.ports.words import Tokeniser
+
+
+class Neo4jNotes:
+    """Keeps the promises of `NoteStore`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def add(self, note: Note) -> None:
+        row = note_row(note)
+
+        async def work(tx: Transaction) -> None:
+            if note.supersedes is not None:
+                await nodes.read(tx, note.supersedes)
+            for taken in await nodes.known(tx, [note.uuid]):
+                raise DuplicateId("note", taken)
+            await nodes.put(tx, [row], self._tokeniser)
+
+        await self._database.write(work)
+
+    async def get(self, note_id: str) -> Note:
+        return note_of(await self._database.read(lambda tx: nodes.read(tx, note_id)))
+
+    async def with_ids(self, note_ids: Sequence[str]) -> dict[str, Note]:
+        query = f"MATCH (n:Note) WHERE n.uuid IN $ids RETURN {nodes.ROW} AS row"
+        rows = await self._database.column(query, ids=list(note_ids))
+        return {row["uuid"]: note_of(row) for row in rows}
+
+    async def starting_with(self, prefix: str, limit: int = 10) -> list[Note]:
+        query = f"""MATCH (n:Note) WHERE n.uuid STARTS WITH $prefix
+                    RETURN {nodes.ROW} AS row ORDER BY n.uuid LIMIT $limit"""
+        rows = await self._database.column(query, prefix=prefix, limit=limit)
+        return [note_of(row) for row in rows]
+
+    async def find(self, where: NoteFilter, limit: int = 50, offset: int = 0) -> list[Note]:
+        conditions = _notes(where)
+        query = f"""MATCH (n:Note) WHERE {conditions} RETURN {nodes.ROW} AS row
+                    ORDER BY n.created_ms DESC, n.uuid SKIP $offset LIMIT $limit"""
+        rows = await self._database.column(
+            query, limit=limit, offset=offset, **conditions.parameters
+        )
+        return [note_of(row) for row in rows]
+
+    async def delete(self, note_id: str) -> None:
+        async def work(tx: Transaction) -> None:
+            await nodes.read(tx, note_id)
+            await tx.rows("MATCH (n:Note {uuid: $id}) DETACH DELETE n", id=note_id)
+
+        await self._database.write(work)
+
+    async def embed(self, vectors: Mapping[str, Vector]) -> None:
+        async def work(tx: Transaction) -> None:
+            for unknown in await vector_nodes.put(tx, vector_nodes.NOTES, vectors):
+                raise NoteNotFound(unknown)
+
+        await self._database.write(work)
+
+    async def to_embed(self, model: str, limit: int) -> list[str]:
+        return await self._database.column(
+            """MATCH (n:Note) WHERE n.created_ms IS NOT NULL
+                 AND (n.embedding_model IS NULL OR n.embedding_model <> $model)
+               RETURN n.uuid ORDER BY n.created_ms, n.uuid LIMIT $limit""",
+            model=model,
+            limit=limit,
+        )
+
+    async def by_words(self, query: str, where: NoteFilter, limit: int) -> list[Match]:
+        wanted = self._tokeniser.query(query)
+        return await words.search(
+            self._database, "ragforge_note_words", wanted, _notes(where), limit
+        )
+
+    async def by_vector(
+        self, vector: Vector, where: NoteFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        return await self._database.read(
+            lambda tx: vector_nodes.nearest(
+                tx, vector_nodes.NOTES, vector, _notes(where), limit, min_score
+            )
+        )
+
+
+def _notes(where: NoteFilter) -> Where:
+    conditions = Where().add("n.project_path = $project_path", project_path=where.project_path)
+    conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
+    conditions.add("n.text = $text", text=where.text)
+    if not where.with_superseded:
+        conditions.add("NOT EXISTS { (:Note)-[:SUPERSEDES]->(n) }")
+    if where.tags:
+        conditions.add("any(tag IN n.tags WHERE tag IN $tags)", tags=list(where.tags))
+    return conditions.between("created_ms", where.since, where.until)

@@ -1,0 +1,171 @@
+"""Notes in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from ragforge.adapters.stores.rows import Row, note_of, note_row
+from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite import words
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, insert, one, select, value
+from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.domain.hits import Match
+from ragforge.domain.instants import epoch_ms
+from ragforge.domain.notes import Note, NoteFilter, note_text
+from ragforge.domain.text import check_text
+from ragforge.domain.vectors import Vector
+from ragforge.errors import NoteNotFound
+from ragforge.ports.words import Tokeniser
+
+_CURRENT = "NOT EXISTS (SELECT 1 FROM note newer WHERE newer.supersedes = o.uuid)"
+
+
+class SqliteNotes:
+    """Keeps the promises of `NoteStore`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+        self._vectors = vectors
+
+    async def add(self, note: Note) -> None:
+        def work(connection: apsw.Connection) -> None:
+            if note.supersedes is not None:
+                _row(connection, note.supersedes)
+            put(connection, note, self._tokeniser)
+
+        await self._database.write(work)
+
+    async def get(self, note_id: str) -> Note:
+        return note_of(await self._database.read(lambda c: _row(c, note_id)))
+
+    async def with_ids(self, note_ids: Sequence[str]) -> dict[str, Note]:
+        statement = "SELECT * FROM note WHERE uuid IN (SELECT value FROM json_each(?))"
+        ids = as_json(note_ids)
+        return await self._database.read(
+            lambda c: {row["uuid"]: note_of(row) for row in select(c, statement, (ids,))}
+        )
+
+    async def starting_with(self, prefix: str, limit: int = 10) -> list[Note]:
+        check_text("note_id", prefix)
+        statement = "SELECT * FROM note WHERE substr(uuid, 1, ?) = ? ORDER BY uuid LIMIT ?"
+        bindings = (len(prefix), prefix, limit)
+        return await self._database.read(
+            lambda c: [note_of(row) for row in select(c, statement, bindings)]
+        )
+
+    async def find(self, where: NoteFilter, limit: int = 50, offset: int = 0) -> list[Note]:
+        conditions = _notes(where)
+        statement = f"""SELECT * FROM note o WHERE {conditions}
+                        ORDER BY created_ms DESC, uuid LIMIT ? OFFSET ?"""
+        bindings = (*conditions.bindings, limit, offset)
+        return await self._database.read(
+            lambda c: [note_of(row) for row in select(c, statement, bindings)]
+        )
+
+    async def delete(self, note_id: str) -> None:
+        def work(connection: apsw.Connection) -> None:
+            _row(connection, note_id)
+            connection.execute("DELETE FROM note WHERE uuid = ?", (note_id,))
+
+        await self._database.write(work)
+
+    async def embed(self, vectors: Mapping[str, Vector]) -> None:
+        def work(connection: apsw.Connection) -> None:
+            owners = [(_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()]
+            vector_rows.put(connection, "note", owners)
+
+        await self._database.write(work)
+
+    async def to_embed(self, model: str, limit: int) -> list[str]:
+        statement = """
+            SELECT o.uuid FROM note o WHERE NOT EXISTS (
+              SELECT 1 FROM vector v JOIN model m ON m.id = v.model
+              WHERE v.kind = 'note' AND v.owner = o.id AND m.name = ?)
+            ORDER BY o.created_ms, o.id LIMIT ?"""
+        return await self._database.read(lambda c: column(c, statement, (model, limit)))
+
+    async def by_words(self, query: str, where: NoteFilter, limit: int) -> list[Match]:
+        wanted = self._tokeniser.query(query)
+        conditions = _notes(where)
+
+        def work(connection: apsw.Connection) -> list[Match]:
+            found = words.search(
+                connection, "note_words", "note", "o.uuid", wanted, conditions, limit
+            )
+            return [Match(*row) for row in found]
+
+        return await self._database.read(work)
+
+    async def by_vector(
+        self, vector: Vector, where: NoteFilter, limit: int, min_score: float = 0.0
+    ) -> list[Match]:
+        conditions = _notes(where)
+        found = await self._database.read(
+            lambda c: self._vectors.nearest(
+                c, "note", "o.uuid", vector, conditions, limit, min_score
+            )
+        )
+        return [Match(*row) for row in found]
+
+
+def put(connection: apsw.Connection, note: Note, tokeniser: Tokeniser) -> int:
+    """Store a new note and return its rowid. Raises DuplicateId."""
+    rowid = insert(connection, "note", note_row(note))
+    index(connection, rowid, note, tokeniser)
+    return rowid
+
+
+def index(connection: apsw.Connection, rowid: int, note: Note, tokeniser: Tokeniser) -> None:
+    """Set the words by which a note is found."""
+    words.index(connection, "note_words", rowid, tokeniser.document(note_text(note)))
+
+
+def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
+    """Index all notes: their words were made by another tokeniser."""
+    for row in list(select(connection, "SELECT * FROM note")):
+        index(connection, row["id"], note_of(row), tokeniser)
+
+
+def of_conversation(connection: apsw.Connection, conversation_id: str) -> list[Note]:
+    """Return the notes that were made in a conversation, oldest first."""
+    statement = "SELECT * FROM note WHERE conversation_id = ? ORDER BY created_ms, uuid"
+    return [note_of(row) for row in select(connection, statement, (conversation_id,))]
+
+
+def unknown(connection: apsw.Connection, notes: Sequence[Note]) -> list[Note]:
+    """Return those of some notes that are not in the store."""
+    statement = "SELECT uuid FROM note WHERE uuid IN (SELECT value FROM json_each(?))"
+    known = set(column(connection, statement, (as_json(note.uuid for note in notes),)))
+    return [note for note in notes if note.uuid not in known]
+
+
+def rowid_of(connection: apsw.Connection, note_id: str) -> int:
+    return int(value(connection, "SELECT id FROM note WHERE uuid = ?", (note_id,)))
+
+
+def _row(connection: apsw.Connection, note_id: str) -> Row:
+    check_text("note_id", note_id)
+    row = one(connection, "SELECT * FROM note WHERE uuid = ?", (note_id,))
+    if row is None:
+        raise NoteNotFound(note_id)
+    return row
+
+
+def _notes(where: NoteFilter) -> Where:
+    conditions = Where().add("o.project_path = ?", where.project_path)
+    conditions.add("o.conversation_id = ?", where.conversation_id)
+    conditions.add("o.text = ?", where.text)
+    if not where.with_superseded:
+        conditions.add(_CURRENT)
+    if where.tags:
+        any_of = "SELECT 1 FROM json_each(o.tags) t JOIN json_each(?) w ON w.value = t.value"
+        conditions.add(f"EXISTS ({any_of})", as_json(where.tags))
+    if where.since is not None:
+        conditions.add("o.created_ms >= ?", epoch_ms(where.since))
+    if where.until is not None:
+        conditions.add("o.created_ms <= ?", epoch_ms(where.until))
+    return conditions

@@ -1,0 +1,99 @@
+"""Surroundings: what a project looks like from above, for a model that chooses searches in it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.domain.code import File
+from ragforge.errors import StoreError
+
+MAX_CHARS = 1_500
+PLACE_CHARS = 300
+"""What is left for the root and the working directory."""
+KEPT_SECONDS = 60.0
+"""How long the files are remembered: a project looks the same from one question to the next."""
+DEPTH = 3
+MOST_LANGUAGES = 8
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """Describes the project at a root: from the store's files, or from one directory listing."""
+
+    root: Path
+    files: Callable[[], Awaitable[Sequence[File]]] | None = None  # of the store
+    _tree: str = ""
+    _until: float = 0.0
+
+    async def text(self, cwd: Path | None = None) -> str:
+        """Return the root, the working directory, the languages and the top of the tree."""
+        if time.monotonic() >= self._until:
+            self._tree = await asyncio.to_thread(_described, self.root, await self._read())
+            self._until = time.monotonic() + KEPT_SECONDS
+        head = f"root: {self.root}\nworking directory: {_below(self.root, cwd)}"
+        return f"{head}\n{self._tree}"[:MAX_CHARS]
+
+    async def _read(self) -> Sequence[File]:
+        try:
+            return () if self.files is None else await self.files()
+        except StoreError:
+            return ()  # the directory is there all the same
+
+
+def _described(root: Path, files: Sequence[File]) -> str:
+    """Return the languages and the top of the tree."""
+    counts = Counter(file.language for file in files if file.language and file.kind == "code")
+    languages = [f"{name} ({many})" for name, many in counts.most_common(MOST_LANGUAGES)]
+    told = f"languages: {', '.join(languages)}\n" if languages else ""
+    head = f"{told}top of the tree, with the number of files:\n"
+    paths = [file.path for file in files] or _entries(root)
+    return head + top_of_tree(paths, MAX_CHARS - PLACE_CHARS - len(head))
+
+
+def top_of_tree(paths: Iterable[str], max_chars: int) -> str:
+    """Return folders with how many files they hold, and the files of the root, by path.
+
+    A path that ends with `/` is a folder whose files are not known. Where there is no room for
+    all, outer folders come before inner ones and large before small.
+    """
+    counts: Counter[str] = Counter()
+    for path in paths:
+        *folders, name = path.split("/")
+        above = ["/".join(folders[:depth]) + "/" for depth in range(1, len(folders) + 1)]
+        counts.update(above if name else dict.fromkeys(above, 0))
+        if not folders:
+            counts[name] = 0
+
+    def outer_first(entry: str) -> tuple[int, int, str]:
+        return entry.count("/") if entry.endswith("/") else DEPTH + 1, -counts[entry], entry
+
+    kept: list[str] = []
+    for entry in sorted(counts, key=outer_first):
+        line = f"{entry} {counts[entry]}" if counts[entry] else entry
+        if entry.count("/") <= DEPTH and max_chars > len(line):
+            kept.append(line)
+            max_chars -= len(line) + 1
+    return "\n".join(sorted(kept))
+
+
+def _below(root: Path, cwd: Path | None) -> str:
+    try:
+        return (cwd or root).relative_to(root).as_posix() + "/"
+    except ValueError:
+        return str(cwd)
+
+
+def _entries(root: Path) -> list[str]:
+    """Return what lies directly in a directory, without what is hidden; folders end with `/`."""
+    try:
+        with os.scandir(root) as found:
+            shown = [entry for entry in found if not entry.name.startswith(".")]
+            return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in shown]
+    except OSError:
+        return []

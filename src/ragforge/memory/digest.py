@@ -1,0 +1,29 @@
+"""Digest: a whole conversation as one text of a given size."""
+
+from __future__ import annotations
+
+from ragforge.domain.conversations import Conversation
+from ragforge.llm.task import shortened
+from ragforge.memory.history import History
+from ragforge.memory.levels.material import LEAST_TURN_CHARS, turns_text
+from ragforge.ports.store import Store
+
+
+async def conversation_text(store: Store, conversation: Conversation, max_chars: int) -> str:
+    """Return a conversation's title, tags, summary and newest turns.
+
+    The turns share what the rest leaves; for the oldest of a long conversation, which find no
+    place, the summary stands. Raises ConversationNotFound.
+    """
+    heads = {
+        "Title": conversation.title or "",
+        "Tags": ", ".join(conversation.tags),
+        "Summary": conversation.summary or "",
+    }
+    told = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
+    head = shortened(told, max_chars // 2)
+    room = max_chars - len(head)
+    most = max(1, room // (LEAST_TURN_CHARS + 2))
+    turns = await History(store).get_recent_turns(conversation.uuid, limit=most)
+    text = turns_text(turns, room - 2 * len(turns))
+    return shortened("\n\n".join(part for part in (head, text) if part), max_chars)

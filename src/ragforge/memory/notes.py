@@ -1,0 +1,154 @@
+"""Notes: what is to be remembered of a project, kept, found and superseded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
+from ragforge.domain.notes import Note, NoteFilter, note_text
+from ragforge.domain.text import check_text
+from ragforge.domain.work import NewJob
+from ragforge.errors import AmbiguousId, InputError, ModelError, NoteNotFound
+from ragforge.memory.embed import EMBED_NOTES_JOB
+from ragforge.memory.recall import MEANING_WEIGHT, signals
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
+from ragforge.search.fuse import above, convex
+from ragforge.search.tokenise import WORDS
+
+MAX_CHARS = 4_000
+MAX_TAGS = 20
+CANDIDATES_A_HIT = 5
+CANDIDATES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The notes of a store, found by words and with one model of meaning, or by words alone."""
+
+    store: Store
+    embedder: Embedder | None
+
+    async def remember(
+        self,
+        text: str,
+        project_path: str,
+        *,
+        tags: Sequence[str] = (),
+        supersedes: str | None = None,
+        conversation_id: str | None = None,
+    ) -> Note:
+        """Keep a note, without its secrets; durable when this returns.
+
+        A project that has the very same note already keeps that one. `supersedes` is (the start
+        of) the id of a note in whose place this one is found from now on.
+        Raises InputError if the text is empty or too long, NoteNotFound, AmbiguousId.
+        """
+        from ragforge.memory.secrets.redact import redact  # its patterns take a while to compile
+
+        words = redact(text.strip())
+        check_text("text", words)
+        if not words:
+            raise InputError("The note is empty. Say what to remember.")
+        if len(words) > MAX_CHARS:
+            raise InputError(f"The note has {len(words):,} characters: at most {MAX_CHARS:,}.")
+        older = None if supersedes is None else await self.resolve(supersedes)
+        if older is not None and older.project_path != project_path:
+            raise NoteNotFound(older.uuid)  # another project's is none of this one's business
+        known = await self.store.notes.find(NoteFilter(project_path, text=words), limit=1)
+        if known and older is None:
+            return known[0]
+        note = Note(
+            words,
+            project_path,
+            tuple(dict.fromkeys(filter(None, (redact(tag.strip()) for tag in tags))))[:MAX_TAGS],
+            conversation_id,
+            None if older is None else older.uuid,
+        )
+        await self.store.notes.add(note)
+        if self.embedder is not None:
+            key = f"embed-note:{note.uuid}:{self.embedder.name}"
+            await self.store.jobs.enqueue([NewJob(key, EMBED_NOTES_JOB, [note.uuid])])
+        return note
+
+    async def search(self, query: str, where: NoteFilter, limit: int) -> list[NoteHit]:
+        """Return the notes that bear on the query, best first. Superseded ones are left out,
+        unless the filter wants them.
+        """
+        if limit <= 0:
+            return []
+        wanted, notes = limit * CANDIDATES_A_HIT, self.store.notes
+        told, near = await asyncio.gather(
+            notes.by_words(query, where, wanted), self._nearest(query, where, wanted)
+        )
+        read = await notes.with_ids([*(match.id for match in told), *near])
+        by_words = _shares(query, {m.id: note_text(read[m.id]) for m in told if m.id in read})
+        hits = [
+            NoteHit(
+                read[found],
+                score,
+                NOTE_CONFIDENCE,
+                signals(words=found in by_words, meaning=found in near),
+            )
+            for found, score in convex(by_words, near, MEANING_WEIGHT).items()
+            if found in read
+        ]
+        return hits[:limit]
+
+    async def resolve(self, start: str) -> Note:
+        """Return the note whose id is this, or starts so. Raises NoteNotFound, AmbiguousId."""
+        wanted = start.strip()
+        if not wanted:
+            raise InputError("The id of the note is empty. Give the start of one.")
+        try:
+            return await self.store.notes.get(wanted)
+        except NoteNotFound:
+            found = await self.store.notes.starting_with(wanted, CANDIDATES + 1)
+            if not found:
+                raise
+        if len(found) > 1:
+            shown = [
+                f"{one.uuid} ({' '.join(one.text.split())[:40]})" for one in found[:CANDIDATES]
+            ]
+            raise AmbiguousId("note", wanted, shown + ["…"] * (len(found) > CANDIDATES))
+        return found[0]
+
+    async def forget(self, start: str) -> Note:
+        """Delete the note whose id is this, or starts so, and return what it was.
+
+        One that it superseded is found again. Raises NoteNotFound, AmbiguousId.
+        """
+        note = await self.resolve(start)
+        await self.store.notes.delete(note.uuid)
+        return note
+
+    async def _nearest(self, query: str, where: NoteFilter, limit: int) -> dict[str, float]:
+        if self.embedder is None:
+            return {}
+        try:
+            meaning = await self.embedder.embed_query(query)
+        except ModelError:
+            return {}  # words alone are better than nothing
+        if meaning is None:
+            return {}
+        least = self.embedder.history_threshold
+        return above(await self.store.notes.by_vector(meaning, where, limit, least), least, limit)
+
+
+async def search_notes(
+    store: Store, embedder: Embedder | None, query: str, project: str | None, limit: int = 5
+) -> list[NoteHit]:
+    """Return the notes of a project, or of all, that bear on a query, best first.
+
+    None of them is superseded.
+    """
+    return await Notebook(store, embedder).search(query, NoteFilter(project), limit)
+
+
+def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
+    """Return how many of the query's words each text holds, 0..1."""
+    words = set(WORDS.query(query))
+    held = {found: set(WORDS.document(text).split()) for found, text in texts.items()}
+    return {found: len(words & has) / max(1, len(words)) for found, has in held.items()}

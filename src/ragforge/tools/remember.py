@@ -1,0 +1,54 @@
+"""remember: a note for all later sessions of the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from ragforge.domain.notes import Note
+from ragforge.domain.text import Json
+from ragforge.llm.calls import Tool
+from ragforge.memory.notes import MAX_CHARS, Notebook
+from ragforge.tools.tool import Arguments, as_tool
+
+
+class RememberArguments(Arguments):
+    """What remember is called with."""
+
+    text: str = Field(
+        min_length=1,
+        max_length=MAX_CHARS,
+        description="One fact, in a sentence that can be understood by itself",
+    )
+    tags: list[str] = Field(default=[], max_length=10, description="A few words to find it by")
+    supersedes: str | None = Field(
+        None, description="The id of a note that this one corrects, as search_memory gives it"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A note that is kept."""
+
+    note: Note
+
+    def to_json(self) -> Json:
+        note = self.note
+        return {"id": note.uuid, "text": note.text, "supersedes": note.supersedes}
+
+
+def remember_tool(notebook: Notebook, project_path: str, conversation_id: str) -> Tool:
+    """Return remember for a model; it writes notes of this project alone."""
+
+    async def call(given: RememberArguments) -> Remembered:
+        note = await notebook.remember(
+            given.text,
+            project_path,
+            tags=given.tags,
+            supersedes=given.supersedes,
+            conversation_id=conversation_id,
+        )
+        return Remembered(note)
+
+    return as_tool("remember", RememberArguments, call)

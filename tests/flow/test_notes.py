@@ -1,0 +1,152 @@
+"""Notes: remembered, found beside turns, superseded and forgotten, on every engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ragforge import ConversationAgent, load_settings
+from ragforge.app.upkeep import work_until_done
+from ragforge.domain.hits import NoteHit
+from ragforge.errors import InputError, NoteNotFound
+from ragforge.memory.notes import MAX_CHARS, search_notes
+from tests.fakes.talking import call, talking
+from tests.fakes.wires import Says
+
+KEY = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+@pytest.fixture
+async def agent(environ: dict[str, str], project: Path) -> AsyncIterator[ConversationAgent]:
+    settings = load_settings(project, environ=environ).settings
+    async with await ConversationAgent.open(settings, project) as agent:
+        yield agent
+
+
+async def test_an_insight_is_kept_found_and_superseded(agent: ConversationAgent) -> None:
+    talk = await agent.create_conversation(title="Releases")
+    await talk.store_turn("Which colour has the logo?", "Green.")
+    old = await agent.remember("We deploy on Fridays", tags=["deploy", " deploy "])
+    new = await agent.remember("We deploy on Mondays", supersedes=old.uuid[:13], conversation=talk)
+    await work_until_done(agent.app, 60)
+
+    assert old.tags == ("deploy",)
+    assert (new.supersedes, new.conversation_id) == (old.uuid, talk.id)
+    assert await agent.notes() == [new]
+    assert await agent.notes("on which day do we deploy?") == [new]
+    assert {note.uuid for note in await agent.notes(with_superseded=True)} == {old.uuid, new.uuid}
+    [hit] = await search_notes(
+        agent.app.store, agent.app.recall.embedder, "deploy", str(agent.app.project_path), 5
+    )
+    assert (hit.note, hit.type, hit.confidence) == (new, "note", 1.0)
+    assert hit.found_by == ("words", "meaning"), "its vector was made in the background"
+
+    assert await agent.forget_note(new.uuid[:13]) == new
+    assert await agent.notes() == [old], "what it superseded is found again"
+    with pytest.raises(NoteNotFound):
+        await agent.forget_note(new.uuid)
+
+
+async def test_notes_are_found_in_one_ranking_with_turns_and_summaries(
+    agent: ConversationAgent,
+) -> None:
+    talk = await agent.create_conversation()
+    await talk.store_turn("How long is a lease?", "Sixty seconds.")
+    here = await agent.remember("A lease lasts sixty seconds.", conversation=talk)
+    other = await agent.remember("Lease terms are for lawyers.")
+    search = agent.app.search_conversation_history
+
+    hits = await search("how long does a lease last")
+
+    assert {hit.type for hit in hits} == {"turn", "note"}
+    notes = [hit.note for hit in hits if isinstance(hit, NoteHit)]
+    assert notes[0] == here
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    of_talk = await search("lease", session=talk.id)
+    assert [hit.note for hit in of_talk if isinstance(hit, NoteHit)] == [here]
+    assert other in notes
+    for wanted in ({"include_notes": False}, {"include_turns": False, "levels": (2,)}):
+        assert not any(hit.type == "note" for hit in await search("lease", **wanted))
+    alone = await search("lease", include_turns=False, include_notes=True, levels=())
+    assert {hit.type for hit in alone} == {"note"}
+    assert await agent.app.ages_of(hits) == [[] for _ in hits]
+
+
+async def test_a_note_belongs_to_its_project_alone(
+    agent: ConversationAgent, environ: dict[str, str], tmp_path: Path
+) -> None:
+    ours = await agent.remember("Zebras go into the cart.")
+    (tmp_path / "other" / ".git").mkdir(parents=True)
+    settings = load_settings(tmp_path / "other", environ=environ).settings
+    async with await ConversationAgent.open(settings, tmp_path / "other") as elsewhere:
+        assert await elsewhere.notes() == []
+        assert await elsewhere.notes("zebras") == []
+        assert await elsewhere.notes("zebras", everywhere=True) == [ours]
+        with pytest.raises(NoteNotFound):
+            await elsewhere.remember("Zebras stay outside.", supersedes=ours.uuid)
+
+
+async def test_a_note_is_redacted_kept_once_and_of_a_sensible_size(
+    agent: ConversationAgent,
+) -> None:
+    first = await agent.remember(f"The key is {KEY}.", tags=[KEY, ""])
+    again = await agent.remember(f" The key is {KEY}. ")
+
+    assert KEY not in first.text + "".join(first.tags)
+    assert again == first
+    for text in ("", " \n", "x" * (MAX_CHARS + 1)):
+        with pytest.raises(InputError):
+            await agent.remember(text)
+
+
+async def test_a_conversation_takes_its_notes_along(agent: ConversationAgent) -> None:
+    talk = await agent.create_conversation()
+    await talk.store_turn("And?", "Yes.")
+    note = await agent.remember("Zebras have stripes.", conversation=talk)
+    document = json.loads(json.dumps(await talk.export()))
+    await agent.app.store.conversations.delete(talk.id)
+    await agent.forget_note(note.uuid)
+
+    await agent.import_conversation(document)
+
+    assert await agent.notes() == [note]
+    assert len(await agent.notes("stripes")) == 1
+
+
+async def test_the_agent_notes_what_it_is_told_to_and_corrects_it(
+    environ: dict[str, str], project: Path
+) -> None:
+    first = [
+        Says(calls=(call("remember", text="We deploy on Fridays.", tags=["deploy"]),)),
+        Says("Noted."),
+        Says(calls=(call("search_memory", query="when do we deploy"),)),
+    ]
+    async with talking(environ, project, [*first, Says("On Fridays.")]) as (agent, _):
+        talk = await agent.create_conversation()
+        await talk.send_message("Remember that we deploy on Fridays.")
+        [kept] = await agent.notes()
+        answer = await talk.send_message("When do we deploy?")
+        [search] = answer.tool_calls
+        assert search.result is not None
+        found = next(hit for hit in search.result.result if hit["type"] == "note")
+
+    assert (kept.text, kept.conversation_id) == ("We deploy on Fridays.", talk.id)
+    assert (found["id"], found["text"]) == (kept.uuid, kept.text)
+    second = [
+        Says(calls=(call("remember", text="We deploy on Mondays.", supersedes=found["id"]),)),
+        Says(calls=(call("read_memory", "b", id=kept.uuid),)),
+        Says("Corrected."),
+    ]
+    async with talking(environ, project, second) as (agent, _):
+        fresh = await agent.create_conversation()
+        answer = await fresh.send_message("It is Mondays now.")
+        [corrected] = await agent.notes()
+
+    assert corrected.text == "We deploy on Mondays."
+    assert corrected.supersedes == kept.uuid
+    read = answer.tool_calls[-1].result
+    assert read is not None
+    assert read.result["text"] == "We deploy on Fridays.", "the old one can still be read"

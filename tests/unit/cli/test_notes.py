@@ -1,0 +1,55 @@
+"""`ragforge memory remember`, `notes` and `forget-note`: how they look."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Ragforge
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGFORGE_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setenv("RAGFORGE_EMBEDDINGS__MODEL", "none")
+
+
+def test_notes_are_kept_listed_superseded_and_forgotten(ragforge: Ragforge) -> None:
+    assert ragforge("memory", "notes").err.startswith("There are no such notes.")
+    said = ragforge("memory", "remember", "We deploy on Fridays", "--tag", "deploy")
+    assert said.err.startswith("Remembered as ")
+    first = said.err.removeprefix("Remembered as ").strip(".\n")
+    made = json.loads(
+        ragforge("memory", "remember", "We deploy on Mondays", "--supersedes", first, "--json").out
+    )
+    assert made["supersedes"].startswith(first)
+
+    heads, row = ragforge("memory", "notes").out.splitlines()
+    assert heads.split() == ["NOTE", "KEPT", "TEXT", "TAGS"]
+    assert "We deploy on Mondays" in row
+    every = json.loads(ragforge("memory", "notes", "--superseded", "--json").out)["notes"]
+    assert [note["text"] for note in every] == ["We deploy on Mondays", "We deploy on Fridays"]
+    tagged = ragforge("memory", "notes", "--superseded", "--tag", "deploy", "--all").out
+    assert "#deploy" in tagged
+    assert "Mondays" not in tagged
+    assert "Mondays" in ragforge("memory", "notes", "deploying").out
+    found = json.loads(ragforge("search", "deploy", "--in", "memory", "--json").out)["hits"]
+    assert [(hit["type"], hit["note_id"]) for hit in found] == [("note", made["note_id"])]
+    shown = ragforge("search", "deploy", "--in", "memory").out
+    assert f"note {made['note_id'][:8]}" in shown
+    assert "We deploy on Mondays" in shown
+
+    gone = ragforge("memory", "forget-note", made["note_id"][:8])
+    assert gone.err == f"Forgot {made['note_id'][:8]}: We deploy on Mondays\n"
+    assert "Fridays" in ragforge("memory", "notes").out
+
+
+def test_what_is_wrong_is_said_in_a_sentence(ragforge: Ragforge) -> None:
+    for arguments in (("forget-note", "nobody"), ("remember", "x", "--supersedes", "nobody")):
+        said = ragforge("memory", *arguments)
+        assert said.code == 1
+        assert "No note 'nobody'" in said.err
+        assert "`ragforge memory notes` lists them." in said.err
+    assert "The note is empty" in ragforge("memory", "remember", " ").err

@@ -1,0 +1,38 @@
+"""Summaries as text: what their embedding is made of."""
+
+from __future__ import annotations
+
+from ragforge.domain.summaries import summary_embedding_text
+from ragforge.domain.turns import EMBEDDED_CHARS
+from tests.fakes.builders import summary
+
+
+def test_a_summary_is_embedded_with_its_files_and_findings() -> None:
+    whole = summary(
+        "c",
+        conversation_summary="The login was mended.",
+        actions_summary="Edited one file.",
+        files_mentioned=("src/auth.py", "src/web.py"),
+        key_findings=("Tokens expire", "Cookies do not"),
+        tools_used=("edit_file",),
+        topics=("login",),
+    )
+
+    assert summary_embedding_text(whole) == (
+        "The login was mended.\n\n"
+        "Files: src/auth.py, src/web.py\n\n"
+        "Findings: Tokens expire; Cookies do not"
+    )
+
+
+def test_a_part_that_is_empty_leaves_no_label() -> None:
+    assert summary_embedding_text(summary("c", conversation_summary="Hello.")) == "Hello."
+    assert summary_embedding_text(
+        summary("c", conversation_summary="", files_mentioned=("a.py",))
+    ) == ("Files: a.py")
+
+
+def test_a_long_summary_is_cut_where_a_turn_is() -> None:
+    long = summary("c", conversation_summary="x" * (EMBEDDED_CHARS + 1))
+
+    assert len(summary_embedding_text(long)) == EMBEDDED_CHARS
