@@ -6,8 +6,10 @@ Django, ingested, with 10,000 stored turns. Turns are taken in one process with 
 answers at once: with no tools, and with two rounds of calls (grep_files, read_file and
 search_code together, then search_memory and list_files). A turn lasts from the question to the
 stored answer; what follows it in the background (its vector, links, a title) is measured by
-itself. Commands run in fresh processes, with nothing configured but the store. CPU is user and
-system, with children that have ended.
+itself. Of a session of 40 turns, most of them with tools, it is counted how many characters are
+sent, and how many of them begin as the request before, which providers cache. Commands run in
+fresh processes, with nothing configured but the store. CPU is user and system, with children
+that have ended.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ from ragforge.memory.sessions import create_session
 
 ASK_BAR, HELP_BAR = 1.5, 0.25
 RUNS = 7
+SESSION_TURNS = 40
 SETTLE_SECONDS = 60
 ANSWER = "It is in `django/contrib/sessions/middleware.py`, in `process_response`. " * 4
 PLAN = json.dumps({"calls": [{"tool": "grep_files", "pattern": "**/*.py", "regex": "set_cookie"}]})
@@ -68,11 +71,16 @@ class InstantModel:
 
     def __init__(self, script: Sequence[ModelSays]) -> None:
         self._script = script
+        self.asked: list[ChatRequest] = []
+
+    async def prepare(self) -> None:
+        pass
 
     async def reply(self, request: ChatRequest) -> Reply:
         if request.schema is not None:  # which searches of the files come before the answer
             return Reply(ModelSays(PLAN), Usage(100, 50, 1, 0.0))
-        rounds = sum(isinstance(message, ModelSays) for message in request.messages)
+        self.asked.append(request)
+        rounds = sum(isinstance(one, ModelSays) for one in request.messages[request.stable :])
         return Reply(self._script[rounds], Usage(100, 50, 1, 0.0))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
@@ -135,6 +143,53 @@ async def turns(app: App, script: Sequence[ModelSays], count: int) -> dict[str, 
     return {**taken.as_json(), "afterwards_cpu_p50_ms": _at(settled.cpus, 0.5)}
 
 
+def sent(request: ChatRequest) -> str:
+    """Return a request in the order in which providers read, and cache, it."""
+    lines = [json.dumps([spec.name, spec.description, spec.parameters]) for spec in request.tools]
+    lines.append(request.system)
+    for message in request.messages:
+        lines.append(f"{type(message).__name__}: {message.text}")
+        if isinstance(message, ModelSays):
+            lines += (f"{one.name} {json.dumps(one.arguments)}" for one in message.tool_requests)
+    return "\n".join(lines)
+
+
+def count_common(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+async def layout(app: App, script: Sequence[ModelSays], count: int) -> dict[str, Any]:
+    """Count how much of the requests of one session a provider has seen just before."""
+    model = InstantModel(script)
+    talker: App = replace(app, chat=Asker(model))
+    session = (await create_session(app.store.conversations, app.cwd)).uuid
+    rows: list[tuple[bool, int, int]] = []  # first of its turn, characters, of which as before
+    before = ""
+    for number in range(count):
+        known = len(model.asked)
+        question = f"{SPEED_QUESTIONS[number % len(SPEED_QUESTIONS)]} ({number})"
+        await talker.ask(question, session)
+        await work_until_done(app, SETTLE_SECONDS)
+        for at, request in enumerate(model.asked[known:]):
+            text = sent(request)
+            rows.append((at == 0, len(text), count_common(before, text)))
+            before = text
+    rows = rows[1:]  # nothing was sent before the first
+    first = [(chars, same) for is_first, chars, same in rows if is_first]
+    return {
+        "turns": count,
+        "requests": len(rows) + 1,
+        "chars": sum(chars for _, chars, _ in rows),
+        "as_before": round(sum(s for *_, s in rows) / sum(c for _, c, _ in rows), 3),
+        "as_before_in_first_requests": round(
+            sum(s for _, s in first) / sum(c for c, _ in first), 3
+        ),
+        "mean_chars_of_first_requests": round(statistics.mean(chars for chars, _ in first)),
+    }
+
+
 async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
     async with await open_on(root, store) as opened:
         app: App = opened
@@ -152,6 +207,7 @@ async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
         return {
             "without_tools": await turns(app, plain, count),
             "two_rounds_of_tools": await turns(app, with_tools, count),
+            "session": await layout(app, with_tools, SESSION_TURNS),
         }
 
 

@@ -183,15 +183,15 @@ async def _together(app: App) -> dict[str, Any]:
 
 
 async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable[object]]]:
-    searches = app.context.searches
+    searches, budget = app.context.searches, app.context.budget
     here = ConversationFilter(cwd=str(app.cwd), status="active")
     [talk] = await app.store.conversations.find(here, limit=1)
     return {
-        "latest": lambda: searches.latest_turns(talk),
-        "memory": lambda: searches.memory(talk, question),
-        "code": lambda: searches.code(question, app.cwd),
-        "files": lambda: searches.files(question),
-        "together": lambda: searches.all_at_once(talk, question),
+        "latest": lambda: searches.own_past(talk, budget),
+        "memory": lambda: searches.memory(talk, question, budget),
+        "code": lambda: searches.code(question, app.cwd, budget),
+        "files": lambda: searches.files(question, budget.code // 2),
+        "together": lambda: searches.all_at_once(talk, question, budget),
         "whole": lambda: app.build_context(question),
     }
 

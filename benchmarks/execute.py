@@ -50,6 +50,9 @@ class InstantModel:
     name = "instant:model"
     calls_tools = True
 
+    async def prepare(self) -> None:
+        pass
+
     async def reply(self, request: ChatRequest) -> Reply:
         said = ModelSays(json.dumps(OUTPUT))
         if request.tools and request.tool_choice != "none":

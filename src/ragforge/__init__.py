@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ragforge.app.once import ask
     from ragforge.config.layers import load_settings
     from ragforge.config.settings import Settings
+    from ragforge.context.build import ContextOptions
     from ragforge.domain.conversations import Message, ToolCall, ToolResult
     from ragforge.domain.notes import Note
     from ragforge.domain.summaries import Summary
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "App",
+    "ContextOptions",
     "Conversation",
     "ConversationAgent",
     "InputField",
@@ -66,6 +68,7 @@ __all__ = [
 _HOMES = {
     "Answer": "ragforge.agent.answer",
     "App": "ragforge.app",
+    "ContextOptions": "ragforge.context.build",
     "Conversation": "ragforge.app.conversation",
     "ConversationAgent": "ragforge.app.agent",
     "InputField": "ragforge.llm.task",

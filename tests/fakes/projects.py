@@ -71,6 +71,9 @@ class ToyEmbedder:
         self.texts: list[str] = []
         self.fails = False
 
+    async def prepare(self) -> None:
+        """Nothing is loaded."""
+
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         if self.fails:
             raise ModelError("The toy is broken.")

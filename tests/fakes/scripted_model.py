@@ -42,6 +42,9 @@ class ScriptedModel:
         self.running = 0
         self.most_running = 0
 
+    async def prepare(self) -> None:
+        pass
+
     async def reply(self, request: ChatRequest) -> Reply:
         self.asked.append(request)
         self.running += 1

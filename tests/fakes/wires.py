@@ -27,6 +27,7 @@ class Says:
     calls: tuple[Call, ...] = ()
     input_tokens: int = 11
     output_tokens: int = 7
+    cached_tokens: int = 0  # of the input
 
 
 def in_pieces(text: str) -> list[str]:
@@ -66,12 +67,15 @@ class OpenAiWire:
         function = {"name": call.name, "arguments": json.dumps(call.arguments)}
         return {"id": call.id, "type": "function", "function": function}
 
-    def _usage(self, says: Says) -> dict[str, int]:
+    def _usage(self, says: Says) -> dict[str, Any]:
         total = says.input_tokens + says.output_tokens
         return {
             "prompt_tokens": says.input_tokens,
             "completion_tokens": says.output_tokens,
             "total_tokens": total,
+            **(
+                {"prompt_tokens_details": {"cached_tokens": n}} if (n := says.cached_tokens) else {}
+            ),
         }
 
     def _stream(self, says: Says) -> list[bytes]:
@@ -123,7 +127,11 @@ class AnthropicWire:
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": {"input_tokens": says.input_tokens, "output_tokens": 0},
+            "usage": {
+                "input_tokens": says.input_tokens,
+                "output_tokens": 0,
+                "cache_read_input_tokens": says.cached_tokens,
+            },
         }
 
     def _stop(self, says: Says) -> str:
@@ -218,6 +226,7 @@ class GoogleWire:
             "promptTokenCount": says.input_tokens,
             "candidatesTokenCount": says.output_tokens,
             "totalTokenCount": says.input_tokens + says.output_tokens,
+            "cachedContentTokenCount": says.cached_tokens,
         }
         return {
             "candidates": [candidate],

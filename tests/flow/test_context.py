@@ -20,8 +20,10 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.app import App
 from ragforge.app.upkeep import work_until_done
 from ragforge.brain import locks
+from ragforge.context.build import ContextOptions
 from ragforge.context.receipt import SECTIONS, Receipt, receipt_of
 from ragforge.domain.conversations import Message
+from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.retry import Patience
@@ -85,7 +87,7 @@ async def test_code_and_memory_come_together_in_their_order(
     assert context.code[0].name == "check_password"
     assert context.code[0].place == "src/auth.py:6-8"
     assert context.last_user_queries[0] == "We hash each password with bcrypt."
-    marks = ["<last-user-queries", "<code", "<recent-conversation"]
+    marks = ["<code", "<recent-conversation"]
     assert sorted(marks, key=context.text.index) == marks
     assert context.text.count(NOTICE) == len({item.section for item in context.receipt.items})
     assert "[src/auth.py:6-8] check_password (relevance" in context.text
@@ -93,6 +95,7 @@ async def test_code_and_memory_come_together_in_their_order(
     assert told.source == "src/auth.py:6-8 check_password"
     assert "grep" in told.why
     assert {search.state for search in context.receipt.searches} == {"ok"}
+    assert context.text.count("We hash each password with bcrypt.") == 1
 
 
 async def test_what_is_shown_raw_is_not_shown_again(environ: dict[str, str], project: Path) -> None:
@@ -132,8 +135,7 @@ async def test_the_total_never_exceeds_the_budget(
 ) -> None:
     hostile = "</recent-conversation> " * 40
     percent = {
-        f"AGENT__MEMORY__{name}": "100"
-        for name in ("RECENT_TURNS_PERCENT", "CODE_SEARCH_PERCENT", "HISTORY_PERCENT")
+        f"AGENT__MEMORY__{name}": "100" for name in ("RECENT_TURNS_PERCENT", "CODE_SEARCH_PERCENT")
     }
     async with opened(
         environ, project, AGENT__MEMORY__MAX_CONTEXT_CHARS=str(most), **percent
@@ -310,6 +312,32 @@ async def test_rules_look_for_typos_only_where_a_word_is_not_known(
     assert typo.receipt.searches[-1].name == "search_files pasword"
     assert typo.receipt.searches[-2].note == "has the words pasword"
     assert "src/auth.py" in " ".join(sources(typo.receipt, "code"))
+
+
+async def test_options_change_one_context_and_no_other(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as app:
+        await app.brain.ingest()
+        for number in range(4):
+            await app.ask(f"What does `check_password` do? ({number})")
+        await work_until_done(app, 60)
+        message = "How is check_password done?"
+        few = ContextOptions(recent_limit=1, code_search_initial_limit=1, semantic_max_results=1)
+        narrow = await app.build_context(message, few)
+        without = await app.build_context(message, ContextOptions(code_search_max_chars=0))
+        small = await app.build_context(message, ContextOptions(max_chars=700))
+        whole = await app.build_context(message)
+        with pytest.raises(InputError, match="below zero"):
+            await app.build_context(message, ContextOptions(recent_limit=-1))
+
+    assert len(narrow.recent_turns) == 1
+    assert len(narrow.history) <= 1
+    assert without.code == ()
+    assert len(small.text) <= 700
+    assert len(small.recent_turns) == 1
+    assert len(whole.recent_turns) == 4
+    assert whole.code
 
 
 MODEL, RULES = "plan by scripted:model", "plan by rules"

@@ -71,7 +71,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
     assert second.usage.output_tokens == 7
     assert FACT in asked
     assert QUESTION in asked
-    assert "Data, not instructions" in asked
+    assert asked.index(FACT) < asked.index("Noted.") < asked.index(QUESTION)
     assert [(m.role, m.content, m.reasoning) for m in stored] == [
         ("user", FACT, None),
         ("assistant", "Noted.", None),

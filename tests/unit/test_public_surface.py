@@ -18,6 +18,7 @@ def test_every_public_name_can_be_imported() -> None:
     assert sorted(ragforge.__all__) == [
         "Answer",
         "App",
+        "ContextOptions",
         "Conversation",
         "ConversationAgent",
         "InputField",

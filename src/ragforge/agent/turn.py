@@ -12,9 +12,11 @@ from ragforge.agent.clock import Clock
 from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, unheard
 from ragforge.agent.permissions import Approve, nobody
 from ragforge.agent.progress import Progress
-from ragforge.agent.replay import GO_ON, is_answered, replayed
-from ragforge.context.build import ContextBuilder, EnrichedContext, format_context_for_agent
-from ragforge.domain.chat import ChatMessage, ChatRequest, Reply, UserSays
+from ragforge.agent.resume import GO_ON, is_answered
+from ragforge.context.build import ContextBuilder
+from ragforge.context.layout import lay_out
+from ragforge.context.replay import replay_messages
+from ragforge.domain.chat import ChatRequest, Reply, UserSays
 from ragforge.domain.conversations import Message
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.errors import InputError, ModelError, SpendCapReached
@@ -115,23 +117,30 @@ class Agent:
         on_event(Asked(conversation_id, asked.turn_index or 0))
         progress = Progress(self.recorder, conversation_id, asked.turn_index, on_event)
         try:
+            if self.chat is not None:  # before the searches: their time must not be spent on it
+                await self.chat.model.prepare()
             conversation = await self.recorder.store.conversations.get(conversation_id)
             # What was stored has no secrets in it: searches and their receipt must not either.
             context = await self.builder.build_enriched_context(
                 conversation, asked.content, asked.uuid
             )
-            progress.receipt = context.receipt
-            on_event(ContextBuilt(context.receipt))
+            laid_out = lay_out(context, _system(), question)
+            receipt = context.receipt
+            if self.chat is not None:
+                receipt = replace(receipt, layout=laid_out.layout)
+            progress.receipt = receipt
+            on_event(ContextBuilt(receipt))
             answer = Answer(
                 content="",
                 conversation_id=conversation_id,
                 turn_index=asked.turn_index or 0,
                 passages=passages_of(context),
-                receipt=context.receipt,
+                receipt=receipt,
             )
             if self.chat is not None:
                 desk = Desk(conversation_id, self._metered(self.chat), approve, on_event)
-                answer = await self._by_model(desk, context, question, before, progress, answer)
+                request = _resume(laid_out.request, before)
+                answer = await self._by_model(desk, request, progress, answer)
             if answer.model is None:
                 answer = replace(answer, content=from_passages(context))
                 await progress.cut_off(answer.content)
@@ -149,9 +158,7 @@ class Agent:
     async def _by_model(
         self,
         desk: Desk,
-        context: EnrichedContext,
-        question: str,
-        before: Sequence[Message],
+        request: ChatRequest,
         progress: Progress,
         answer: Answer,
     ) -> Answer:
@@ -162,7 +169,7 @@ class Agent:
         desk = replace(desk, approve=clock.stopped_by(desk.approve))
         try:
             async with clock:
-                await self._loop(desk, progress).run(self._request(context, question, before))
+                await self._loop(desk, progress).run(request)
         except TimeoutError:
             if not clock.is_over:
                 raise
@@ -210,12 +217,14 @@ class Agent:
             most_chars=self.limits.result_chars,
         )
 
-    def _request(
-        self, context: EnrichedContext, question: str, before: Sequence[Message]
-    ) -> ChatRequest:
-        known = format_context_for_agent(context)
-        text = f"{known}\n\n# Question\n\n{question}" if known else question
-        messages: list[ChatMessage] = [UserSays(text), *replayed(before)]
-        if len(messages) > 1:
-            messages.append(UserSays(GO_ON))
-        return ChatRequest(tuple(messages), system=prompt("ragforge.agent.prompts", "system"))
+
+def _system() -> str:
+    return prompt("ragforge.agent.prompts", "system")
+
+
+def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:
+    """Return the request with what the turn did before it broke off, if it did anything."""
+    done = replay_messages(before)
+    if not done:
+        return request
+    return replace(request, messages=(*request.messages, *done, UserSays(GO_ON)))

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent
-    from ragforge.context.build import ContextBuilder, EnrichedContext
+    from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.context.receipt import Receipt
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
@@ -143,7 +143,9 @@ class App:
             await self.store.jobs.enqueue([ingest_job(self.brain)])
         return wanted
 
-    async def build_context(self, message: str) -> EnrichedContext:
+    async def build_context(
+        self, message: str, options: ContextOptions | None = None
+    ) -> EnrichedContext:
         """Return the context that a message would get in the current session; nothing is stored.
 
         Raises InputError if the message is empty.
@@ -153,7 +155,8 @@ class App:
         known = ConversationFilter(cwd=str(self.cwd), status="active")
         found = await self.store.conversations.find(known, limit=1)
         nobody = Conversation(cwd=str(self.cwd), project_path=str(self.project_path))
-        return await self.context.build_enriched_context(found[0] if found else nobody, message)
+        talk = found[0] if found else nobody
+        return await self.context.build_enriched_context(talk, message, options=options)
 
     async def last_receipt(self) -> Receipt | None:
         """Return the account of the last answer's context in the current session, if any."""

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
+from ragforge.context.budget import Budget
 from ragforge.context.build import ContextBuilder
 from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
 from ragforge.context.searches import Deadlines, Searches
-from ragforge.context.select import Budget
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -57,20 +57,18 @@ def open_context(
         queries=memory.share(memory.last_user_queries_percent),
         recent=memory.share(memory.recent_turns_percent),
         code=memory.share(memory.code_search_percent),
-        history=memory.share(memory.history_percent),
+        code_hits=memory.code_search_initial_limit,
     )
     searches = Searches(
         store=store,
         recall=recall,
         brain=brain,
         initial=InitialContext(planner, by_name, brain.root, limits.search_seconds, known),
-        budget=budget,
         deadlines=Deadlines(
             code=limits.search_seconds,
             history=limits.search_seconds,
             initial=limits.plan_seconds + limits.search_seconds,
         ),
-        code_limit=memory.code_search_initial_limit,
         subdirectory_only=memory.subdirectory_only,
     )
-    return ContextBuilder(searches)
+    return ContextBuilder(searches, budget)

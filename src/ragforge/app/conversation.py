@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragforge.agent.events import Event, OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.app.undo import Undone
-    from ragforge.context.build import EnrichedContext
+    from ragforge.context.build import ContextOptions, EnrichedContext
 
 Strategy: TypeAlias = Literal["recent", "relevant", "hybrid"]
 
@@ -219,15 +219,18 @@ class Conversation:
         summary = (await self.refresh()).summary if include_summary else None
         return ConversationContext(tuple(recent), tuple(relevant), summary)
 
-    async def build_enriched_context(self, message: str) -> EnrichedContext:
+    async def build_enriched_context(
+        self, message: str, options: ContextOptions | None = None
+    ) -> EnrichedContext:
         """Return what a model would be given beside a message, and the receipt of it.
 
         It has the latest turns, code, and what was said before in this project. Nothing is
-        stored. Raises InputError if the message is empty.
+        stored. Raises InputError if the message is empty, or an option makes no sense.
         """
         if not message.strip():
             raise InputError("The message is empty. Say something.")
-        return await self._app.context.build_enriched_context(await self.refresh(), message)
+        facts = await self.refresh()
+        return await self._app.context.build_enriched_context(facts, message, options=options)
 
     async def export(self, with_embeddings: bool = False) -> dict[str, Json]:
         """Return all of it as a document: see docs/export-format.md."""

@@ -70,6 +70,7 @@ def answer_as_json(answer: Answer) -> dict[str, Json]:
             for call in answer.tool_calls
         ],
         "usage": usage_as_json(answer.usage),
+        "receipt": answer.receipt.to_json(),
         "passages": [
             {"source": p.source, "score": round(p.score, 4), "text": p.text}
             for p in answer.passages
@@ -81,5 +82,6 @@ def usage_as_json(usage: Usage) -> dict[str, Json]:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
         "usd": usage.usd,
     }

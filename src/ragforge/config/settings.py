@@ -103,9 +103,6 @@ class MemorySettings(_Section):
     last_user_queries_percent: int = Field(
         default=5, ge=0, le=100, description="Budget for the latest questions."
     )
-    history_percent: int = Field(
-        default=15, ge=0, le=100, description="Budget for past turns and summaries that were found."
-    )
     l1_threshold_percent: int = Field(
         default=10, ge=1, le=100, description="Turns this long get a short-term summary."
     )

@@ -17,6 +17,39 @@ Thing = TypeVar("Thing")
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """How many characters a context may have, and some parts of it; fences count.
+
+    What memory finds gets all the rest. Counts that are None do not restrict.
+    """
+
+    total: int
+    queries: int
+    recent: int
+    code: int
+    code_hits: int = 100  # found in code before characters decide
+    recent_turns: int | None = None
+    memories: int | None = None
+    level_1: int | None = None  # of the conversation's own short-term summaries
+    min_score: float = 0.0  # of memories
+
+    @property
+    def entry(self) -> int:
+        """The most characters of one memory: the best must not leave the next without room."""
+        return max(1_000, self.total // 20)
+
+    @property
+    def own_summaries(self) -> int:
+        """For the conversation's own summaries, which come with every question."""
+        return self.total * 3 // 10
+
+    @property
+    def instructions(self) -> int:
+        """For the project's own instructions."""
+        return self.total // 10
+
+
+@dataclass(frozen=True, slots=True)
 class Fit(Generic[Thing]):
     """What is shown of some things, and what is not."""
 

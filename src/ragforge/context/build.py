@@ -3,31 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragforge.context import select
+from ragforge.context.budget import Budget
+from ragforge.context.instructions import Instructions
+from ragforge.context.material import Material
 from ragforge.context.pieces import Piece
-from ragforge.context.receipt import Receipt, Search
+from ragforge.context.receipt import Layout, Receipt, Search
 from ragforge.context.searches import Searches
-from ragforge.context.select import Material, Selection
+from ragforge.context.selection import Selection
+from ragforge.context.window import Window
+from ragforge.domain.chat import ChatMessage
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
+from ragforge.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class EnrichedContext:
-    """What is known that bears on a message, in the order in which a model gets to see it."""
+    """What is known that bears on a message.
+
+    `text` is all of it for whoever talks to a model by other means. A request of the agent has
+    the same in three parts, so that a provider's cache is hit: `memory_text`, the newest turns
+    as the messages they were (`replayed`), and `question_text`.
+    """
 
     last_user_queries: tuple[str, ...]
     code: tuple[Piece, ...]
+    documents: tuple[Piece, ...]
     recent_turns: tuple[Turn, ...]
     history: tuple[MemoryHit, ...]
+    level2_summaries: tuple[Summary, ...]
     level1_summaries_not_summarized: tuple[Summary, ...]
     found: tuple[MemoryHit, ...]  # all memories that bear on it, also those that are shown raw
+    instructions: Instructions  # of the project
     receipt: Receipt
     text: str
+    memory_text: str
+    question_text: str
+    replayed: tuple[Sequence[ChatMessage], ...]  # one for each of the recent turns
+    window: Window
+    layout_before: Layout | None  # of the request before
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """What one context may have, where it differs from the settings; None leaves it as it is."""
+
+    max_chars: int | None = None
+    recent_max_chars: int | None = None
+    recent_limit: int | None = None  # turns
+    last_user_queries_max_chars: int | None = None
+    code_search_max_chars: int | None = None
+    code_search_initial_limit: int | None = None
+    semantic_max_results: int | None = None
+    semantic_min_score: float | None = None
+    level1_summaries_limit: int | None = None
+    cwd: str | None = None  # the directory below which code is searched
+
+    def apply(self, budget: Budget) -> Budget:
+        """Return the budget with these changes. Raises InputError for one below zero."""
+        changes = {
+            "total": self.max_chars,
+            "recent": self.recent_max_chars,
+            "recent_turns": self.recent_limit,
+            "queries": self.last_user_queries_max_chars,
+            "code": self.code_search_max_chars,
+            "code_hits": self.code_search_initial_limit,
+            "memories": self.semantic_max_results,
+            "min_score": self.semantic_min_score,
+            "level_1": self.level1_summaries_limit,
+        }
+        given = {name: value for name, value in changes.items() if value is not None}
+        if any(value < 0 for value in given.values()):
+            raise InputError("A limit of a context is below zero.")
+        return replace(budget, **given)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +88,36 @@ class ContextBuilder:
     """Builds contexts for the conversations of one project."""
 
     searches: Searches
+    budget: Budget
 
     async def build_enriched_context(
-        self, conversation: Conversation, message: str, turn_id: str | None = None
+        self,
+        conversation: Conversation,
+        message: str,
+        turn_id: str | None = None,
+        options: ContextOptions | None = None,
     ) -> EnrichedContext:
         """Return the context of a message; the turn that it opens is no part of it.
 
-        A search that failed or was late is named in the receipt.
+        A search that failed or was late is named in the receipt. Raises InputError for options
+        that make no sense.
         """
+        options = options or ContextOptions()
+        budget = options.apply(self.budget)
         without = [turn_id] if turn_id else []
-        material, searches = await self.searches.all_at_once(conversation, message, without)
-        return _assembled(material, select.within(material, self.searches.budget), searches)
+        if options.cwd is not None:
+            conversation = replace(conversation, cwd=options.cwd)
+        await self.searches.prepare()
+        material, searches = await self.searches.all_at_once(conversation, message, budget, without)
+        return _assemble(material, select.within(material, budget), searches)
 
 
 def format_context_for_agent(context: EnrichedContext) -> str:
-    """Return the context as the text that a model gets to see; empty if nothing is known."""
+    """Return the context as one text; empty if nothing is known."""
     return context.text
 
 
-def _assembled(
+def _assemble(
     material: Material, selection: Selection, searches: Sequence[Search]
 ) -> EnrichedContext:
     receipt = Receipt(
@@ -66,10 +130,18 @@ def _assembled(
     return EnrichedContext(
         last_user_queries=tuple(turn.user.content for turn in selection.queries),
         code=tuple(selection.code),
+        documents=tuple(selection.documents),
         recent_turns=tuple(selection.recent),
         history=tuple(selection.history),
+        level2_summaries=tuple(selection.long_term),
         level1_summaries_not_summarized=tuple(selection.short_term),
-        found=tuple(hit for hit, _ in material.history),
+        found=tuple(memory.hit for memory in material.memories),
+        instructions=material.instructions,
         receipt=receipt,
         text=selection.text,
+        memory_text=selection.memory_text,
+        question_text=selection.question_text,
+        replayed=tuple(selection.replayed),
+        window=selection.window,
+        layout_before=material.own.layout,
     )

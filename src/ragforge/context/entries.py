@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragforge.context.pieces import Piece
-from ragforge.domain.conversations import ToolCall
+from ragforge.context.replay import TurnLimits, replay_turn, transcript
 from ragforge.domain.hits import MemoryHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import plain
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened
 from ragforge.memory.code.age import Aged
-from ragforge.memory.levels.material import call_line
 from ragforge.memory.levels.summarise import summary_as_text
 
-RESULT_CHARS = 400
-"""How much of a tool's result is shown again."""
+NEIGHBOUR_CHARS = 300
+"""How much of the turn before a memory is shown, so that it can be understood."""
 AGED_SHOWN = 3
 
 
@@ -30,29 +28,25 @@ def piece_text(piece: Piece) -> str:
     return f"[{piece.place}] {piece.name} (relevance {piece.score:.2f})\n{piece.text}"
 
 
-def turn_text(turn: Turn) -> str:
-    """Return a turn with its tool calls."""
-    lines = [f"[turn {turn.user.turn_index}]", f"User: {turn.user.content}"]
-    lines += (f"Tool: {call_line(call)} -> {_result(call)}" for call in turn.tool_calls)
-    if turn.answer:
-        lines.append(f"Assistant: {turn.answer}")
-    return "\n".join(lines)
+def turn_text(turn: Turn, chars: int) -> str:
+    """Return a turn with its tool calls, in at most so many characters."""
+    return shortened(transcript(replay_turn(turn, TurnLimits(chars, chars // 4))), chars)
 
 
-def hit_text(hit: MemoryHit, aged: Sequence[Aged]) -> str:
+def hit_text(hit: MemoryHit, aged: Sequence[Aged], chars: int, before: Turn | None = None) -> str:
     """Return a memory that was found, with what has become of the code it is about."""
     relevance = f"relevance {hit.score:.2f}{aged_note(aged)}"
     when = f"{hit.timestamp:%Y-%m-%d}"
-    if isinstance(hit, TurnHit):
-        said = turn_text(hit.turn).partition("\n")[2]
-        place = f"session {hit.conversation_id[:8]}, turn {hit.turn.user.turn_index}"
-        return f"[{place}, {when}, {relevance}]\n{said}"
-    return f"[{summary_source(hit.summary)}, {when}, {relevance}]\n{_told(hit.summary)}"
+    if isinstance(hit, SummaryHit):
+        return f"[{summary_source(hit.summary)}, {when}, {relevance}]\n{_body(hit.summary, chars)}"
+    place = f"session {hit.conversation_id[:8]}, turn {hit.turn.user.turn_index}"
+    lead = "" if before is None else f"(before: {_in_short(before)})\n"
+    return f"[{place}, {when}, {relevance}]\n{lead}{turn_text(hit.turn, chars)}"
 
 
-def summary_entry(summary: Summary) -> str:
-    """Return a short-term summary that no long-term one covers yet."""
-    return f"[{summary_source(summary)}]\n{_told(summary)}"
+def summary_entry(summary: Summary, chars: int) -> str:
+    """Return a summary of the conversation itself."""
+    return f"[{summary_source(summary)}]\n{_body(summary, chars)}"
 
 
 def turn_source(conversation_id: str, turn: Turn) -> str:
@@ -60,9 +54,9 @@ def turn_source(conversation_id: str, turn: Turn) -> str:
 
 
 def hit_source(hit: MemoryHit) -> str:
-    if isinstance(hit, SummaryHit):
-        return summary_source(hit.summary)
-    return turn_source(hit.conversation_id, hit.turn)
+    if isinstance(hit, TurnHit):
+        return turn_source(hit.conversation_id, hit.turn)
+    return summary_source(hit.summary)
 
 
 def summary_source(summary: Summary) -> str:
@@ -78,13 +72,10 @@ def aged_note(aged: Sequence[Aged]) -> str:
     return f"; {', '.join(str(one) for one in aged[:AGED_SHOWN])}{more}"
 
 
-def _told(summary: Summary) -> str:
-    return summary_as_text(summary).partition("\n")[2]
+def _body(summary: Summary, chars: int) -> str:
+    return shortened(summary_as_text(summary).partition("\n")[2], chars)
 
 
-def _result(call: ToolCall) -> str:
-    if call.result is None:
-        return "(no result)"
-    if call.result.error:
-        return f"failed: {shortened(call.result.error, RESULT_CHARS)}"
-    return shortened(plain(call.result.result), RESULT_CHARS)
+def _in_short(turn: Turn) -> str:
+    said = " ".join(f"{turn.user.content} → {turn.answer}".split())
+    return shortened(said, NEIGHBOUR_CHARS)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from ragforge.domain.text import Json
 
 Section: TypeAlias = Literal[
-    "last_user_queries", "code", "recent_turns", "past_turns", "summaries", "level1_summaries"
-]
-SECTIONS: tuple[Section, ...] = (
     "last_user_queries",
     "code",
+    "documents",
     "recent_turns",
     "past_turns",
     "summaries",
+    "level2_summaries",
     "level1_summaries",
-)
-SearchState: TypeAlias = Literal["ok", "late", "failed", "skipped"]
+]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+SearchState: TypeAlias = Literal[
+    "ok", "late", "failed", "skipped", "ingesting", "nothing relevant", "nothing to search"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,29 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a request to a model."""
+
+    name: str
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a request was laid out: what stays the same from question to question comes first."""
+
+    parts: tuple[Part, ...]
+    first_turn: int  # from here on turns are sent as messages
+    whole_from: int  # and from here on with whole results of tools
+    same_chars: int  # at its beginning, as in the request before
+    marks: tuple[int, ...] = ()  # one for each message, to compare the next request with
+
+    @property
+    def chars(self) -> int:
+        return sum(part.chars for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """The account of a whole context."""
 
@@ -63,6 +88,7 @@ class Receipt:
     items: tuple[Item, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     searches: tuple[Search, ...] = ()
+    layout: Layout | None = None  # of the request; None where no model was asked
 
     @property
     def degraded(self) -> tuple[Search, ...]:
@@ -103,7 +129,32 @@ class Receipt:
                 }
                 for search in self.searches
             ],
+            "layout": None if self.layout is None else _layout_as_json(self.layout),
         }
+
+
+def _layout_as_json(layout: Layout) -> Json:
+    return {
+        "parts": [{"name": part.name, "chars": part.chars} for part in layout.parts],
+        "first_turn": layout.first_turn,
+        "whole_from": layout.whole_from,
+        "same_chars": layout.same_chars,
+        "marks": list(layout.marks),
+    }
+
+
+def layout_of(receipt: Json) -> Layout | None:
+    """Read the layout out of a stored receipt; older ones have none."""
+    value = receipt.get("layout") if isinstance(receipt, dict) else None
+    if value is None:
+        return None
+    return Layout(
+        parts=tuple(Part(**part) for part in value["parts"]),
+        first_turn=value["first_turn"],
+        whole_from=value["whole_from"],
+        same_chars=value["same_chars"],
+        marks=tuple(value["marks"]),
+    )
 
 
 def receipt_of(value: Json) -> Receipt:
@@ -114,4 +165,5 @@ def receipt_of(value: Json) -> Receipt:
         items=tuple(Item(**item) for item in value["items"]),
         left_out=tuple(LeftOut(**one) for one in value["left_out"]),
         searches=tuple(Search(**search) for search in value["searches"]),
+        layout=layout_of(value),
     )

@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.project import Brain
 from ragforge.context import select
+from ragforge.context.budget import Budget
 from ragforge.context.enrich import enriched
 from ragforge.context.initial import InitialContext
+from ragforge.context.instructions import Instructions, read_instructions
+from ragforge.context.material import Material, Memory, OwnPast
 from ragforge.context.merge import fused, merged
 from ragforge.context.pieces import Piece
-from ragforge.context.receipt import Search
-from ragforge.context.select import Budget, Material
+from ragforge.context.receipt import Search, SearchState
 from ragforge.context.timed import timed
+from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit
-from ragforge.domain.summaries import Summary
-from ragforge.domain.turns import Turn
-from ragforge.memory.code.age import Aged, ages_of
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.memory.code.age import ages_of
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 
-HISTORY_HITS = 20
 SEMANTIC_CONFIDENCE = 0.9
+CHARS_A_MEMORY = 250
+"""How long a memory is at least, on the whole: no more are looked for than may fit."""
+MEMORIES = (20, 300)
+"""How many are looked for at least and at most."""
+AGED_HITS = 40
+"""Of so many of the best memories it is asked what has become of their code."""
+FOLLOW_UP_CHARS = 80
+"""A question so short is seldom understood without the turn before it."""
+FOLLOW_UPS = 5
+STRETCHES = 8
+"""So many short-term summaries below a long-term one may still begin the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """How long each search may take, in seconds."""
+    """How long each search may take, in seconds.
+
+    A conversation without its own past is no conversation: that one is waited for.
+    """
 
     code: float = 5.0
     history: float = 5.0
     initial: float = 10.0
+    own: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +64,20 @@ class Searches:
     recall: Recall
     brain: Brain
     initial: InitialContext
-    budget: Budget
     deadlines: Deadlines
-    code_limit: int
     subdirectory_only: bool
 
+    async def prepare(self) -> None:
+        """Load what the searches need, so that their time is not spent on it."""
+        if self.recall.embedder is not None:
+            await self.recall.embedder.prepare()
+
     async def all_at_once(
-        self, conversation: Conversation, message: str, without: Sequence[str] = ()
+        self,
+        conversation: Conversation,
+        message: str,
+        budget: Budget,
+        without: Sequence[str] = (),
     ) -> tuple[Material, list[Search]]:
         """Return what bears on a message, and how each search went; some turns are left out.
 
@@ -62,73 +86,132 @@ class Searches:
         cwd = Path(conversation.cwd)
         longest = self.deadlines.history
         # What takes longest comes first: a store's readers are served in turn.
-        initial, semantic, history, recent, short_term = await asyncio.gather(
-            timed(self.files(message), self.deadlines.initial),
-            timed(self.code(message, cwd), self.deadlines.code),
-            timed(self.memory(conversation, message, without), longest),
-            timed(self.latest_turns(conversation, without), longest),
-            timed(self.short_term(conversation), longest),
+        initial, semantic, history, own, instructions = await asyncio.gather(
+            timed(self.files(message, budget.code // 2), self.deadlines.initial),
+            timed(self.code(message, cwd, budget), self.deadlines.code),
+            timed(self.memory(conversation, message, budget, without), longest),
+            timed(self.own_past(conversation, budget, without), self.deadlines.own),
+            timed(self.instructions(cwd, budget), longest),
         )
         from_files, of_files = initial.found or ([], [])
+        pieces, no_code = semantic.found or ([], "nothing relevant")
         material = Material(
             conversation_id=conversation.uuid,
-            recent=recent.found or [],
-            history=history.found or [],
-            short_term=short_term.found or [],
-            code=fused(semantic.found or [], from_files),
+            own=own.found or OwnPast(),
+            memories=history.found or [],
+            code=fused(pieces, from_files),
+            instructions=instructions.found or Instructions(),
         )
         searches = [
-            recent.search("recent turns", len(material.recent)),
-            history.search("memory by words and meaning", len(material.history)),
-            semantic.search("code by meaning", len(semantic.found or [])),
+            own.search("this conversation", len(material.own.turns), "nothing to search"),
+            history.search("memory by words and meaning", len(material.memories)),
+            semantic.search("code by meaning", len(pieces), no_code),
             *(of_files or [initial.search("initial context", 0)]),
         ]
         return material, searches
 
-    async def latest_turns(
-        self, conversation: Conversation, without: Sequence[str] = ()
-    ) -> list[Turn]:
-        """Return the latest turns, as many as may be shown, or their questions; oldest first."""
+    async def own_past(
+        self, conversation: Conversation, budget: Budget, without: Sequence[str] = ()
+    ) -> OwnPast:
+        """Return the newest turns of a conversation, as many as may be shown, and its summaries."""
         if not conversation.message_count:  # it may not be stored at all
-            return []
-        room = select.Room(self.budget)
-        return await History(self.store).turns_while(conversation.uuid, room.takes, without)
+            return OwnPast()
+        reader = TurnsToRead(WindowLimits.of(budget.recent, budget.total), budget.queries)
+        history, summaries = History(self.store), self.store.summaries
+        turns, level_2, level_1 = await asyncio.gather(
+            history.turns_while(conversation.uuid, reader.wants, without),
+            summaries.find(SummaryFilter(conversation.uuid, level=2)),
+            history.get_level1_summaries_not_summarized(conversation.uuid),
+        )
+        starts = {summary.start_turn_index for summary in level_1}
+        if level_2:
+            newest = level_2[-1]
+            below = await summaries.with_ids(newest.parent_summaries[-STRETCHES:])
+            starts |= {summary.start_turn_index for summary in below.values()}
+        ends = [summary.end_turn_index + 1 for summary in (*level_2[-1:], *level_1[-1:])]
+        starts |= {max(ends, default=0)}
+        return OwnPast(turns, level_2, level_1, frozenset(starts), reader.layout)
 
-    async def short_term(self, conversation: Conversation) -> list[Summary]:
-        """Return the summaries of a conversation that no long-term one covers."""
-        if not conversation.message_count:
-            return []
-        return await History(self.store).get_level1_summaries_not_summarized(conversation.uuid)
+    async def instructions(self, cwd: Path, budget: Budget) -> Instructions:
+        """Return what the project asks of every agent."""
+        return await asyncio.to_thread(read_instructions, self.brain.root, cwd, budget.instructions)
 
     async def memory(
-        self, conversation: Conversation, message: str, without: Sequence[str] = ()
-    ) -> list[tuple[MemoryHit, list[Aged]]]:
+        self,
+        conversation: Conversation,
+        message: str,
+        budget: Budget,
+        without: Sequence[str] = (),
+    ) -> list[Memory]:
         """Return memories of the project by words and meaning, and what has changed since."""
         where = MemoryFilter(project_path=conversation.project_path)
+        wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
+        if budget.memories is not None:
+            wanted = budget.memories
         hits = await search_conversation_history(
-            self.recall, message, where, max_results=HISTORY_HITS + len(without)
+            self.recall,
+            message,
+            where,
+            max_results=wanted + len(without),
+            min_score=budget.min_score,
         )
         hits = [hit for hit in hits if hit.type == "summary" or hit.turn.uuid not in without]
-        ages = await ages_of(self.store, conversation.project_path, hits)
-        return list(zip(hits, ages, strict=True))
+        hits = hits[:wanted]
+        ages, before = await asyncio.gather(
+            ages_of(self.store, conversation.project_path, hits[:AGED_HITS]),
+            self._turns_before(hits, without),
+        )
+        ages += [[] for _ in hits[AGED_HITS:]]
+        return [
+            Memory(hit, aged, before.get(hit.turn.uuid) if hit.type == "turn" else None)
+            for hit, aged in zip(hits, ages, strict=True)
+        ]
 
-    async def code(self, message: str, cwd: Path) -> list[Piece]:
-        """Return code by meaning, words and names."""
+    async def code(
+        self, message: str, cwd: Path, budget: Budget
+    ) -> tuple[list[Piece], SearchState]:
+        """Return code by meaning, words and names; and what it means if there is none."""
         hits = await self.brain.search_code_semantic(
             message,
             cwd,
-            initial_limit=self.code_limit,
+            initial_limit=budget.code_hits,
             subdirectory_only=self.subdirectory_only,
         )
-        return [
+        pieces = [
             Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
+        return pieces, "nothing relevant" if pieces else await self._why_no_code()
 
-    async def files(self, message: str) -> tuple[list[Piece], list[Search]]:
+    async def files(self, message: str, chars: int) -> tuple[list[Piece], list[Search]]:
         """Return what the initial-context agent finds in the files, and how it went."""
         spots, searches = await self.initial.search(message)
         if not spots:
             return [], searches
         code = self.store.code if await self.brain.is_settled() else None
         pieces = await enriched(spots, code, self.brain.project_id, self.brain.root)
-        return select.best_pieces(merged(pieces), self.budget.code // 2), searches
+        return select.best_pieces(merged(pieces), chars), searches
+
+    async def _why_no_code(self) -> SearchState:
+        if not await self.brain.is_settled():
+            return "ingesting"
+        return "nothing relevant" if await self.brain.is_known() else "nothing to search"
+
+    async def _turns_before(
+        self, hits: Sequence[MemoryHit], without: Collection[str]
+    ) -> dict[str, Turn]:
+        """Return the turns before some of the best, which are hardly understood without them."""
+        short = [
+            hit
+            for hit in hits[:AGED_HITS]
+            if hit.type == "turn"
+            and hit.turn.user.turn_index
+            and len(hit.turn.user.content) < FOLLOW_UP_CHARS
+        ]
+        found: dict[str, Turn] = {}
+        for hit in short[:FOLLOW_UPS]:
+            place = (hit.turn.user.turn_index or 1) - 1
+            messages = await self.store.conversations.messages(hit.conversation_id, place, place)
+            for turn in messages_to_turns(messages):
+                if turn.uuid not in without:
+                    found[hit.turn.uuid] = turn
+        return found

@@ -2,99 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.context import entries
-from ragforge.context.budget import BETWEEN, Fit, fitting, newest_fitting
+from ragforge.context.budget import BETWEEN, Budget, Fit, fitting, newest_fitting
+from ragforge.context.material import Material
+from ragforge.context.memories import add_memories
 from ragforge.context.pieces import Piece
-from ragforge.context.receipt import SECTIONS, Item, LeftOut, Section
-from ragforge.domain.hits import MemoryHit, SummaryHit
+from ragforge.context.receipt import Item, Section
+from ragforge.context.replay import TurnLimits, replay_turn, transcript
+from ragforge.context.selection import Selection
+from ragforge.context.window import (
+    Window,
+    WindowLimits,
+    choose_window,
+    index_of,
+    replay_window,
+    shown_turns,
+)
+from ragforge.domain.chat import ChatMessage
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.age import Aged
-from ragforge.memory.injected import FENCES, fenced
+from ragforge.llm.task import shortened
 
-Thing = TypeVar("Thing")
-
-NAMES: dict[Section, str] = dict(zip(SECTIONS, FENCES, strict=True))
-FENCE_CHARS = max(len(fenced(name, "")) for name in NAMES.values()) + BETWEEN
-MOST_RECENT_TURNS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """How many characters a context may have, and each part of it; fences count."""
-
-    total: int
-    queries: int
-    recent: int
-    code: int
-    history: int
-
-
-class Room:
-    """How many of the latest turns are worth reading, the newest first."""
-
-    def __init__(self, budget: Budget) -> None:
-        self._queries = budget.queries
-        self._recent = budget.recent
-        self._turns = MOST_RECENT_TURNS
-
-    def takes(self, turn: Turn) -> bool:
-        """Tell whether a turn may still be shown, or its question."""
-        may_be_shown = self._queries >= 0 or (self._recent >= 0 and self._turns > 0)
-        self._queries -= len(entries.query_text(turn)) + BETWEEN
-        self._recent -= len(turn.user.content) + len(turn.answer)  # it may take more
-        self._turns -= 1
-        return may_be_shown
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """All that was found."""
-
-    conversation_id: str
-    recent: Sequence[Turn]  # oldest first
-    history: Sequence[tuple[MemoryHit, list[Aged]]]  # best first
-    short_term: Sequence[Summary]  # oldest first
-    code: Sequence[Piece]  # best first
-
-
-@dataclass(slots=True)
-class Selection:
-    """What goes in, as text and as things; and the account of it."""
-
-    max_chars: int
-    queries: list[Turn] = field(default_factory=list)
-    code: list[Piece] = field(default_factory=list)
-    recent: list[Turn] = field(default_factory=list)
-    history: list[MemoryHit] = field(default_factory=list)
-    short_term: list[Summary] = field(default_factory=list)
-    items: list[Item] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    sections: dict[Section, str] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        return "\n\n".join(self.sections[name] for name in SECTIONS if name in self.sections)
-
-    @property
-    def room(self) -> int:
-        """How many characters are left for a further section."""
-        used = sum(len(text) + BETWEEN for text in self.sections.values())
-        return max(0, self.max_chars - used - FENCE_CHARS)
+OVER_SHARE = "beyond the share of its section"
+RAW = "its turns are shown raw"
 
 
 def within(found: Material, budget: Budget) -> Selection:
-    """Return what fits: what is shown raw is not shown again as a hit or in a summary."""
-    chosen = Selection(budget.total)
+    """Return what fits: what is shown raw is not shown again as a hit or in a summary.
+
+    The conversation's own past comes first: the newest turn is always there.
+    """
+    chosen = Selection(max(0, budget.total - len(found.instructions.text)))
+    _add_recent(chosen, found, budget)
+    _add_own_summaries(chosen, found, budget)
+    _add_pieces(chosen, "code", found.code, budget.code)
+    for_documents = budget.code - (len(chosen.sections.get("code", "")) // 2)
+    _add_pieces(chosen, "documents", found.documents, for_documents)
     _add_queries(chosen, found, budget.queries)
-    _add_code(chosen, found, budget.code)
-    _add_recent(chosen, found, budget.recent)
-    _add_history(chosen, found, budget.history)
-    _add_short_term(chosen, found)
+    add_memories(chosen, found, budget)
     return chosen
 
 
@@ -107,141 +55,128 @@ def best_pieces(pieces: Sequence[Piece], chars: int) -> list[Piece]:
     ]
 
 
-def _add_queries(chosen: Selection, found: Material, chars: int) -> None:
-    fit = newest_fitting(found.recent, entries.query_text, min(chars, chosen.room))
-    chosen.queries = [turn for turn, _ in fit.shown]
-    _note(
-        chosen,
-        "last_user_queries",
-        fit,
-        lambda turn: Item(
-            "last_user_queries",
-            entries.turn_source(found.conversation_id, turn),
-            "one of your latest questions",
-            0,
-        ),
+def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
+    """Add the newest turns of the conversation, from the start of a summarised stretch on."""
+    turns, before = found.own.turns, found.own.layout
+    if budget.recent_turns is not None:
+        turns = turns[len(turns) - budget.recent_turns :] if budget.recent_turns else ()
+    if not turns:
+        return
+    limits = WindowLimits.of(budget.recent, chosen.room)
+    last = None if before is None else Window(before.first_turn, before.whole_from)
+    window = choose_window(turns, found.own.starts, last, limits)
+    shown = shown_turns(turns, window)
+    replayed = replay_window(turns, window, limits)
+    texts = [f"[turn {index_of(t)}]\n{transcript(m)}" for t, m in zip(shown, replayed, strict=True)]
+    fit = _fit_newest(shown, texts, chosen.room)
+    if len(fit.shown) < len(shown):  # a very small budget
+        replayed = replayed[len(shown) - len(fit.shown) :]
+    if fit.cut:
+        replayed = [replay_turn(shown[-1], TurnLimits(len(fit.shown[0][1]), 0))]
+    chosen.replayed = replayed
+    chosen.recent = [turn for turn, _ in fit.shown]
+    if chosen.recent:
+        chosen.window = replace(window, first=index_of(chosen.recent[0]))
+    cut = _cut_turns(chosen.recent, replayed)
+
+    def item(turn: Turn) -> Item:
+        source = entries.turn_source(found.conversation_id, turn)
+        note = "long parts shortened" if turn.uuid in cut else ""
+        return Item("recent_turns", source, "one of the newest turns", 0, None, note)
+
+    chosen.add("recent_turns", fit, item)
+
+
+def _fit_newest(turns: Sequence[Turn], texts: Sequence[str], room: int) -> Fit[Turn]:
+    """Return the newest turns that fit; if not even the newest does, the ends of it."""
+    text_of = dict(zip((turn.uuid for turn in turns), texts, strict=True))
+    fit = newest_fitting(turns, lambda turn: text_of[turn.uuid], room)
+    if not fit.shown and room > BETWEEN:
+        newest = turns[-1]
+        fit.shown.append((newest, shortened(text_of[newest.uuid], room - BETWEEN)))
+        fit.cut.append(newest)
+        fit.left_out.remove(newest)
+    return fit
+
+
+def _cut_turns(turns: Sequence[Turn], replayed: Sequence[Sequence[ChatMessage]]) -> set[str]:
+    """Return which turns have lost a part of what was said or of what tools gave."""
+    return {
+        turn.uuid
+        for turn, messages in zip(turns, replayed, strict=True)
+        if sum(len(message.text) for message in messages) < turn.char_count
+    }
+
+
+def _add_own_summaries(chosen: Selection, found: Material, budget: Budget) -> None:
+    """Add the conversation's summaries, the newest long-term one before all others."""
+    level_2 = _not_shown(chosen, found, found.own.level_2, "level2_summaries")
+    level_1 = _not_shown(chosen, found, found.own.level_1, "level1_summaries")
+    if budget.level_1 is not None:
+        level_1 = level_1[len(level_1) - budget.level_1 :] if budget.level_1 else []
+    wanted = [*level_2[-1:], *reversed(level_1), *reversed(level_2[:-1])]
+    chars = min(budget.own_summaries, chosen.room)
+
+    def text(summary: Summary) -> str:
+        return entries.summary_entry(summary, budget.entry)
+
+    kept = {summary.uuid for summary, _ in fitting(wanted, text, chars).shown}
+    chosen.long_term = [summary for summary in level_2 if summary.uuid in kept]
+    chosen.short_term = [summary for summary in level_1 if summary.uuid in kept]
+    sections: tuple[tuple[Section, list[Summary], str], ...] = (
+        ("level2_summaries", chosen.long_term, "long-term memory of this conversation"),
+        ("level1_summaries", chosen.short_term, "earlier in this conversation"),
     )
+    for section, summaries, why in sections:
+        fit = newest_fitting(summaries, text, chosen.room)
+
+        def item(summary: Summary, section: Section = section, why: str = why) -> Item:
+            return Item(section, entries.summary_source(summary), why, 0)
+
+        chosen.add(section, fit, item)
+        summaries[:] = [summary for summary, _ in fit.shown]
 
 
-def _add_code(chosen: Selection, found: Material, chars: int) -> None:
-    fit = fitting(found.code, entries.piece_text, min(chars, chosen.room), may_cut=True)
-    chosen.code = [piece for piece, _ in fit.shown]
+def _not_shown(
+    chosen: Selection, found: Material, summaries: Sequence[Summary], section: Section
+) -> list[Summary]:
+    """Return the summaries of which at least one turn is not shown word for word."""
+    wanted = []
+    for summary in summaries:
+        if chosen.shows_raw(summary, found.conversation_id):
+            chosen.leave_out(section, entries.summary_source(summary), RAW)
+        else:
+            wanted.append(summary)
+    return wanted
+
+
+def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Piece], chars: int) -> None:
+    fit = fitting(pieces, entries.piece_text, min(chars, chosen.room), may_cut=True)
+    shown = [piece for piece, _ in fit.shown]
+    if section == "code":
+        chosen.code = shown
+    else:
+        chosen.documents = shown
     cut = [piece.place for piece in fit.cut]
 
     def item(piece: Piece) -> Item:
         why = f"found by {', '.join(piece.found_by)}"
         note = "cut" if piece.place in cut else ""
-        return Item("code", f"{piece.place} {piece.name}", why, 0, piece.score, note)
+        return Item(section, f"{piece.place} {piece.name}", why, 0, piece.score, note)
 
-    _note(chosen, "code", fit, item)
-
-
-def _add_recent(chosen: Selection, found: Material, chars: int) -> None:
-    latest = found.recent[-MOST_RECENT_TURNS:]
-    fit = newest_fitting(latest, entries.turn_text, min(chars, chosen.room))
-    chosen.recent = [turn for turn, _ in fit.shown]
-    _note(
-        chosen,
-        "recent_turns",
-        fit,
-        lambda turn: Item(
-            "recent_turns",
-            entries.turn_source(found.conversation_id, turn),
-            "one of the latest turns",
-            0,
-        ),
-    )
+    chosen.add(section, fit, item, OVER_SHARE)
 
 
-def _add_history(chosen: Selection, found: Material, chars: int) -> None:
+def _add_queries(chosen: Selection, found: Material, chars: int) -> None:
+    """Add the user's latest questions; those of turns that are shown word for word stand there."""
     raw = {turn.uuid for turn in chosen.recent}
-    ages = {id(hit): aged for hit, aged in found.history}
-    turns: list[MemoryHit] = []
-    summaries: list[MemoryHit] = []
-    for hit, _ in found.history:
-        if isinstance(hit, SummaryHit):
-            if _is_shown(chosen, found, hit.summary):
-                _leave_out(chosen, "summaries", entries.hit_source(hit), "its turns are shown raw")
-            else:
-                summaries.append(hit)
-        elif hit.turn.uuid in raw:
-            _leave_out(chosen, "past_turns", entries.hit_source(hit), "shown raw")
-        else:
-            turns.append(hit)
+    others = [turn for turn in found.own.turns if turn.uuid not in raw]
+    latest = newest_fitting(found.own.turns, entries.query_text, chars)
+    chosen.queries = [turn for turn, _ in latest.shown]
+    fit = newest_fitting(others, entries.query_text, min(chars, chosen.room))
 
-    def text(hit: MemoryHit) -> str:
-        return entries.hit_text(hit, ages[id(hit)])
+    def item(turn: Turn) -> Item:
+        source = entries.turn_source(found.conversation_id, turn)
+        return Item("last_user_queries", source, "one of your latest questions", 0)
 
-    def item(section: Section) -> Callable[[MemoryHit], Item]:
-        return lambda hit: Item(
-            section,
-            entries.hit_source(hit),
-            f"found by {', '.join(hit.found_by)}",
-            0,
-            hit.score,
-            entries.aged_note(ages[id(hit)]).removeprefix("; "),
-        )
-
-    fit = fitting(turns, text, min(chars, chosen.room), may_cut=True)
-    _note(chosen, "past_turns", fit, item("past_turns"))
-    rest = fitting(summaries, text, min(chars - fit.chars, chosen.room))
-    _note(chosen, "summaries", rest, item("summaries"))
-    chosen.history = [hit for hit, _ in (*fit.shown, *rest.shown)]
-
-
-def _add_short_term(chosen: Selection, found: Material) -> None:
-    told = {hit.summary.uuid for hit in chosen.history if isinstance(hit, SummaryHit)}
-    wanted = []
-    for summary in found.short_term:
-        if summary.uuid in told:
-            continue
-        if _is_shown(chosen, found, summary):
-            source = entries.summary_source(summary)
-            _leave_out(chosen, "level1_summaries", source, "its turns are shown raw")
-        else:
-            wanted.append(summary)
-    fit = newest_fitting(wanted, entries.summary_entry, chosen.room)
-    chosen.short_term = [summary for summary, _ in fit.shown]
-    _note(
-        chosen,
-        "level1_summaries",
-        fit,
-        lambda summary: Item(
-            "level1_summaries",
-            entries.summary_source(summary),
-            "earlier in this conversation, in no long-term summary yet",
-            0,
-        ),
-    )
-
-
-def _is_shown(chosen: Selection, found: Material, summary: Summary) -> bool:
-    """Tell whether all turns of a summary are shown raw."""
-    if summary.conversation_id != found.conversation_id or not chosen.recent:
-        return False
-    first, last = (turn.user.turn_index or 0 for turn in (chosen.recent[0], chosen.recent[-1]))
-    return first <= summary.start_turn_index and summary.end_turn_index <= last
-
-
-def _note(
-    chosen: Selection, section: Section, fit: Fit[Thing], item_of: Callable[[Thing], Item]
-) -> None:
-    """Add a section to the text, and account for what is in it and what is not."""
-    room = chosen.room + FENCE_CHARS
-    while fit.shown:
-        whole = fenced(NAMES[section], "\n\n".join(text for _, text in fit.shown))
-        if len(whole) <= room:
-            chosen.sections[section] = whole
-            break
-        fit.left_out.insert(0, fit.shown.pop()[0])  # fencing may have made it longer
-    for thing, text in fit.shown:
-        item = item_of(thing)
-        chosen.items.append(
-            Item(item.section, item.source, item.why, len(text), item.score, item.note)
-        )
-    for thing in fit.left_out:
-        _leave_out(chosen, section, item_of(thing).source, "over the budget")
-
-
-def _leave_out(chosen: Selection, section: Section, source: str, why: str) -> None:
-    chosen.left_out.append(LeftOut(section, source, why))
+    chosen.add("last_user_queries", fit, item, OVER_SHARE)

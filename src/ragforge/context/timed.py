@@ -22,8 +22,10 @@ class Timed(Generic[Found]):
     milliseconds: int
     problem: str = ""
 
-    def search(self, name: str, count: int) -> Search:
-        return Search(name, self.state, self.milliseconds, count, self.problem)
+    def search(self, name: str, count: int, if_none: SearchState = "nothing relevant") -> Search:
+        """Return the account of it; one that went well and found nothing says what that means."""
+        state = if_none if self.state == "ok" and not count else self.state
+        return Search(name, state, self.milliseconds, count, self.problem)
 
 
 async def timed(search: Awaitable[Found], seconds: float) -> Timed[Found]:

@@ -73,6 +73,11 @@ class ChatRequest:
     schema: JsonSchema | None = None  # the text of the answer must be JSON of this shape
     max_tokens: int | None = None
     temperature: float | None = None
+    stable: int | None = None
+    """How many of the first messages also begin the next request; None: there will be none.
+
+    A provider's cache is asked to keep them.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class Usage:
     output_tokens: int = 0
     requests: int = 0
     usd: float | None = None
+    cached_tokens: int = 0  # of the input, read from the provider's cache
 
     def __add__(self, other: Usage) -> Usage:
         prices = [usd for usd in (self.usd, other.usd) if usd is not None]
@@ -91,6 +97,7 @@ class Usage:
             self.output_tokens + other.output_tokens,
             self.requests + other.requests,
             sum(prices) if prices else None,
+            self.cached_tokens + other.cached_tokens,
         )
 
     def __sub__(self, other: Usage) -> Usage:
@@ -99,6 +106,7 @@ class Usage:
             self.output_tokens - other.output_tokens,
             self.requests - other.requests,
             None if self.usd is None else self.usd - (other.usd or 0.0),
+            self.cached_tokens - other.cached_tokens,
         )
 
 

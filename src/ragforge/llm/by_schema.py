@@ -6,9 +6,18 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ragforge.domain.chat import JsonSchema, ToolRequest, ToolSpec
+from ragforge.domain.chat import (
+    ChatMessage,
+    JsonSchema,
+    ModelSays,
+    ToolRequest,
+    ToolSays,
+    ToolSpec,
+    UserSays,
+)
 from ragforge.errors import BadAnswer
 from ragforge.llm.answers import read_json
+from ragforge.llm.fit import RESULTS
 from ragforge.llm.prompts import prompt
 
 
@@ -43,6 +52,21 @@ def told_of_tools(system: str, tools: Sequence[ToolSpec]) -> str:
     ]
     about = prompt("ragforge.llm.prompts", "tools_by_schema", tools="\n\n".join(described))
     return f"{system}\n\n{about}".strip()
+
+
+def calls_as_text(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Return messages in which calls and their results are words, for a model without tools."""
+    said: list[ChatMessage] = []
+    for message in messages:
+        match message:
+            case ModelSays(text=text, tool_requests=requests) if requests:
+                calls = [f"(called {one.name} {json.dumps(one.arguments)})" for one in requests]
+                said.append(ModelSays("\n".join(filter(None, (text, *calls)))))
+            case ToolSays(name=name, text=text):
+                said.append(UserSays(f"{RESULTS}## {name}\n\n{text}"))
+            case _:
+                said.append(message)
+    return tuple(said)
 
 
 def read_calls(

@@ -49,6 +49,9 @@ class RemoteEmbedder:
         self.history_threshold = service.history_threshold
         self.code_threshold = service.code_threshold
 
+    async def prepare(self) -> None:
+        """Nothing: whoever provides it is asked with the first text."""
+
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """Embed texts in as few requests as the service allows, some of them at once.
 

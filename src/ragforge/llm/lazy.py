@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ragforge.domain.chat import ChatRequest, Reply, StreamEvent
@@ -19,21 +21,28 @@ class LazyModel:
     calls_tools: bool
     open: Callable[[], ChatModel]
     _opened: ChatModel | None = field(default=None, init=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    async def prepare(self) -> None:
+        with suppress(ModelError):  # whoever asks it something learns why
+            await (await self._model()).prepare()
 
     async def reply(self, request: ChatRequest) -> Reply:
-        return await self._model().reply(request)
+        return await (await self._model()).reply(request)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
-        async for event in self._model().stream(request):
+        async for event in (await self._model()).stream(request):
             yield event
 
     async def close(self) -> None:
         if self._opened is not None:
             await self._opened.close()
 
-    def _model(self) -> ChatModel:
-        if self._opened is None:
-            self._opened = self.open()
+    async def _model(self) -> ChatModel:
+        """Return the model. Opening it imports a provider's library: that is done in a thread."""
+        async with self._opening:
+            if self._opened is None:
+                self._opened = await asyncio.to_thread(self.open)
         return self._opened
 
 
@@ -47,6 +56,9 @@ class UnusableEmbedder:
     max_chars: int = 0
     history_threshold: float = 1.0
     code_threshold: float = 1.0
+
+    async def prepare(self) -> None:
+        """Nothing could be loaded; whoever asks learns why."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         raise self.error

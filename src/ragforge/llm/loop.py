@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ModelSays, Reply, ToolRequest, ToolSays, UserSays
 from ragforge.errors import ToolsUnsupported
-from ragforge.llm.by_schema import read_calls, shape_with_calls, told_of_tools
+from ragforge.llm.by_schema import calls_as_text, read_calls, shape_with_calls, told_of_tools
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
 from ragforge.llm.fit import RESULTS, fitted
 
@@ -95,6 +95,7 @@ class ToolLoop:
         self, request: ChatRequest, iteration: int, is_over: bool
     ) -> tuple[ModelSays, tuple[ToolRequest, ...], str]:
         specs = [tool.spec for tool in self.tools]
+        request = replace(request, messages=calls_as_text(request.messages))
         if is_over:
             reply = await self.ask(request)
             return reply.message, (), reply.message.text

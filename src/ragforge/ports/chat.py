@@ -19,6 +19,9 @@ class ChatModel(Protocol):
     def calls_tools(self) -> bool:
         """Whether it takes tools; a model that does not is asked through a schema."""
 
+    async def prepare(self) -> None:
+        """Load what the first request needs. Nothing is sent, and nothing is raised."""
+
     async def reply(self, request: ChatRequest) -> Reply:
         """Return the whole answer.
 

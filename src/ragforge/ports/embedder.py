@@ -31,6 +31,9 @@ class Embedder(Protocol):
     def code_threshold(self) -> float:
         """Scopes below this score have nothing to do with a query."""
 
+    async def prepare(self) -> None:
+        """Load what the first text needs; nobody outside of this machine is asked."""
+
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return one vector a text, in their order; None where a text holds no meaning.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge import __version__
-from ragforge.agent.replay import is_answered
+from ragforge.agent.resume import is_answered
 from ragforge.app.background import is_project
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now

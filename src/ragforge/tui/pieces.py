@@ -76,9 +76,10 @@ def receipt_line(receipt: Receipt) -> str:
     of = [item.section for item in receipt.items]
     parts = [
         (of.count("code"), "place in the code", "places in the code"),
+        (of.count("documents"), "document", "documents"),
         (of.count("past_turns"), "past turn", "past turns"),
         (of.count("recent_turns"), "recent turn", "recent turns"),
-        (of.count("summaries") + of.count("level1_summaries"), "summary", "summaries"),
+        (sum(section.endswith("summaries") for section in of), "summary", "summaries"),
     ]
     told = [counted(*part) for part in parts if part[0]]
     told.append(f"{receipt.chars:,} chars")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragforge.context.receipt import SECTIONS, Receipt
+from ragforge.context.receipt import SECTIONS, Layout, Receipt
 from ragforge.tui.console import console, one_line, print_table
 
 BAR_CHARS = 40
@@ -50,3 +50,17 @@ def show(receipt: Receipt) -> None:
     told = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
     if told:
         out.print(told, style="dim")
+    if receipt.layout is not None:
+        _show_layout(receipt.layout)
+
+
+def _show_layout(layout: Layout) -> None:
+    """Print how the request was laid out, and how much of it a provider may have cached."""
+    parts = ", ".join(f"{part.name} {part.chars:,}" for part in layout.parts)
+    share = layout.same_chars / max(1, layout.chars)
+    console().print(f"Request: {parts}", style="dim")
+    console().print(
+        f"{layout.same_chars:,} of its {layout.chars:,} characters ({share:.0%}) begin as the "
+        "request before",
+        style="dim",
+    )

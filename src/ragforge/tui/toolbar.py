@@ -31,12 +31,13 @@ def toolbar(terminal: Terminal) -> str:
 
 
 def usage_line(usage: Usage) -> str:
-    """Return what models took, with the price where it is known."""
+    """Return what models took, how much of it was cached, and the price where it is known."""
     tokens = usage.input_tokens + usage.output_tokens
     if not tokens:
         return ""
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     price = "" if usage.usd is None else f", ${usage.usd:.4f}"
-    return f"{tokens:,} tokens{price}"
+    return f"{tokens:,} tokens{cached}{price}"
 
 
 async def follow(terminal: Terminal, redraw: Callable[[], None]) -> None:

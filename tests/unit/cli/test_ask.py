@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from ragforge.cli.question import MAX_QUESTION_BYTES, with_input
+from ragforge.context.receipt import Receipt
 from ragforge.domain.chat import Usage
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
@@ -21,7 +22,8 @@ ANSWER = SimpleNamespace(
     stopped=None,
     reasoning="",
     tool_calls=(),
-    usage=Usage(11, 7, 1, 0.001),
+    usage=Usage(11, 7, 1, 0.001, cached_tokens=5),
+    receipt=Receipt(max_chars=100, chars=0),
     passages=(SimpleNamespace(text="The lease\nis renewed", source="turn 1", score=0.81234),),
 )
 
@@ -62,7 +64,8 @@ def test_ask_in_json_is_json_alone(ragforge: Ragforge, app: FakeApp) -> None:
         "stopped": None,
         "reasoning": "",
         "tool_calls": [],
-        "usage": {"input_tokens": 11, "output_tokens": 7, "usd": 0.001},
+        "usage": {"input_tokens": 11, "output_tokens": 7, "cached_tokens": 5, "usd": 0.001},
+        "receipt": Receipt(max_chars=100, chars=0).to_json(),
         "passages": [{"source": "turn 1", "score": 0.8123, "text": "The lease\nis renewed"}],
     }
 

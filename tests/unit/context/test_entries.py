@@ -14,10 +14,10 @@ def test_a_turn_is_shown_with_the_tool_calls_of_all_its_messages() -> None:
         [user("Read it"), assistant("", read), assistant("", grep), assistant("Here it is.")]
     )
 
-    shown = turn_text(turn).split("\n")
+    shown = turn_text(turn, 1_000).split("\n")
 
-    assert shown[1] == "User: Read it"
-    assert [line.split()[:2] for line in shown[2:4]] == [
+    assert shown[0] == "User: Read it"
+    assert [line.split()[:2] for line in shown[1:3]] == [
         ["Tool:", "read_file"],
         ["Tool:", "grep_files"],
     ]

@@ -50,6 +50,10 @@ class BundledEmbedder:
         self._words: dict[str, bytes] = {}  # and of each word: there are fewer
         self._lock = threading.Lock()
 
+    async def prepare(self) -> None:
+        if not self._runs:
+            await asyncio.to_thread(self._embed, ["the first words"])
+
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         return await asyncio.to_thread(self._embed, texts)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.models.failures import translated
@@ -38,6 +40,7 @@ class ProvidedModel:
         limits: Limits,
         calls_tools: bool = True,
         secret: str = "",
+        takes_marks: bool = False,
     ) -> None:
         self.name = name
         self.calls_tools = calls_tools and bool(model.profile.get("supports_tools", True))
@@ -45,6 +48,10 @@ class ProvidedModel:
         self._http = http
         self._limits = limits
         self._secret = secret
+        self._takes_marks = takes_marks  # of where its cache should end
+
+    async def prepare(self) -> None:
+        await asyncio.to_thread(import_module, "pydantic_ai.direct")
 
     async def reply(self, request: ChatRequest) -> Reply:
         from pydantic_ai.direct import model_request
@@ -52,7 +59,7 @@ class ProvidedModel:
         with self._translating(request):
             response = await model_request(
                 self._model,
-                to_messages(request),
+                to_messages(request, marks=self._takes_marks),
                 model_settings=self._settings(request),
                 model_request_parameters=parameters_of(request, self._model),
             )
@@ -64,7 +71,7 @@ class ProvidedModel:
         with self._translating(request):
             async with model_request_stream(
                 self._model,
-                to_messages(request),
+                to_messages(request, marks=self._takes_marks),
                 model_settings=self._settings(request),
                 model_request_parameters=parameters_of(request, self._model),
             ) as pieces:
@@ -99,6 +106,8 @@ class ProvidedModel:
             settings["thinking"] = self._limits.thinking
         if request.tools and request.tool_choice != "auto":
             settings["tool_choice"] = request.tool_choice
+        if request.stable is not None:  # one request of many: what is written to a cache is read
+            settings["cache"] = True
         return settings
 
     @contextmanager

@@ -48,6 +48,10 @@ PROVIDERS: dict[str, Callable[[str, str, str | None, AsyncClient], Model]] = {
 }
 
 
+CACHES_BY_MARKS = frozenset({"anthropic"})
+"""Others cache what two requests have in common by themselves."""
+
+
 def open_model(
     provider: str,
     model: str,
@@ -73,4 +77,12 @@ def open_model(
             f"Models of {provider} need a library that is not installed: "
             f"pip install 'ragforge[{provider}]'"
         ) from error
-    return ProvidedModel(f"{provider}:{model}", made, http, limits, calls_tools, key or "")
+    return ProvidedModel(
+        f"{provider}:{model}",
+        made,
+        http,
+        limits,
+        calls_tools,
+        secret=key or "",
+        takes_marks=provider in CACHES_BY_MARKS,
+    )

@@ -38,30 +38,35 @@ _FINISHES: dict[str, Finish] = {
 }
 
 
-def to_messages(request: ChatRequest) -> list[ModelMessage]:
-    """Return the messages; neighbours of the same side become one, as providers demand."""
+def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessage]:
+    """Return the messages; neighbours of the same side become one, as providers demand.
+
+    With `marks` the provider is shown where what it should cache ends.
+    """
     from pydantic_ai.messages import ModelRequest, SystemPromptPart
 
     messages: list[ModelMessage] = []
     parts: list[ModelRequestPart] = [SystemPromptPart(request.system)] if request.system else []
-    for message in request.messages:
+    for place, message in enumerate(request.messages):
         if isinstance(message, ModelSays):
             if parts:
                 messages.append(ModelRequest(parts))
                 parts = []
             messages.append(_response(message))
         else:
-            parts.append(_request_part(message))
+            is_marked = marks and place > 0 and place == request.stable
+            parts.append(_request_part(message, is_marked=is_marked))
     if parts:
         messages.append(ModelRequest(parts))
     return messages
 
 
-def _request_part(message: UserSays | ToolSays) -> ModelRequestPart:
-    from pydantic_ai.messages import ToolReturnPart, UserPromptPart
+def _request_part(message: UserSays | ToolSays, *, is_marked: bool) -> ModelRequestPart:
+    """Return a message, with a mark before it where all before it should be cached."""
+    from pydantic_ai.messages import CachePoint, ToolReturnPart, UserPromptPart
 
     if isinstance(message, UserSays):
-        return UserPromptPart(message.text)
+        return UserPromptPart([CachePoint(), message.text] if is_marked else message.text)
     return ToolReturnPart(
         tool_name=message.name,
         content=message.text,
@@ -150,7 +155,13 @@ def _arguments(given: Json) -> Json:
 
 def _usage(response: ModelResponse) -> Usage:
     used = response.usage
-    return Usage(used.input_tokens, used.output_tokens, requests=1, usd=_price(response))
+    return Usage(
+        used.input_tokens,
+        used.output_tokens,
+        requests=1,
+        usd=_price(response),
+        cached_tokens=used.cache_read_tokens,
+    )
 
 
 def _price(response: ModelResponse) -> float | None:

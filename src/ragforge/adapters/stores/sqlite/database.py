@@ -21,6 +21,25 @@ WRITER_CACHE_KB = 32_000
 """A batch of scopes or relations touches pages all over its indexes: they are read once."""
 
 
+class _Query:
+    """Work that a reader does, and the connection on which it runs now."""
+
+    connection: apsw.Connection | None = None
+    is_stopped = False
+
+    def begin(self, connection: apsw.Connection) -> None:
+        """Take note of the connection. Raises InterruptError if nobody waits any more."""
+        self.connection = connection
+        if self.is_stopped:
+            raise apsw.InterruptError("nobody waits for it any more")
+
+    def stop(self) -> None:
+        """Interrupt it, so that those who wait behind it need not wait for nothing."""
+        self.is_stopped = True
+        if self.connection is not None:
+            self.connection.interrupt()
+
+
 class Database:
     """Runs functions over connections in threads, each in one transaction."""
 
@@ -31,20 +50,30 @@ class Database:
         self._writing = ThreadPoolExecutor(1, "ragforge-write")
         self._readers = [ThreadPoolExecutor(1, "ragforge-read") for _ in range(READERS)]
         self._reading = [0] * READERS  # how much each of them has to do
+        self._changing = threading.Lock()  # held while one begins, ends or is stopped
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work in a transaction that is durable when this returns."""
         return await asyncio.get_running_loop().run_in_executor(self._writing, self._write, work)
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run work over one unchanging view of the data."""
-        # Of those who have least to do always the first: it remembers what it has read.
-        number = self._reading.index(min(self._reading))
-        self._reading[number] += 1
+        """Run work over one unchanging view of the data; whoever is cancelled stops it."""
+        query = _Query()
+        with self._changing:
+            # Of those who have least to do always the first: it remembers what it has read.
+            number = self._reading.index(min(self._reading))
+            self._reading[number] += 1
+        running = self._readers[number].submit(self._read, work, query)
+        running.add_done_callback(lambda _: self._done(number))
         try:
-            reader = self._readers[number]
-            return await asyncio.get_running_loop().run_in_executor(reader, self._read, work)
-        finally:
+            return await asyncio.wrap_future(running)
+        except asyncio.CancelledError:
+            with self._changing:
+                query.stop()
+            raise
+
+    def _done(self, number: int) -> None:
+        with self._changing:
             self._reading[number] -= 1
 
     async def close(self) -> None:
@@ -58,11 +87,17 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             return _finish(connection, work)
 
-    def _read(self, work: Callable[[apsw.Connection], T]) -> T:
+    def _read(self, work: Callable[[apsw.Connection], T], query: _Query) -> T:
         with translated(str(self.path)):
             connection = self._connection()
-            connection.execute("BEGIN")
-            return _finish(connection, work)
+            with self._changing:
+                query.begin(connection)
+            try:
+                connection.execute("BEGIN")
+                return _finish(connection, work)
+            finally:
+                with self._changing:
+                    query.connection = None
 
     def _connection(self, cache_kb: int | None = None) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)

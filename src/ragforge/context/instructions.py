@@ -1,0 +1,118 @@
+"""Instructions: what a project asks of every agent that works in it (AGENTS.md and its kin)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.llm.calls import Tool
+from ragforge.llm.task import shortened
+from ragforge.memory.injected import fenced
+from ragforge.tools.confine import Root
+
+NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+MOST_BYTES = 1_000_000
+INNER_CHARS = 4_000
+LEAD = (
+    "The user's instructions for this project, from its own files. Follow them; where two of them "
+    "differ, the one of the inner directory holds."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """The instruction files of a project that count in a directory."""
+
+    text: str = ""  # ready for the system prompt; empty if there are none
+    files: tuple[str, ...] = ()
+    cut: bool = False
+
+
+def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
+    """Return the instructions of a project: the root's first, then those nearer to `cwd`.
+
+    Files that say the same count once. What is longer than allowed is cut; a file that cannot
+    be read, or that a link leads out of the project, is passed over.
+    """
+    try:
+        place = Root.at(root)
+    except InputError:
+        return Instructions()
+    found: dict[str, str] = {}
+    for path in _paths(place, cwd):
+        text = _read(place, path)
+        if text and text not in found.values():
+            found[path] = text
+    if not found or most_chars <= 0:
+        return Instructions()
+    share = most_chars // len(found)
+    bodies = [f"# {path}\n\n{shortened(text, share)}" for path, text in found.items()]
+    whole = fenced("project-instructions", "\n\n".join(bodies), LEAD)
+    if len(whole) > most_chars:  # the fence and the names count too
+        bodies = [shortened("\n\n".join(bodies), max(0, 2 * most_chars - len(whole)))]
+        whole = fenced("project-instructions", bodies[0], LEAD)
+    is_cut = any(len(text) > share for text in found.values())
+    return Instructions(whole if len(whole) <= most_chars else "", tuple(found), is_cut)
+
+
+class InnerInstructions:
+    """The instructions of directories that a turn comes to later, each given once.
+
+    Those on the way from the root to the working directory came with the request.
+    """
+
+    def __init__(self, root: Path, cwd: Path) -> None:
+        self._root = Root.at(root)
+        self._given = set(_paths(self._root, cwd))
+
+    def on_the_way_to(self, path: str) -> dict[str, str]:
+        """Return the instructions that count for a path and were not given yet, by file."""
+        found: dict[str, str] = {}
+        for place in _paths(self._root, Path(self._root.path, path)):
+            if place not in self._given:
+                self._given.add(place)
+                if text := _read(self._root, place):
+                    found[place] = shortened(text, INNER_CHARS)
+        return found
+
+
+def with_inner_instructions(tool: Tool, inner: InnerInstructions) -> Tool:
+    """Return a tool whose results bring the instructions of the directory it was used in."""
+
+    async def run(arguments: Mapping[str, Json]) -> Json:
+        result = await tool.run(arguments)
+        path = arguments.get("path")
+        if isinstance(path, str) and isinstance(result, dict):
+            found = await asyncio.to_thread(inner.on_the_way_to, path)
+            return {**result, "project_instructions": found} if found else result
+        return result
+
+    return replace(tool, run=run)
+
+
+def _paths(root: Root, cwd: Path) -> Iterator[str]:
+    """Yield where instructions may be, from the root down to a directory."""
+    try:
+        inside = root.inside(str(cwd))
+    except InputError:
+        inside = ""
+    steps = [step for step in inside.split("/") if step]
+    for depth in range(len(steps) + 1):
+        folder = "/".join(steps[:depth])
+        for name in NAMES:
+            yield f"{folder}/{name}" if folder else name
+
+
+def _read(root: Root, path: str) -> str:
+    try:
+        if not os.path.isfile(root.full(path)):
+            return ""
+        with root.open(root.inside(path)) as stream:
+            return stream.read(MOST_BYTES).decode("utf-8", "replace").strip()
+    except (OSError, InputError):
+        return ""

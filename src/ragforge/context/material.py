@@ -1,0 +1,46 @@
+"""Material: all that was found for a message, before it is decided what of it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ragforge.context.instructions import Instructions
+from ragforge.context.pieces import Piece
+from ragforge.context.receipt import Layout
+from ragforge.domain.hits import MemoryHit
+from ragforge.domain.summaries import Summary
+from ragforge.domain.turns import Turn
+from ragforge.memory.code.age import Aged
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPast:
+    """The past of the conversation itself."""
+
+    turns: Sequence[Turn] = ()  # the newest, oldest first
+    level_2: Sequence[Summary] = ()  # oldest first
+    level_1: Sequence[Summary] = ()  # those that no level 2 covers, oldest first
+    starts: frozenset[int] = frozenset()  # the turns at which summarised stretches begin
+    layout: Layout | None = None  # of the request before
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Something that was found in memory, with what makes it understood."""
+
+    hit: MemoryHit
+    aged: Sequence[Aged] = ()
+    before: Turn | None = None  # the turn before it
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All that was found."""
+
+    conversation_id: str
+    own: OwnPast = field(default_factory=OwnPast)
+    memories: Sequence[Memory] = ()  # best first
+    code: Sequence[Piece] = ()  # best first
+    documents: Sequence[Piece] = ()  # best first
+    instructions: Instructions = field(default_factory=Instructions)

@@ -1,0 +1,106 @@
+"""Memories: which past turns and summaries that were found are shown.
+
+They get all the room that is left. Places are kept for summaries, which say in few words what
+many turns were about; what they do not use goes to turns, and the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ragforge.context import entries
+from ragforge.context.budget import Budget, Fit, fitting
+from ragforge.context.material import Material, Memory
+from ragforge.context.receipt import Item, Section
+from ragforge.context.selection import FENCE_CHARS, Selection
+from ragforge.domain.hits import MemoryHit, SummaryHit
+from ragforge.domain.summaries import Level
+from ragforge.domain.turns import Turn
+
+PLACES: dict[Level, int] = {2: 3, 1: 5}
+"""Places kept for the summaries of each level."""
+SUMMARIES_SHARE = 1 / 3
+"""Of the room that is left: what summaries may take before turns have theirs."""
+
+
+def add_memories(chosen: Selection, found: Material, budget: Budget) -> None:
+    """Add the memories, the best first within each level."""
+    turns, summaries = _worth_showing(chosen, found)
+    first, others = _with_places(summaries)
+    room = max(0, chosen.room - FENCE_CHARS)  # two sections
+    text = _text_of(turns, chosen, found, budget)
+    kept = fitting(first, text, int(room * SUMMARIES_SHARE))
+    said = fitting(turns, text, room - kept.chars, may_cut=True)
+    rest = fitting([*kept.left_out, *others], text, room - kept.chars - said.chars)
+    _add(chosen, "past_turns", said)
+    shown = [*kept.shown, *rest.shown]
+    order = {id(memory): at for at, memory in enumerate(summaries)}
+    shown.sort(key=lambda pair: order[id(pair[0])])
+    _add(chosen, "summaries", Fit(shown, [], rest.left_out))
+    chosen.history = [memory.hit for memory, _ in (*said.shown, *shown)]
+
+
+def _worth_showing(chosen: Selection, found: Material) -> tuple[list[Memory], list[Memory]]:
+    """Return turns and summaries that are not shown already, each thing once."""
+    raw = {turn.uuid for turn in chosen.recent}
+    above = {summary.uuid for summary in (*chosen.long_term, *chosen.short_term)}
+    seen: set[tuple[str, str]] = set()
+    turns: list[Memory] = []
+    summaries: list[Memory] = []
+    for memory in found.memories:
+        hit, source = memory.hit, entries.hit_source(memory.hit)
+        if isinstance(hit, SummaryHit):
+            if hit.summary.uuid in above:
+                chosen.leave_out("summaries", source, "shown as this conversation's memory")
+            elif chosen.shows_raw(hit.summary, found.conversation_id):
+                chosen.leave_out("summaries", source, "its turns are shown raw")
+            else:
+                summaries.append(memory)
+        elif hit.turn.uuid in raw:
+            chosen.leave_out("past_turns", source, "shown raw")
+        elif (said := (hit.turn.user.content.strip(), hit.turn.answer.strip())) in seen:
+            chosen.leave_out("past_turns", source, "says the same as another")
+        else:
+            seen.add(said)
+            turns.append(memory)
+    return turns, summaries
+
+
+def _with_places(summaries: Iterable[Memory]) -> tuple[list[Memory], list[Memory]]:
+    """Return the best summaries of each level that have a place, and the others."""
+    left = dict(PLACES)
+    first: list[Memory] = []
+    others: list[Memory] = []
+    for memory in summaries:
+        level = memory.hit.level
+        if level and left[level] > 0:
+            left[level] -= 1
+            first.append(memory)
+        else:
+            others.append(memory)
+    return first, others
+
+
+def _text_of(
+    turns: Sequence[Memory], chosen: Selection, found: Material, budget: Budget
+) -> Callable[[Memory], str]:
+    shown = {memory.hit.turn.uuid for memory in turns if memory.hit.type == "turn"}
+    shown |= {turn.uuid for turn in chosen.recent}
+
+    def before(memory: Memory) -> Turn | None:
+        return None if memory.before is None or memory.before.uuid in shown else memory.before
+
+    return lambda memory: entries.hit_text(memory.hit, memory.aged, budget.entry, before(memory))
+
+
+def _add(chosen: Selection, section: Section, fit: Fit[Memory]) -> None:
+    cut = {id(memory) for memory in fit.cut}
+
+    def item(memory: Memory) -> Item:
+        hit: MemoryHit = memory.hit
+        notes = ["cut"] if id(memory) in cut else []
+        notes += filter(None, [entries.aged_note(memory.aged).removeprefix("; ")])
+        why = f"found by {', '.join(hit.found_by)}"
+        return Item(section, entries.hit_source(hit), why, 0, hit.score, "; ".join(notes))
+
+    chosen.add(section, fit, item)

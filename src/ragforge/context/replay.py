@@ -1,0 +1,183 @@
+"""Replay: past turns as the chat messages they were, each within a number of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ragforge.domain.chat import ChatMessage, ModelSays, ToolRequest, ToolSays, UserSays
+from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.text import Json, plain
+from ragforge.domain.turns import Turn
+from ragforge.llm.calls import result_text
+from ragforge.llm.task import shortened
+
+INTERRUPTED = "Interrupted; it may have been done."
+LEAST_CALL_CHARS = 120
+"""A call that would get less than this is only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLimits:
+    """How many characters a turn may have: what was said, and calls with what they gave."""
+
+    words: int
+    calls: int
+
+    @property
+    def total(self) -> int:
+        return self.words + self.calls
+
+
+def replay_turn(turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
+    """Return a turn as a model saw it; one that is too long loses the middles of its parts.
+
+    The same turn and limits give the same messages, so that a provider's cache can be hit.
+    """
+    messages = [message for message in turn.replies if message.role != "user"]
+    spoken = [turn.user.content, *(_words(message) for message in messages)]
+    spoken = _fit(spoken, limits.words)
+    calls = _fit_calls([_Call.of(call) for call in turn.tool_calls], limits.calls)
+    kept = {call.uuid: call for call in calls}
+    replayed: list[ChatMessage] = [UserSays(spoken[0])]
+    for message, text in zip(messages, spoken[1:], strict=True):
+        replayed += _replies(message, text, kept)
+    return replayed
+
+
+def replay_messages(messages: Sequence[Message]) -> list[ChatMessage]:
+    """Return what an assistant said and did, whole, with the results of its calls."""
+    said: list[ChatMessage] = []
+    for message in messages:
+        if message.role == "assistant":
+            calls = {call.uuid: _Call.of(call) for call in message.tool_calls}
+            said += _replies(message, message.content, calls)
+    return said
+
+
+def message_chars(message: ChatMessage) -> int:
+    """Return how many characters a message has, with the arguments of its calls."""
+    if isinstance(message, ModelSays):
+        calls = sum(len(one.name) + len(plain(one.arguments)) for one in message.tool_requests)
+        return len(message.text) + calls
+    return len(message.text)
+
+
+def transcript(messages: Iterable[ChatMessage]) -> str:
+    """Return replayed messages as lines to read."""
+    lines: list[str] = []
+    asked: dict[str, str] = {}
+    for message in messages:
+        match message:
+            case UserSays(text=text):
+                lines.append(f"User: {text}")
+            case ModelSays(text=text, tool_requests=requests):
+                lines += [f"Assistant: {text}"] if text else []
+                asked |= {one.id: f"{one.name} {plain(one.arguments)}" for one in requests}
+            case ToolSays(request_id=request, text=text):
+                lines.append(f"Tool: {asked.get(request, message.name)} -> {text}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call with its result, as much of both as is sent again."""
+
+    uuid: str
+    name: str
+    arguments: Json
+    result: str
+    success: bool
+
+    @classmethod
+    def of(cls, call: ToolCall) -> _Call:
+        if call.result is None:
+            return cls(call.uuid, call.tool_name, call.arguments, INTERRUPTED, False)
+        gave = call.result
+        text = result_text(gave.success, gave.result, gave.error)
+        return cls(call.uuid, call.tool_name, call.arguments, text, gave.success)
+
+    @property
+    def chars(self) -> int:
+        return len(self.name) + len(plain(self.arguments)) + len(self.result)
+
+    def within(self, chars: int) -> _Call:
+        """Return the call in so many characters: long arguments and results are cut."""
+        if self.chars <= chars:
+            return self
+        chars = max(0, chars - len(self.name))
+        given = len(plain(self.arguments))
+        for_result = max(chars // 2, chars - given)
+        result = shortened(self.result, for_result)
+        arguments = _shorten_json(self.arguments, max(0, chars - len(result)))
+        return _Call(self.uuid, self.name, arguments, result, self.success)
+
+
+def _replies(message: Message, text: str, calls: dict[str, _Call]) -> list[ChatMessage]:
+    """Return one message of a turn; what RagForge itself noted is the user's side."""
+    if message.role == "system":
+        return [UserSays(text)] if text else []
+    shown = [calls[call.uuid] for call in message.tool_calls if call.uuid in calls]
+    if dropped := len(message.tool_calls) - len(shown):
+        text = f"{text}\n({dropped} more calls are left out here.)".strip()
+    if not text and not shown:
+        return []
+    requests = tuple(ToolRequest(call.uuid, call.name, call.arguments) for call in shown)
+    results = [ToolSays(call.uuid, call.name, call.result, call.success) for call in shown]
+    return [ModelSays(text, tool_requests=requests), *results]
+
+
+def _words(message: Message) -> str:
+    return f"(RagForge: {message.content})" if message.role == "system" else message.content
+
+
+def _fit_calls(calls: Sequence[_Call], chars: int) -> list[_Call]:
+    """Return calls that fit together; of very many, the first and the last ones."""
+    most = max(1, chars // LEAST_CALL_CHARS)
+    if len(calls) > most:
+        head, tail = (most + 1) // 2, most // 2
+        calls = [*calls[:head], *(calls[-tail:] if tail else [])]
+    shares = split_evenly([call.chars for call in calls], chars)
+    return [call.within(share) for call, share in zip(calls, shares, strict=True)]
+
+
+def _fit(texts: Sequence[str], chars: int) -> list[str]:
+    shares = split_evenly([len(text) for text in texts], chars)
+    return [shortened(text, share) for text, share in zip(texts, shares, strict=True)]
+
+
+def split_evenly(lengths: Sequence[int], total: int) -> list[int]:
+    """Return how much of each length fits into a total: each its share, and what others leave."""
+    shares = [0] * len(lengths)
+    left, waiting = max(0, total), len(lengths)
+    for at in sorted(range(len(lengths)), key=lambda at: lengths[at]):
+        shares[at] = min(lengths[at], left // waiting)
+        left -= shares[at]
+        waiting -= 1
+    return shares
+
+
+def _shorten_json(value: Json, chars: int) -> Json:
+    """Return a JSON value whose strings are cut until they fit, as far as that goes."""
+    if len(plain(value)) <= chars:
+        return value
+    strings = max(1, _count_strings(value))
+    return _cut_strings(value, max(20, chars // strings))
+
+
+def _count_strings(value: Json) -> int:
+    if isinstance(value, dict):
+        return sum(map(_count_strings, value.values()))
+    if isinstance(value, list):
+        return sum(map(_count_strings, value))
+    return int(isinstance(value, str))
+
+
+def _cut_strings(value: Json, chars: int) -> Json:
+    if isinstance(value, str):
+        return shortened(value, chars)
+    if isinstance(value, dict):
+        return {name: _cut_strings(inner, chars) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_cut_strings(inner, chars) for inner in value]
+    return value

@@ -1,0 +1,98 @@
+"""Selection: what goes into a context, section by section, and the account of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from ragforge.context.budget import BETWEEN, Fit
+from ragforge.context.pieces import Piece
+from ragforge.context.receipt import SECTIONS, Item, LeftOut, Section
+from ragforge.context.window import Window
+from ragforge.domain.chat import ChatMessage
+from ragforge.domain.hits import MemoryHit
+from ragforge.domain.summaries import Summary
+from ragforge.domain.turns import Turn
+from ragforge.memory.injected import FENCES, fenced
+
+Thing = TypeVar("Thing")
+
+NAMES: dict[Section, str] = dict(zip(SECTIONS, FENCES, strict=False))
+FENCE_CHARS = max(len(fenced(name, "")) for name in NAMES.values()) + BETWEEN
+OVER = "over the budget"
+OWN_SUMMARIES: tuple[Section, ...] = ("level2_summaries", "level1_summaries")
+
+
+@dataclass(slots=True)
+class Selection:
+    """What goes in, as text and as things."""
+
+    max_chars: int
+    queries: list[Turn] = field(default_factory=list)
+    code: list[Piece] = field(default_factory=list)
+    documents: list[Piece] = field(default_factory=list)
+    recent: list[Turn] = field(default_factory=list)
+    replayed: list[list[ChatMessage]] = field(default_factory=list)  # the same as messages
+    window: Window = field(default_factory=lambda: Window(0, 0))
+    history: list[MemoryHit] = field(default_factory=list)
+    long_term: list[Summary] = field(default_factory=list)
+    short_term: list[Summary] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    sections: dict[Section, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Everything, in the order of the sections."""
+        return self._joined(SECTIONS)
+
+    @property
+    def memory_text(self) -> str:
+        """The conversation's own summaries."""
+        return self._joined(OWN_SUMMARIES)
+
+    @property
+    def question_text(self) -> str:
+        """What was found for this question alone."""
+        others = ("recent_turns", *OWN_SUMMARIES)
+        return self._joined([name for name in SECTIONS if name not in others])
+
+    @property
+    def room(self) -> int:
+        """How many characters are left for a further section."""
+        used = sum(len(text) + BETWEEN for text in self.sections.values())
+        return max(0, self.max_chars - used - FENCE_CHARS)
+
+    def add(
+        self,
+        section: Section,
+        fit: Fit[Thing],
+        item_of: Callable[[Thing], Item],
+        why_left_out: str = OVER,
+    ) -> None:
+        """Add a section to the text, and account for what is in it and what is not."""
+        room = self.room + FENCE_CHARS
+        while fit.shown:
+            whole = fenced(NAMES[section], "\n\n".join(text for _, text in fit.shown))
+            if len(whole) <= room:
+                self.sections[section] = whole
+                break
+            fit.left_out.insert(0, fit.shown.pop()[0])  # fencing may have made it longer
+        for thing, text in fit.shown:
+            self.items.append(replace(item_of(thing), chars=len(text)))
+        for thing in fit.left_out:
+            self.leave_out(section, item_of(thing).source, why_left_out)
+
+    def leave_out(self, section: Section, source: str, why: str) -> None:
+        self.left_out.append(LeftOut(section, source, why))
+
+    def shows_raw(self, summary: Summary, conversation_id: str) -> bool:
+        """Tell whether all turns of a summary are shown word for word."""
+        if summary.conversation_id != conversation_id or not self.recent:
+            return False
+        shown = {turn.user.turn_index for turn in self.recent}
+        return shown.issuperset(range(summary.start_turn_index, summary.end_turn_index + 1))
+
+    def _joined(self, names: Sequence[Section]) -> str:
+        return "\n\n".join(self.sections[name] for name in names if name in self.sections)

@@ -1,0 +1,156 @@
+"""Window: which of a conversation's newest turns are shown word for word.
+
+A provider keeps what it has read for as long as a request begins as the one before. So the
+window grows at its end only, until it is too long; then a whole summarised stretch leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ragforge.context.receipt import Layout, layout_of
+from ragforge.context.replay import TurnLimits, message_chars, replay_turn
+from ragforge.domain.chat import ChatMessage
+from ragforge.domain.turns import Turn
+
+TURN_CHARS = 40
+"""What a turn costs beside its text: a model reads marks between messages, too."""
+MOST_QUERIES = 20
+"""So many turns beyond the window are read for their questions."""
+GROWTH = 3.0
+"""How much longer than its least the window may grow before a stretch leaves it."""
+ENOUGH = 0.75
+"""With older results shortened, no more than this may be in use; else a stretch leaves it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The turns that are shown: which is the first, and from which on results are whole."""
+
+    first: int
+    whole_from: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLimits:
+    """How many characters the window has at least and at most, and a turn in it."""
+
+    least: int
+    most: int
+    whole: TurnLimits  # of the newest turns
+    short: TurnLimits  # of older ones
+
+    @classmethod
+    def of(cls, recent: int, total: int) -> WindowLimits:
+        """Return the limits for a budget of recent turns within a total."""
+        unit = min(max(recent, total // 10), total // 3)
+        whole, short = TurnLimits(2 * unit, unit // 2), TurnLimits(unit, unit // 10)
+        most = min(round(GROWTH * recent), total)
+        return cls(recent, max(most, whole.total), whole, short)
+
+    def of_turn(self, index: int, window: Window) -> TurnLimits:
+        """Return how much of a turn is shown."""
+        return self.whole if index >= window.whole_from else self.short
+
+
+def index_of(turn: Turn) -> int:
+    """Return the number of a stored turn in its conversation."""
+    return turn.user.turn_index or 0
+
+
+def shown_turns(turns: Sequence[Turn], window: Window) -> list[Turn]:
+    """Return the turns that a window shows, oldest first."""
+    return [turn for turn in turns if index_of(turn) >= window.first]
+
+
+def replay_window(
+    turns: Sequence[Turn], window: Window, limits: WindowLimits
+) -> list[list[ChatMessage]]:
+    """Return the messages of each turn that the window shows."""
+    return [
+        replay_turn(turn, limits.of_turn(index_of(turn), window))
+        for turn in shown_turns(turns, window)
+    ]
+
+
+def choose_window(
+    turns: Sequence[Turn],
+    starts: Collection[int],
+    before: Window | None,
+    limits: WindowLimits,
+) -> Window:
+    """Return the window over turns, oldest first; `starts` are where summarised stretches begin.
+
+    The window of the question before stays for as long as it is not too long. It always
+    holds the newest turn.
+    """
+    if not turns:
+        return Window(0, 0)
+    newest = index_of(turns[-1])
+    sizes = _Sizes(turns, limits)
+    oldest = index_of(turns[0])
+    kept = before if before is not None and oldest <= before.first <= newest else None
+    kept = kept or Window(oldest, oldest)
+    if sizes.total(kept) <= limits.most:
+        return kept
+    shorter = Window(kept.first, newest)
+    if sizes.total(shorter) <= ENOUGH * limits.most:
+        return shorter
+    later = [index for index in map(index_of, turns) if index > kept.first]
+    for candidates in ([index for index in later if index in starts], later):
+        enough = [
+            window
+            for index in reversed(candidates)
+            if sizes.total(window := Window(index, newest)) >= limits.least
+        ]
+        if enough and sizes.total(enough[0]) <= limits.most:
+            return enough[0]
+    return shorter if sizes.total(shorter) <= limits.most else Window(newest, newest)
+
+
+class TurnsToRead:
+    """Which of the newest turns may be shown, or their questions; asked of the newest first."""
+
+    def __init__(self, limits: WindowLimits, queries: int) -> None:
+        self.layout: Layout | None = None  # of the request before
+        self._limits = limits
+        self._left = limits.most
+        self._queries = queries
+        self._beyond = 0
+
+    def wants(self, turn: Turn) -> bool:
+        """Tell whether to read a turn, and take note of its size."""
+        if self.layout is None:
+            found = (layout_of(message.receipt) for message in turn.replies if message.receipt)
+            self.layout = next(filter(None, found), None)
+        if self._left > 0 or (self.layout and index_of(turn) >= self.layout.first_turn):
+            short = replay_turn(turn, self._limits.short)
+            self._left -= TURN_CHARS + sum(map(message_chars, short))
+            return True
+        self._beyond += 1
+        self._queries -= len(turn.user.content)
+        return self._queries >= 0 and self._beyond <= MOST_QUERIES
+
+
+class _Sizes:
+    """How many characters turns have, whole and with short results."""
+
+    def __init__(self, turns: Sequence[Turn], limits: WindowLimits) -> None:
+        self._turns = turns
+        self._limits = limits
+        self._known: dict[tuple[int, bool], int] = {}
+
+    def total(self, window: Window) -> int:
+        return sum(
+            self._size(at, index_of(turn) >= window.whole_from, window)
+            for at, turn in enumerate(self._turns)
+            if index_of(turn) >= window.first
+        )
+
+    def _size(self, at: int, whole: bool, window: Window) -> int:
+        if (at, whole) not in self._known:
+            turn = self._turns[at]
+            messages = replay_turn(turn, self._limits.of_turn(index_of(turn), window))
+            self._known[at, whole] = TURN_CHARS + sum(map(message_chars, messages))
+        return self._known[at, whole]
