@@ -53,7 +53,7 @@ async def test_a_deleted_conversation_leaves_nothing_behind(store: Store, rich: 
     for kind in ("tool_call", "tool_result", "summary", "reference", "mention", "branch"):
         assert left[kind] == 0, kind
     assert (left["conversation"], left["message"]) == (1, 1)
-    assert left["vector"] == 3  # a bill and two scopes
+    assert left["vector"] == 5  # a bill, two scopes and two notes, which stay
     gone = {"cart", "turn-0", "turn-1", "turn-2", "l1-0", "l1-1", "l2"}
     assert await found(store) == before - gone
     assert await store.conversations.turns(rich.turn_ids) == {}
@@ -128,6 +128,8 @@ async def test_what_is_deleted_can_be_stored_again(store: Store, rich: Rich) -> 
         await store.conversations.delete(name)
     for name in ("shop", "bank"):
         await store.code.delete_project(name)
+    for name in ("zz-old", "aa-new", "bank-note"):  # a project's own: they outlive the others
+        await store.notes.delete(name)
     left = await counts(store)
     assert {kind: number for kind, number in left.items() if number} == {"job": 4}
     assert await found(store) == set()
