@@ -12,11 +12,11 @@ import pytest
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one megabyte."""
+    """A disk of two megabytes."""
     place = tmp_path / "disk"
     place.mkdir()
     mount = shutil.which("mount")
-    options = ["-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    options = ["-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
     if (
         mount is None
         or subprocess.run([mount, *options], capture_output=True, check=False).returncode
