@@ -275,7 +275,10 @@ class App:
         """
         conversations, embedder = self.store.conversations, self.recall.embedder
         if embedder is None:
-            raise InputError("embeddings.model is none: memory is searched by words alone.")
+            raise InputError(
+                "Memory is searched by words alone: embeddings.model is none, or "
+                "agent.memory.embeddings.enabled is false."
+            )
         await embed_missing(self.store, embedder, on_progress)
         return await conversations.count_turns_to_embed(embedder.name)
 
@@ -321,18 +324,19 @@ async def open_app(
 async def _close_models(app: App) -> None:
     if app.chat is not None:
         await app.chat.model.close()
-    if app.recall.embedder is not None:
-        await app.recall.embedder.close()
+    if app.brain.finder.embedder is not None:  # that of memory is the same, where it has one
+        await app.brain.finder.embedder.close()
 
 
 def _wired(settings: Settings, store: Store, place: Path) -> App:
     meter = Meter(settings.llm.max_spend_usd)
     chat = open_chat(settings, meter)
-    embedder = open_embedder(settings, meter)
+    of_code = open_embedder(settings, meter)
+    memory = settings.agent.memory
+    embedder = of_code if memory.embeddings.enabled else None
     recall = Recall(store.conversations, embedder, store.summaries)
     project = sessions.project_of(place)
-    brain = open_brain(settings, store, embedder, project)
-    memory = settings.agent.memory
+    brain = open_brain(settings, store, of_code, project)
     recorder = Recorder(store, embedder.name if embedder else None, memory.max_result_chars)
     condenser = open_condenser(settings, store, embedder, chat)
     return App(

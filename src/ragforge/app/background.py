@@ -55,12 +55,14 @@ def open_condenser(
     """Return what makes summaries: with the chat model, or without one."""
     memory = settings.agent.memory
     thresholds = Thresholds(
-        memory.share(memory.l1_threshold_percent), memory.share(memory.l2_threshold_percent)
+        memory.share(memory.l1_threshold_percent),
+        memory.share(memory.l2_threshold_percent),
+        memory.summarization.every_n_messages,
     )
     summariser: Summariser = Extractive()
     if chat is not None:
         summariser = ByModel(StructuredLLMExecutor(chat), chat.model.name)
-    return Condenser(store, summariser, thresholds, embedder)
+    return Condenser(store, summariser, thresholds, embedder, memory.summarization.enabled)
 
 
 def open_worker(

@@ -155,7 +155,7 @@ class Conversation:
         """
         if max_chars is None and limit is None:
             memory = self._app.settings.agent.memory
-            max_chars = memory.share(memory.recent_turns_percent)
+            max_chars, limit = memory.share(memory.recent_turns_percent), memory.recent_turns
         return await self._app.history.get_recent_turns(self.id, max_chars, limit)
 
     async def get_last_user_queries(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ragforge.app.application import App
 
 KEYS = frozenset(name for names in VARIABLES.values() for name in names)
+RECALLING = frozenset({"search_memory", "read_memory"})
+"""Tools that a model does not have where memory is only written."""
 SECRETS = KEYS | {"RAGFORGE_NEO4J_USER", "RAGFORGE_NEO4J_PASSWORD"}
 
 
@@ -47,12 +49,14 @@ def open_agent(app: App) -> Agent:
         SECRETS,
     )
 
-    own = {tool.spec.name for tool in app.tools}
+    left_out = {tool.spec.name for tool in app.tools}  # the program's own take their places
+    if not app.settings.agent.memory.enabled:
+        left_out |= RECALLING
 
     def equip(desk: Desk) -> Sequence[Tool]:
         permissions = Permissions(rules, desk.approve)
         inner = InnerInstructions(app.project_path, app.cwd)
-        looking = [tool for tool in box.looking() if tool.spec.name not in own]
+        looking = [tool for tool in box.looking() if tool.spec.name not in left_out]
         looking = [with_inner_instructions(tool, inner) for tool in looking]
         others = (
             *box.acting(Journal.of(state, desk.conversation_id), permissions.permit),
@@ -62,7 +66,7 @@ def open_agent(app: App) -> Agent:
         )
         return (
             *looking,
-            *(tool for tool in others if tool.spec.name not in own),
+            *(tool for tool in others if tool.spec.name not in left_out),
             *app.tools,
         )
 

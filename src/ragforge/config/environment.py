@@ -6,6 +6,7 @@ import difflib
 import os
 from collections.abc import Mapping
 
+from ragforge.config.aliases import ALIASES
 from ragforge.config.problems import unknown_variable
 from ragforge.config.settings import known_keys
 
@@ -32,7 +33,8 @@ def settings_in(environ: Mapping[str, str], problems: list[str]) -> dict[str, tu
     An empty variable counts as unset. Adds to the problems a name with `__` that is no
     setting, and a setting that is given under both its names.
     """
-    names = {variable_of(key): key for key in known_keys()}
+    names = {variable_of(alias): key for alias, key in ALIASES.items()}
+    names |= {variable_of(key): key for key in known_keys()}
     found: dict[str, tuple[str, str]] = {}
     for variable, value in sorted(environ.items()):
         if not variable.startswith(PREFIX) or variable.startswith(TEST_PREFIX) or not value:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragforge.config import problems
+from ragforge.config.aliases import MEMORY, canonical, with_provider
 from ragforge.config.environment import settings_in
 from ragforge.config.files import project_file, read_file, user_file
-from ragforge.config.settings import Settings, known_keys, nest, section_of, user_only
-from ragforge.config.store_url import check_inside, normal_store_url
+from ragforge.config.settings import Settings, known_keys, known_sections, nest, user_only
+from ragforge.config.store_url import check_inside, is_server, normal_store_url
 from ragforge.errors import SettingsError
 
 DEFAULT = "default"
@@ -40,6 +41,7 @@ class _Given:
     origin: str  # for provenance
     shown: str  # for messages
     base: Path  # where relative paths start
+    written: str  # the key as it was written, which may be another name of it
     as_text: bool = False  # a number is written as text, as in a variable
     by_project: bool = False  # perhaps somebody else's words: they may not lead elsewhere
 
@@ -49,7 +51,8 @@ def load_settings(
     options: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Loaded:
-    """Merge all layers, the later ones stronger. Options are dotted keys; None is not given.
+    """Merge all layers, the later ones stronger. Options are dotted keys, or sections; None is
+    not given. Keys of the memory may stand alone, and all may be in camel case.
 
     Raises SettingsError that lists every problem of every layer: a bad value is an
     error even where a stronger layer hides it.
@@ -59,9 +62,10 @@ def load_settings(
     files = _find_files(cwd, variables, wrong)
     given = [item for path in files for item in _from_file(path, cwd, wrong)]
     for key, (name, text) in settings_in(variables, wrong).items():
-        given.append(_Given(key, text, name, name, cwd, as_text=True))
-    given += _from_options(options or {}, cwd)
+        given.append(_Given(key, text, name, name, cwd, key, as_text=True))
+    given += _from_options(options or {}, cwd, wrong)
     values, origins = _merge(given, wrong)
+    _check_store_kind(values, origins, given, wrong)
     if wrong:
         raise SettingsError("\n".join(wrong))
     return Loaded(Settings.model_validate(nest(values)), origins, tuple(files))
@@ -80,38 +84,62 @@ def _from_file(path: Path, cwd: Path, wrong: list[str]) -> list[_Given]:
     shown = str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
     by_project = path == project_file(cwd)
     given: list[_Given] = []
+    keys, sections = known_keys(), known_sections()
 
-    def walk(section: Mapping[Any, Any], model: type[BaseModel], prefix: str) -> None:
+    def walk(section: Mapping[Any, Any], prefix: str) -> None:
         for name, value in section.items():
-            key = f"{prefix}{name}"
-            field = model.model_fields.get(name) if isinstance(name, str) else None
-            inner = section_of(field) if field else None
-            if field is None and key in known_keys() and "." in str(name):
-                wrong.append(problems.flat_key(shown, key))
-            elif field is None:
-                wrong.append(problems.unknown_key(shown, key))
-            elif inner is None:
-                item = _Given(key, value, str(path), shown, path.parent, by_project=by_project)
-                given.append(item)
+            written = f"{prefix}{name}"
+            key = canonical(written)
+            if "." in str(name) and key in keys:
+                wrong.append(problems.flat_key(shown, written))
+            elif key in keys:
+                item = _Given(key, value, str(path), shown, path.parent, written)
+                given.append(replace(item, by_project=by_project))
+            elif not isinstance(name, str) or key not in sections:
+                wrong.append(problems.unknown_key(shown, written))
             elif isinstance(value, dict):
-                walk(value, inner, f"{key}.")
+                walk(value, f"{written}.")
             elif value is not None:
                 wrong.append(problems.not_a_section(shown, key, value))
 
     try:
-        walk(read_file(path, shown), Settings, "")
+        walk(read_file(path, shown), "")
     except SettingsError as error:
         wrong.append(str(error))
+    return _each_once(given, wrong)
+
+
+def _from_options(options: Mapping[str, object], cwd: Path, wrong: list[str]) -> list[_Given]:
+    given: list[_Given] = []
+    keys = known_keys() if options else {}
+    for written, value in _flat(options):
+        key = canonical(written)
+        if key not in keys and "." not in written:
+            alone = canonical(MEMORY + written)  # the memory's own settings need no more
+            key = alone if alone in keys else written
+        name = OPTION_NAMES.get(key, f"--{written}")
+        item = _Given(key, value, name, name, cwd, written, as_text=isinstance(value, str))
+        given.append(item)
+    return _each_once(given, wrong)
+
+
+def _flat(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Yield dotted keys with their values; sections may be nested. None is not given."""
+    for name, value in options.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif value is not None:
+            yield f"{prefix}{name}", value
+
+
+def _each_once(given: list[_Given], wrong: list[str]) -> list[_Given]:
+    """Return what one origin gives, after a look for settings under two names."""
+    first: dict[str, _Given] = {}
+    for item in given:
+        known = first.setdefault(item.key, item)
+        if known is not item:
+            wrong.append(problems.same_setting(item.shown, known.written, item.written))
     return given
-
-
-def _from_options(options: Mapping[str, object], cwd: Path) -> list[_Given]:
-    names = {key: OPTION_NAMES.get(key, f"--{key}") for key in options}
-    return [
-        _Given(key, value, names[key], names[key], cwd, as_text=isinstance(value, str))
-        for key, value in options.items()
-        if value is not None
-    ]
 
 
 def _merge(given: list[_Given], wrong: list[str]) -> tuple[dict[str, object], dict[str, str]]:
@@ -121,16 +149,32 @@ def _merge(given: list[_Given], wrong: list[str]) -> tuple[dict[str, object], di
     for item in given:
         field = fields.get(item.key)
         if field is None:
-            wrong.append(problems.unknown_key(item.shown, item.key))
+            wrong.append(problems.unknown_key(item.shown, item.written))
             continue
         try:
             values[item.key] = _check(item, field)
             origins[item.key] = item.origin
         except ValidationError:
-            wrong.append(problems.bad_value(item.shown, item.key, item.value, field))
+            wrong.append(problems.bad_value(item.shown, item.written, item.value, field))
         except ValueError as error:
-            wrong.append(f"{item.shown}: {item.key!r} {error}.")
+            wrong.append(f"{item.shown}: {item.written!r} {error}.")
     return values, origins
+
+
+def _check_store_kind(
+    values: Mapping[str, object], origins: Mapping[str, str], given: list[_Given], wrong: list[str]
+) -> None:
+    """Find a kind of store that the store is not: nothing is guessed about where it would be."""
+    key = "agent.memory.persistence.type"
+    wanted = values.get(key)
+    is_given = any(item.key == "store.url" for item in given)
+    if wanted is None or (is_given and "store.url" not in values):
+        return  # not said, or the store is no store at all
+    serves = is_server(str(values.get("store.url", "")))
+    if serves != (wanted == "neo4j"):
+        shown = next(item.shown for item in reversed(given) if item.key == key)
+        url = origins["store.url"]
+        wrong.append(problems.other_store(shown, str(wanted), url, serves))
 
 
 def _check(item: _Given, field: FieldInfo) -> object:
@@ -144,11 +188,14 @@ def _check(item: _Given, field: FieldInfo) -> object:
             "is for you to decide, not for a project's file: it leads your key and your words "
             "elsewhere, or costs money. Set it in your own file or in the environment"
         )
+    given = with_provider(item.value) if item.key == "embeddings.model" else item.value
     adapter: TypeAdapter[object] = TypeAdapter(cast(Any, Annotated[field.annotation, field]))
     if item.as_text:
-        value = adapter.validate_strings(item.value)
+        value = adapter.validate_strings(given)
     else:
-        value = adapter.validate_python(item.value, strict=True)
+        value = adapter.validate_python(given, strict=True)
+    if item.key == "agent.memory.persistence.auto_save" and value is False:
+        raise ValueError("is false, but what is said is always stored: set it to true")
     if item.key == "store.url" and isinstance(value, str):
         url = normal_store_url(value, item.base)
         if item.by_project:

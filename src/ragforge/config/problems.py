@@ -49,6 +49,22 @@ def bad_value(origin: str, key: str, value: object, field: FieldInfo) -> str:
     return f"{origin}: {key!r} is {_shown(value)}: it must be {allowed(field)}."
 
 
+def same_setting(origin: str, one: str, other: str) -> str:
+    """Say that a setting is given twice, under two names."""
+    return f"{origin}: {one!r} and {other!r} are the same setting: keep one."
+
+
+def other_store(origin: str, wanted: str, url_origin: str, is_server: bool) -> str:
+    """Say that the kind of store and the store itself do not fit."""
+    found = "a server" if is_server else "a file"
+    where = "by default" if url_origin == "default" else f"by {url_origin}"
+    hint = "a path" if is_server else "the server's address, such as neo4j://localhost:7687,"
+    return (
+        f"{origin}: 'agent.memory.persistence.type' is {wanted!r}, but 'store.url' is {found}, "
+        f"{where}. Set store.url to {hint} or leave the type out."
+    )
+
+
 def not_a_section(origin: str, key: str, value: object) -> str:
     """Say that a value stands where a section belongs."""
     inside = {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
+
+from ragforge.config.aliases import ALIASES
 
 WEB_ADDRESS = r"^https?://[^\s@]+$"
 
@@ -38,9 +41,50 @@ class StoreSettings(_Section):
     )
 
 
+class SummarizationSettings(_Section):
+    """When conversations are summarised in the background."""
+
+    enabled: bool = Field(
+        default=True, description="Make summaries; without, they are made when asked for."
+    )
+    every_n_messages: int | None = Field(
+        default=None, ge=2, le=100_000, description="So many messages get a summary, short or not."
+    )
+
+
+class MemoryEmbeddingSettings(_Section):
+    """Whether what was said is compared by meaning; the model is that of `embeddings`."""
+
+    enabled: bool = Field(
+        default=True, description="Embed turns, summaries and notes; without, words find them."
+    )
+
+
+class PersistenceSettings(_Section):
+    """What kind of store memory is kept in; where it is, `store.url` says."""
+
+    type: Literal["files", "sqlite", "neo4j"] | None = Field(
+        default=None,
+        description="What store.url must be: a file, or a Neo4j server.",
+        json_schema_extra={"form": "files, sqlite or neo4j"},
+    )
+    auto_save: bool = Field(
+        default=True, description="Always true: what is said is stored before it is answered."
+    )
+
+
 class MemorySettings(_Section):
     """How much of the past goes into a context. Percentages are of max_context_chars."""
 
+    enabled: bool = Field(
+        default=True, description="Recall past turns and summaries; without, they are only stored."
+    )
+    max_context_messages: int | None = Field(
+        default=None, ge=1, le=100_000, description="The latest messages a context may have."
+    )
+    summarization: SummarizationSettings = Field(default_factory=SummarizationSettings)
+    embeddings: MemoryEmbeddingSettings = Field(default_factory=MemoryEmbeddingSettings)
+    persistence: PersistenceSettings = Field(default_factory=PersistenceSettings)
     max_context_chars: int = Field(
         default=100_000, ge=1, le=100_000_000, description="Characters a context may have."
     )
@@ -68,6 +112,12 @@ class MemorySettings(_Section):
     max_result_chars: int = Field(
         default=200_000, ge=1, le=100_000_000, description="What is kept of a tool's result."
     )
+
+    @property
+    def recent_turns(self) -> int | None:
+        """How many turns `max_context_messages` are, a question and an answer each, or None."""
+        limit = self.max_context_messages
+        return None if limit is None else (limit + 1) // 2
 
     def share(self, percent: int) -> int:
         """Return a percentage of the context in characters."""
@@ -244,7 +294,8 @@ def user_only(field: FieldInfo) -> bool:
     return isinstance(extra, dict) and bool(extra.get("user_only"))
 
 
-def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, FieldInfo]:
+@cache
+def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> Mapping[str, FieldInfo]:
     """Return every dotted key with its field, in the order of declaration."""
     keys: dict[str, FieldInfo] = {}
     for name, field in model.model_fields.items():
@@ -254,6 +305,13 @@ def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str,
         else:
             keys |= known_keys(section, f"{prefix}{name}.")
     return keys
+
+
+@cache
+def known_sections() -> frozenset[str]:
+    """Return every section's dotted key, with those that hold other names for settings."""
+    keys = [*known_keys(), *ALIASES]
+    return frozenset(key[:end] for key in keys for end, char in enumerate(key) if char == ".")
 
 
 def value_at(settings: Settings, key: str) -> object:

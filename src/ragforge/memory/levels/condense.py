@@ -42,12 +42,15 @@ class Condenser:
     summariser: Summariser
     thresholds: Thresholds
     embedder: Embedder | None
+    is_enabled: bool = True  # else summaries are made only when they are asked for
 
     async def enqueue_due(self, conversation_id: str) -> int:
         """Queue the summaries that are due; one that failed for good is tried anew.
 
         Returns how many jobs are new. Raises ConversationNotFound.
         """
+        if not self.is_enabled:
+            return 0
         jobs = []
         for level in LEVELS:
             due = await self._due(conversation_id, level)
@@ -100,8 +103,9 @@ class Condenser:
 
     async def _due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
         if level == 1:
-            wanted = self.thresholds.level_1
-            return await should_create_l1_summary(self.store, conversation_id, wanted)
+            return await should_create_l1_summary(
+                self.store, conversation_id, self.thresholds.level_1, self.thresholds.messages
+            )
         return await should_create_l2_summary(self.store, conversation_id, self.thresholds.level_2)
 
     async def _known(self, uuid: str) -> Summary | None:

@@ -32,6 +32,7 @@ class Thresholds:
 
     level_1: int
     level_2: int
+    messages: int | None = None  # so many call for a short-term one however short they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,16 @@ class Level2Check:
 
 
 async def should_create_l1_summary(
-    store: Store, conversation_id: str, threshold: int
+    store: Store, conversation_id: str, threshold: int, every_n_messages: int | None = None
 ) -> Level1Check:
-    """Tell whether the turns without a summary call for one. Raises ConversationNotFound."""
+    """Tell whether the turns without a summary call for one: by their length, or by how many
+    messages they have, where that counts too. Raises ConversationNotFound.
+    """
     waiting = await store.summaries.uncovered_turns(conversation_id)
     chars = sum(turn.chars for turn in waiting)
     not_yet = Level1Check(False, chars, threshold)
-    if not waiting or chars < threshold:
+    is_long = chars >= threshold
+    if not waiting or not (is_long or every_n_messages):
         return not_yet
     covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=1))
     stretch, is_closed = _stretch(waiting, [summary.start_turn_index for summary in covered])
@@ -81,9 +85,12 @@ async def should_create_l1_summary(
     first, last = min(sizes), max(sizes)
     messages = await store.conversations.messages(conversation_id, first, last)
     turns = [t for t in messages_to_turns(messages) if t.user.turn_index in sizes]
-    over = tuple(takewhile(is_over, turns))
+    over = tuple(_first_messages(takewhile(is_over, turns), every_n_messages))
     taken = sum(sizes[turn.user.turn_index or 0] for turn in over)
-    if not over or (taken < threshold and not (is_closed and len(over) == len(stretch))):
+    is_enough = taken >= threshold or bool(
+        every_n_messages and _message_count(over) >= every_n_messages
+    )
+    if not over or not (is_enough or (is_long and is_closed and len(over) == len(stretch))):
         return not_yet
     start = await store.summaries.chars_before(conversation_id, first)
     return Level1Check(True, chars, threshold, start, start + taken, over)
@@ -140,6 +147,20 @@ def _enough(pieces: Sequence[Piece], threshold: int, least: int = 1) -> list[Pie
             break
         taken.append(piece)
         chars += piece.chars if isinstance(piece, TurnSize) else piece.summary_char_count
+    return taken
+
+
+def _message_count(turns: Iterable[Turn]) -> int:
+    return sum(1 + len(turn.replies) for turn in turns)
+
+
+def _first_messages(turns: Iterable[Turn], limit: int | None) -> list[Turn]:
+    """Return as many turns as it takes to have so many messages, or all of them."""
+    taken: list[Turn] = []
+    for turn in turns:
+        taken.append(turn)
+        if limit is not None and _message_count(taken) >= limit:
+            break
     return taken
 
 
