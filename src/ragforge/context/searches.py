@@ -93,7 +93,7 @@ class Searches:
             timed(self.files(message, budget.code // 2), self.deadlines.initial),
             timed(self.code(message, cwd, budget), self.deadlines.code),
             timed(self.memory(conversation, message, budget, without), longest),
-            timed(self.notes(conversation, message), longest),
+            timed(self.notes(conversation, message, budget), longest),
             timed(self.own_past(conversation, budget, without), self.deadlines.own),
             timed(self.instructions(cwd, budget), longest),
         )
@@ -150,6 +150,8 @@ class Searches:
         without: Sequence[str] = (),
     ) -> list[Memory]:
         """Return memories of the project by words and meaning, and what has changed since."""
+        if not budget.recalls:
+            return []
         where = MemoryFilter(project_path=conversation.project_path)
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
         if budget.memories is not None:
@@ -173,8 +175,12 @@ class Searches:
             for hit, aged in zip(hits, ages, strict=True)
         ]
 
-    async def notes(self, conversation: Conversation, message: str) -> list[NoteHit]:
+    async def notes(
+        self, conversation: Conversation, message: str, budget: Budget
+    ) -> list[NoteHit]:
         """Return what somebody wanted remembered of the project and bears on a message."""
+        if not budget.recalls:
+            return []
         store, embedder = self.store, self.recall.embedder
         found = await search_notes(store, embedder, message, conversation.project_path, MOST_NOTES)
         return [hit for hit in found if hit.score >= LEAST_NOTE_SCORE]
