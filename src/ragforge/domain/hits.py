@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.turns import Turn
+
+NOTHING_RELEVANT = "nothing relevant"
+SMALL_TALK = "small talk"
+INGESTING = "ingesting"
+"""Why a search that was asked for what is relevant shows nothing."""
 
 TURN_CONFIDENCE = 1.0
 """A turn is what was really said; summaries are trusted less."""
@@ -106,3 +111,13 @@ class SummaryHit:
 
 
 MemoryHit: TypeAlias = TurnHit | SummaryHit
+
+HitType = TypeVar("HitType")
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant(Generic[HitType]):
+    """What has to do with a message, the best first; if nothing has, the reason is given."""
+
+    hits: tuple[HitType, ...] = ()
+    reason: str = ""  # one of the above, or empty

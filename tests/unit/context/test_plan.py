@@ -79,6 +79,24 @@ def test_nothing_to_look_for_is_no_search(message: str) -> None:
     assert planned(message) == []
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Merci beaucoup, bonne journée !",
+        "Wie backe ich einen Apfelkuchen mit Zimt und Streuseln?",
+        "Which running shoes are good for flat feet?",
+    ],
+)
+def test_small_talk_and_prose_about_other_things_are_not_looked_for(message: str) -> None:
+    assert planned(message) == []
+
+
+def test_what_prose_quotes_is_looked_for() -> None:
+    [call] = planned('Where does the sentence "Bake it for an hour" come from?')
+
+    assert call.tool == "grep_files"
+
+
 def test_telling_words_are_the_long_ones_in_their_order() -> None:
     assert telling_words("how does the worker keep the lease of a background job") == [
         "worker",
