@@ -194,6 +194,7 @@ class Searches:
             cwd,
             initial_limit=budget.code_hits,
             subdirectory_only=self.subdirectory_only,
+            relevant_only=True,
         )
         pieces = [
             Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
