@@ -251,6 +251,19 @@ async def test_what_memory_finds_may_use_all_the_room_that_is_left(
     assert len(contents(server)[-1]) <= 20_000 + len("\n\n# Question\n\n") + 40
 
 
+async def test_what_was_to_be_remembered_comes_with_a_question_about_it(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as (app, server):
+        place = str(app.project_path)
+        old = await app.notebook.remember("Cranes are greased on Mondays.", place)
+        await app.notebook.remember("Cranes are greased on Fridays.", place, supersedes=old.uuid)
+        await app.ask("When are the cranes greased?", await new_session(app))
+
+    assert "Cranes are greased on Fridays." in contents(server)[-1]
+    assert "Mondays" not in contents(server)[-1]
+
+
 async def test_a_model_that_takes_long_to_load_makes_no_search_late(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

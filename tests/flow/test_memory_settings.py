@@ -100,6 +100,25 @@ async def test_where_memory_is_only_written_the_agent_has_no_tools_to_recall_it(
     assert '"remember"' in without
 
 
+async def test_where_memory_is_only_written_nothing_of_other_sessions_reaches_the_model(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with ChatServer(OpenAiWire(), [Says("Noted.")], TITLE) as server:
+        asked = []
+        for config in ({"enabled": True}, {"enabled": False}):
+            async with opened(with_model(environ, server), project, **config) as agent:
+                talk = await agent.create_conversation()
+                await talk.store_turn("How long is a lease?", "Sixty-one seconds.")
+                other = await agent.create_conversation()
+                await other.store_turn("Is the harbour open?", "It is.")
+                await other.send_message("How long does a lease last?")
+                asked.append(server.asked_in_turns[-1].text)
+
+    assert "Sixty-one seconds." in asked[0]
+    assert "Sixty-one seconds." not in asked[1]
+    assert "Is the harbour open?" in asked[1]
+
+
 async def test_a_limit_of_messages_limits_the_latest_turns(
     environ: dict[str, str], project: Path
 ) -> None:
@@ -109,4 +128,7 @@ async def test_a_limit_of_messages_limits_the_latest_turns(
             await talk.store_turn(f"Question {number}?", "Yes.")
         turns = await talk.get_recent_turns()
 
+        context = await talk.build_enriched_context("And now?")
+
     assert [turn.user.content for turn in turns] == ["Question 2?", "Question 3?"]
+    assert [turn.user.content for turn in context.recent_turns] == ["Question 2?", "Question 3?"]

@@ -58,6 +58,8 @@ def open_context(
         recent=memory.share(memory.recent_turns_percent),
         code=memory.share(memory.code_search_percent),
         code_hits=memory.code_search_initial_limit,
+        recent_turns=memory.recent_turns,
+        recalls=memory.enabled,
     )
     searches = Searches(
         store=store,

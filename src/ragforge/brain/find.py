@@ -22,6 +22,7 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
+from ragforge.search.relevance import BEST_HITS, code_relevance
 
 BY_WORDS = 150
 BY_MEANING = 60
@@ -38,6 +39,7 @@ class CodeHit:
     scope: Scope
     score: float  # 0..1, relative to the best
     signals: tuple[str, ...]
+    relevance: float = 0.0  # 0..1, the same in every project: how likely the question means it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,13 @@ class Finder:
         used = await self.code.importers(project_id, found.files())
         ranked = rank(question, replace(found, used=used), self.tokeniser, limit)
         scopes = await self.code.scopes([place.id for place in ranked])
+        ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
+        best = [scopes[place.id] for place in ranked[:BEST_HITS]]
+        least = 0.0 if self.embedder is None else self.embedder.code_threshold
+        likely = code_relevance(question, found, best, self.tokeniser, least)
         return [
-            CodeHit(scopes[place.id], place.score, place.signals)
+            CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked
-            if place.id in scopes  # it may have been replaced since
         ]
 
     async def neighbours(self, scope_id: str) -> list[Neighbour]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,10 @@ from ragforge.brain import locks, settled
 from ragforge.brain.embed import embed_scopes
 from ragforge.brain.find import CodeHit, Finder
 from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
+from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, Relevant
 from ragforge.errors import ModelError, ProjectNotFound
+from ragforge.search.relevance import LEAST, LEAST_OF_A_HIT
+from ragforge.search.small_talk import is_small_talk
 
 SEMANTIC_LIMIT = 100
 FEW = 100
@@ -113,31 +116,42 @@ class Brain:
         max_chars: int | None = None,
         min_score: float = 0.0,
         subdirectory_only: bool = False,
+        relevant_only: bool = False,
     ) -> list[CodeHit]:
         """Return scopes of the subtree of `cwd` within a budget of characters, best first.
 
         Nothing while the project is being ingested or embedded: what would be found then
         may be about to change. At the root itself the whole project is searched, unless
-        `subdirectory_only` asks for nothing. `min_score` is relative to the best hit.
+        `subdirectory_only` asks for nothing. `min_score` is relative to the best hit. With
+        `relevant_only` also nothing if the query has nothing to do with the code.
         """
         under = below(self.root, cwd)
         if under is None or (not under and subdirectory_only):
             return []
+        if relevant_only:
+            found = await self.find_relevant_code(query, under, initial_limit)
+            hits = list(found.hits)
+        else:
+            settled, hits = await asyncio.gather(
+                self.is_settled(), self.search(query, initial_limit, under or None)
+            )
+            hits = hits if settled else []
+        return within([hit for hit in hits if hit.score >= min_score], max_chars)
+
+    async def find_relevant_code(
+        self, message: str, under: str = "", limit: int = SEMANTIC_LIMIT
+    ) -> Relevant[CodeHit]:
+        """Return the scopes below a directory that have to do with a message, or why none are.
+
+        A person who searches wants the best there is; a message that came with no search in
+        mind gets code only if it is about it.
+        """
+        if is_small_talk(message):
+            return Relevant(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
-            self.is_settled(), self.search(query, initial_limit, under or None)
+            self.is_settled(), self.search(message, limit, under or None)
         )
-        if not settled:
-            return []
-        kept: list[CodeHit] = []
-        for hit in hits:
-            if hit.score < min_score:
-                break
-            if max_chars is not None and len(hit.scope.source) > max_chars:
-                continue
-            if max_chars is not None:
-                max_chars -= len(hit.scope.source)
-            kept.append(hit)
-        return kept
+        return Relevant(reason=INGESTING) if not settled else only_relevant(hits)
 
     async def is_settled(self) -> bool:
         """Tell whether nobody is ingesting or embedding the project."""
@@ -187,6 +201,25 @@ class Brain:
     async def _holder(self, name: str) -> str | None:
         lock = await self.ingester.locks.holder(name)
         return None if lock is None else f"{lock.holder.host}, process {lock.holder.pid}"
+
+
+def only_relevant(hits: Sequence[CodeHit]) -> Relevant[CodeHit]:
+    """Return the hits that are relevant; none if even the best is not."""
+    if not hits or hits[0].relevance < LEAST:
+        return Relevant(reason=NOTHING_RELEVANT)
+    return Relevant(tuple(hit for hit in hits if hit.relevance >= LEAST_OF_A_HIT))
+
+
+def within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]:
+    """Return the hits that fit into a number of characters together, each whole."""
+    if max_chars is None:
+        return list(hits)
+    kept: list[CodeHit] = []
+    for hit in hits:
+        if len(hit.scope.source) <= max_chars:
+            max_chars -= len(hit.scope.source)
+            kept.append(hit)
+    return kept
 
 
 def below(root: Path, cwd: Path) -> str | None:

@@ -32,6 +32,7 @@ class Budget:
     memories: int | None = None
     level_1: int | None = None  # of the conversation's own short-term summaries
     min_score: float = 0.0  # of memories
+    recalls: bool = True  # without, only the newest turns of the conversation are remembered
 
     @property
     def entry(self) -> int:
@@ -41,7 +42,7 @@ class Budget:
     @property
     def own_summaries(self) -> int:
         """For the conversation's own summaries, which come with every question."""
-        return self.total * 3 // 10
+        return self.total * 3 // 10 if self.recalls else 0
 
     @property
     def instructions(self) -> int:

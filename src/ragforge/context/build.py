@@ -16,7 +16,7 @@ from ragforge.context.selection import Selection
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.conversations import Conversation
-from ragforge.domain.hits import MemoryHit
+from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.errors import InputError
@@ -35,6 +35,7 @@ class EnrichedContext:
     code: tuple[Piece, ...]
     documents: tuple[Piece, ...]
     recent_turns: tuple[Turn, ...]
+    notes: tuple[NoteHit, ...]  # what somebody wanted remembered of the project
     history: tuple[MemoryHit, ...]
     level2_summaries: tuple[Summary, ...]
     level1_summaries_not_summarized: tuple[Summary, ...]
@@ -132,6 +133,7 @@ def _assemble(
         code=tuple(selection.code),
         documents=tuple(selection.documents),
         recent_turns=tuple(selection.recent),
+        notes=tuple(selection.notes),
         history=tuple(selection.history),
         level2_summaries=tuple(selection.long_term),
         level1_summaries_not_summarized=tuple(selection.short_term),

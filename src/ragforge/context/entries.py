@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ragforge.context.pieces import Piece
 from ragforge.context.replay import TurnLimits, replay_turn, transcript
-from ragforge.domain.hits import MemoryHit, SummaryHit, TurnHit
+from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened
@@ -42,6 +42,11 @@ def hit_text(hit: MemoryHit, aged: Sequence[Aged], chars: int, before: Turn | No
     place = f"session {hit.conversation_id[:8]}, turn {hit.turn.user.turn_index}"
     lead = "" if before is None else f"(before: {_in_short(before)})\n"
     return f"[{place}, {when}, {relevance}]\n{lead}{turn_text(hit.turn, chars)}"
+
+
+def note_text(hit: NoteHit) -> str:
+    """Return a note of the project."""
+    return f"- {hit.note.text} ({hit.timestamp:%Y-%m-%d})"
 
 
 def summary_entry(summary: Summary, chars: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ragforge.context.instructions import Instructions
 from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Layout
-from ragforge.domain.hits import MemoryHit
+from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.age import Aged
@@ -41,6 +41,7 @@ class Material:
     conversation_id: str
     own: OwnPast = field(default_factory=OwnPast)
     memories: Sequence[Memory] = ()  # best first
+    notes: Sequence[NoteHit] = ()  # best first
     code: Sequence[Piece] = ()  # best first
     documents: Sequence[Piece] = ()  # best first
     instructions: Instructions = field(default_factory=Instructions)

@@ -16,6 +16,8 @@ from typing import Literal, TypeAlias
 from ragforge.domain.text import Json
 from ragforge.memory.code.links import names_in
 from ragforge.memory.levels.material import paths_in
+from ragforge.search.small_talk import is_small_talk
+from ragforge.search.software import reads_like_software
 from ragforge.search.tokenise import WORDS
 
 ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]
@@ -50,7 +52,13 @@ def reasons(calls: Iterable[Planned]) -> str:
 
 
 def planned(message: str) -> list[Planned]:
-    """Return up to three searches, the most telling first; none if nothing can be looked for."""
+    """Return up to three searches, the most telling first; none if nothing can be looked for.
+
+    Prose that does not read as if it were about a program is looked for only as far as it quotes
+    or names something: tolerant of typos, a recipe would find its like in any code.
+    """
+    if is_small_talk(message):
+        return []
     names, paths = names_in(message), paths_in(message)
     found: list[Planned | None] = [
         *(_exact(text, how) for text, how in _said_exactly(message)),
@@ -59,7 +67,8 @@ def planned(message: str) -> list[Planned]:
         *(_the_file(path) for path in paths[:1]),
     ]
     found = [call for call in found if call is not None]
-    if len(found) < MOST_CALLS and (words := telling_words(message)):
+    words = telling_words(message) if reads_like_software(message) else []
+    if words and len(found) < MOST_CALLS:
         query = " ".join(words)
         why = f"has the words {query}"
         found.append(Planned("search_files", {"pattern": EVERYWHERE, "query": query}, why))

@@ -12,6 +12,7 @@ Section: TypeAlias = Literal[
     "code",
     "documents",
     "recent_turns",
+    "notes",
     "past_turns",
     "summaries",
     "level2_summaries",

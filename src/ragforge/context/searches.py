@@ -20,12 +20,13 @@ from ragforge.context.receipt import Search, SearchState
 from ragforge.context.timed import timed
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
-from ragforge.domain.hits import MemoryHit
+from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.memory.code.age import ages_of
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.history import History
+from ragforge.memory.notes import search_notes
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 
@@ -39,6 +40,8 @@ AGED_HITS = 40
 FOLLOW_UP_CHARS = 80
 """A question so short is seldom understood without the turn before it."""
 FOLLOW_UPS = 5
+MOST_NOTES = 5
+LEAST_NOTE_SCORE = 0.25
 STRETCHES = 8
 """So many short-term summaries below a long-term one may still begin the window."""
 
@@ -86,10 +89,11 @@ class Searches:
         cwd = Path(conversation.cwd)
         longest = self.deadlines.history
         # What takes longest comes first: a store's readers are served in turn.
-        initial, semantic, history, own, instructions = await asyncio.gather(
+        initial, semantic, history, notes, own, instructions = await asyncio.gather(
             timed(self.files(message, budget.code // 2), self.deadlines.initial),
             timed(self.code(message, cwd, budget), self.deadlines.code),
             timed(self.memory(conversation, message, budget, without), longest),
+            timed(self.notes(conversation, message, budget), longest),
             timed(self.own_past(conversation, budget, without), self.deadlines.own),
             timed(self.instructions(cwd, budget), longest),
         )
@@ -99,12 +103,14 @@ class Searches:
             conversation_id=conversation.uuid,
             own=own.found or OwnPast(),
             memories=history.found or [],
+            notes=notes.found or [],
             code=fused(pieces, from_files),
             instructions=instructions.found or Instructions(),
         )
         searches = [
             own.search("this conversation", len(material.own.turns), "nothing to search"),
             history.search("memory by words and meaning", len(material.memories)),
+            notes.search("notes", len(material.notes)),
             semantic.search("code by meaning", len(pieces), no_code),
             *(of_files or [initial.search("initial context", 0)]),
         ]
@@ -144,6 +150,8 @@ class Searches:
         without: Sequence[str] = (),
     ) -> list[Memory]:
         """Return memories of the project by words and meaning, and what has changed since."""
+        if not budget.recalls:
+            return []
         where = MemoryFilter(project_path=conversation.project_path)
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
         if budget.memories is not None:
@@ -167,6 +175,16 @@ class Searches:
             for hit, aged in zip(hits, ages, strict=True)
         ]
 
+    async def notes(
+        self, conversation: Conversation, message: str, budget: Budget
+    ) -> list[NoteHit]:
+        """Return what somebody wanted remembered of the project and bears on a message."""
+        if not budget.recalls:
+            return []
+        store, embedder = self.store, self.recall.embedder
+        found = await search_notes(store, embedder, message, conversation.project_path, MOST_NOTES)
+        return [hit for hit in found if hit.score >= LEAST_NOTE_SCORE]
+
     async def code(
         self, message: str, cwd: Path, budget: Budget
     ) -> tuple[list[Piece], SearchState]:
@@ -176,6 +194,7 @@ class Searches:
             cwd,
             initial_limit=budget.code_hits,
             subdirectory_only=self.subdirectory_only,
+            relevant_only=True,
         )
         pieces = [
             Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits

@@ -22,6 +22,7 @@ from ragforge.context.window import (
     shown_turns,
 )
 from ragforge.domain.chat import ChatMessage
+from ragforge.domain.hits import NoteHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened
@@ -42,6 +43,7 @@ def within(found: Material, budget: Budget) -> Selection:
     for_documents = budget.code - (len(chosen.sections.get("code", "")) // 2)
     _add_pieces(chosen, "documents", found.documents, for_documents)
     _add_queries(chosen, found, budget.queries)
+    _add_notes(chosen, found, budget)
     add_memories(chosen, found, budget)
     return chosen
 
@@ -165,6 +167,18 @@ def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Piece], ch
         return Item(section, f"{piece.place} {piece.name}", why, 0, piece.score, note)
 
     chosen.add(section, fit, item, OVER_SHARE)
+
+
+def _add_notes(chosen: Selection, found: Material, budget: Budget) -> None:
+    """Add what somebody wanted remembered of the project."""
+    fit = fitting(found.notes, entries.note_text, min(2 * budget.entry, chosen.room))
+    chosen.notes = [hit for hit, _ in fit.shown]
+
+    def item(hit: NoteHit) -> Item:
+        source = f"note {hit.note.uuid[:8]}"
+        return Item("notes", source, f"found by {', '.join(hit.found_by)}", 0, hit.score)
+
+    chosen.add("notes", fit, item)
 
 
 def _add_queries(chosen: Selection, found: Material, chars: int) -> None:

@@ -11,7 +11,7 @@ from ragforge.context.pieces import Piece
 from ragforge.context.receipt import SECTIONS, Item, LeftOut, Section
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
-from ragforge.domain.hits import MemoryHit
+from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.memory.injected import FENCES, fenced
@@ -35,6 +35,7 @@ class Selection:
     recent: list[Turn] = field(default_factory=list)
     replayed: list[list[ChatMessage]] = field(default_factory=list)  # the same as messages
     window: Window = field(default_factory=lambda: Window(0, 0))
+    notes: list[NoteHit] = field(default_factory=list)
     history: list[MemoryHit] = field(default_factory=list)
     long_term: list[Summary] = field(default_factory=list)
     short_term: list[Summary] = field(default_factory=list)

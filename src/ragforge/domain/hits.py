@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.turns import Turn
+
+NOTHING_RELEVANT = "nothing relevant"
+SMALL_TALK = "small talk"
+INGESTING = "ingesting"
+"""Why a search that was asked for what is relevant shows nothing."""
 
 TURN_CONFIDENCE = 1.0
 """A turn is what was really said; summaries are trusted less."""
@@ -138,3 +143,13 @@ class NoteHit:
 MemoryHit: TypeAlias = TurnHit | SummaryHit
 HistoryHit: TypeAlias = TurnHit | SummaryHit | NoteHit
 """All that a search of what is remembered may find."""
+
+HitType = TypeVar("HitType")
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant(Generic[HitType]):
+    """What has to do with a message, the best first; if nothing has, the reason is given."""
+
+    hits: tuple[HitType, ...] = ()
+    reason: str = ""  # one of the above, or empty

@@ -10,6 +10,7 @@ FENCES = (
     "code",
     "documents",
     "recent-conversation",
+    "notes",
     "past-turns",
     "past-summaries",
     "long-term-memory",

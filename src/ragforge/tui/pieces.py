@@ -77,6 +77,7 @@ def receipt_line(receipt: Receipt) -> str:
     parts = [
         (of.count("code"), "place in the code", "places in the code"),
         (of.count("documents"), "document", "documents"),
+        (of.count("notes"), "note", "notes"),
         (of.count("past_turns"), "past turn", "past turns"),
         (of.count("recent_turns"), "recent turn", "recent turns"),
         (sum(section.endswith("summaries") for section in of), "summary", "summaries"),

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.brain import locks
 from ragforge.brain.find import CodeHit
 from ragforge.brain.project import Brain
+from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, Relevant
+from ragforge.search.relevance import LEAST_OF_A_HIT
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 
@@ -124,3 +128,54 @@ async def test_neighbours_are_what_a_scope_uses_and_what_uses_it(brain: Brain) -
         ("Cart.total", "CONSUMES", "in"),
     }
     assert await brain.finder.neighbours("unknown") == []
+
+
+@pytest.fixture
+async def bundled(engines: Engines, tmp_path: Path) -> Brain:
+    """The same project with the model of meaning that users have."""
+    root = tmp_path / "project"
+    write(root, {**SHOP, **MORE})
+    found = brain_of(await engines.empty("sqlite"), root, BundledEmbedder())
+    await found.ingest()
+    return found
+
+
+async def test_a_message_about_the_code_gets_what_is_relevant(bundled: Brain) -> None:
+    question = "how is the total price of a cart computed?"
+
+    found = await bundled.find_relevant_code(question)
+
+    assert named(list(found.hits))[0] == "shop/cart.py:Cart.total"
+    assert found.reason == ""
+    assert all(hit.relevance >= LEAST_OF_A_HIT for hit in found.hits)
+    assert found.hits[0].relevance > 0.8
+    assert found.hits == tuple(
+        await bundled.search_code_semantic(question, bundled.root, relevant_only=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("Merci beaucoup, bonne journée !", SMALL_TALK),
+        ("Yes, please go on", SMALL_TALK),
+        ("How do I bake an apple pie with cinnamon?", NOTHING_RELEVANT),
+        ("Welche Sehenswürdigkeiten in Wien sollte man besuchen?", NOTHING_RELEVANT),
+    ],
+)
+async def test_a_message_about_something_else_gets_nothing_and_the_reason(
+    bundled: Brain, message: str, reason: str
+) -> None:
+    assert await bundled.find_relevant_code(message) == Relevant((), reason)
+    assert await bundled.search_code_semantic(message, bundled.root, relevant_only=True) == []
+
+
+async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> None:
+    assert await bundled.search("apple pie price") != []
+    assert await bundled.search_code_semantic("apple pie price", bundled.root) != []
+
+
+async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> None:
+    name = locks.ingestion(bundled.project_id)
+    async with locks.held(bundled.ingester.locks, name, bundled.ingester.holder):
+        assert await bundled.find_relevant_code("the price") == Relevant((), INGESTING)

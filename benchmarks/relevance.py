@@ -1,0 +1,194 @@
+"""Is a message about the code at all? Questions about code against messages about anything else.
+
+    python -m benchmarks.relevance [--fit] [--only gin,redux] [--stores FOLDER]
+                                   [--repos FOLDER] [--data FOLDER]
+
+On topic: the questions of the code-search set, each asked of its own repository, and
+questions/on_topic.json, which has French and German ones. Off topic: questions/off_topic.json
+and LoCoMo's personal questions, asked of every repository. Half of what was written by hand is
+for choosing, half for the check; only the half for choosing takes part in `--fit`, which prints
+the weights of a logistic regression for `ragforge.search.relevance`, with and without vectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.context import DJANGO, open_on
+from benchmarks.measure import save
+from benchmarks.peers import Repository, add_places, check_out, repositories
+from ragforge.app import App
+from ragforge.brain import find
+from ragforge.search import relevance
+from ragforge.search.relevance import LEAST, Evidence, gather_evidence, weigh
+from ragforge.search.small_talk import is_small_talk
+
+QUESTIONS = Path(__file__).parent / "questions"
+LOCOMO_EACH = 25
+"""So many of LoCoMo's questions are asked of each repository."""
+ON, OFF = "on topic", "off topic"
+RIDGE = 1e-3
+SHARES = {"code search": 1.0, "on choose": 0.4, "off choose": 1.0, "LoCoMo": 0.4}
+"""How much each kind of message counts in the fit, however many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A message that was asked of a repository, and what spoke for it there."""
+
+    kind: str
+    repository: str
+    text: str
+    evidence: Evidence
+    relevance: float
+
+    @property
+    def passes(self) -> bool:
+        return self.relevance >= LEAST and not is_small_talk(self.text)
+
+
+def written(name: str) -> list[dict[str, str]]:
+    """Return the messages that were written for this benchmark."""
+    rows: list[dict[str, str]] = json.loads((QUESTIONS / f"{name}.json").read_text("utf-8"))
+    return rows
+
+
+def messages(repo: Repository, personal: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Yield what is asked of a repository, each with its kind."""
+    yield from (("code search", question.text) for question in repo.questions)
+    for row in written("on_topic"):
+        if row["repository"] == repo.name:
+            yield f"on {row['split']}", row["text"]
+    yield from ((f"off {row['split']}", row["text"]) for row in written("off_topic"))
+    yield from (("LoCoMo", text) for text in personal)
+
+
+async def ask(app: App, kind: str, text: str, name: str) -> Asked:
+    """Search, and keep what spoke for the message on the way."""
+    seen: list[Evidence] = []
+
+    def keep(*arguments: Any) -> Evidence:
+        seen.append(gather_evidence(*arguments))
+        return seen[-1]
+
+    with patch.object(relevance, "gather_evidence", keep):
+        hits = await app.brain.search(text, find.BY_MEANING)
+    return Asked(kind, name, text, seen[0], hits[0].relevance if hits else 0.0)
+
+
+async def gather(
+    repos: Sequence[Repository], folder: Path, stores: Path, personal: Sequence[str]
+) -> list[Asked]:
+    asked: list[Asked] = []
+    for number, repo in enumerate(repos):
+        root, store = folder / repo.name / repo.root, stores / f"{repo.name}.db"
+        some = personal[number * LOCOMO_EACH % len(personal) :][:LOCOMO_EACH]
+        async with await open_on(root, store) as app:
+            if not await app.brain.is_known():
+                await app.brain.ingest()
+            asked += [await ask(app, k, text, repo.name) for k, text in messages(repo, some)]
+        print(f"{repo.name:<22} {len(asked)}", flush=True)
+    return asked
+
+
+def fit(asked: Sequence[Asked], columns: Sequence[int]) -> NDArray[np.float64]:
+    """Return the bias and a weight for each column: logistic regression by Newton's method."""
+    chosen = [one for one in asked if one.kind in SHARES and not is_small_talk(one.text)]
+    counts = {kind: sum(one.kind == kind for one in chosen) for kind in SHARES}
+    table = np.array([[1.0, *(one.evidence[at] for at in columns)] for one in chosen])
+    about = np.array([float(one.kind in ("code search", "on choose")) for one in chosen])
+    shares = np.array([SHARES[one.kind] / counts[one.kind] for one in chosen])
+    shares /= shares.sum()
+    keep = RIDGE * np.diag([0.0, *np.ones(len(columns))])
+    weights = np.zeros(table.shape[1])
+    for _ in range(50):
+        likely = 1 / (1 + np.exp(-table @ weights))
+        slope = table.T @ (shares * (likely - about)) + keep @ weights
+        bend = (table * (shares * likely * (1 - likely))[:, None]).T @ table + keep
+        weights -= np.linalg.solve(bend, slope)
+    return weights
+
+
+def report_fit(asked: Sequence[Asked]) -> dict[str, list[float]]:
+    fields = range(len(Evidence._fields))
+    by_meaning = fit(asked, list(fields)).round(2).tolist()
+    by_words = fit(asked, [at for at in fields if at]).round(2).tolist()
+    by_words.insert(1, 0.0)
+    for name, (bias, *weights) in (("with vectors", by_meaning), ("words alone", by_words)):
+        print(f"{name}: {bias}, {Evidence(*weights)}")
+    return {"with_vectors": by_meaning, "words_alone": by_words}
+
+
+def report(asked: Sequence[Asked]) -> dict[str, Any]:
+    """Return which share of each kind of message gets code, with vectors and by words alone."""
+
+    def passes_by_words(one: Asked) -> bool:
+        return weigh(one.evidence, by_meaning=False) >= LEAST and not is_small_talk(one.text)
+
+    shares: dict[str, Any] = {}
+    ways: dict[str, Callable[[Asked], bool]] = {
+        "with vectors": lambda one: one.passes,
+        "words alone": passes_by_words,
+    }
+    for way, passes in ways.items():
+        kinds: dict[str, list[bool]] = defaultdict(list)
+        for one in asked:
+            kinds[one.kind].append(passes(one))
+        shares[way] = {kind: round(float(np.mean(some)), 4) for kind, some in kinds.items()}
+        print(way, shares[way])
+    by_repository: dict[str, int] = defaultdict(int)
+    for one in asked:
+        by_repository[one.repository] += one.kind == "off check" and one.passes
+    shares["off check that get code"] = dict(by_repository)
+    print("of the 60 off-topic messages of the check get code:", dict(by_repository))
+    lost = [
+        f"{one.repository}: {one.text}"
+        for one in asked
+        if one.kind == "code search" and not one.passes
+    ]
+    shares["code questions that get none"] = lost
+    print("code questions that get none:", lost)
+    return shares
+
+
+def personal_questions(data: Path) -> list[str]:
+    talks = json.loads((data / "memory" / "locomo-dev.json").read_text("utf-8"))
+    return [qa["question"] for talk in talks for qa in talk["qa"]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--fit", action="store_true", help="print new weights")
+    parser.add_argument("--only", default="", help="names of repositories, with commas")
+    parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
+    add_places(parser)
+    chosen = parser.parse_args()
+    names = set(filter(None, chosen.only.split(",")))
+    repos = [repo for repo in repositories(chosen.data) if not names or repo.name in names]
+    if (chosen.repos / DJANGO).is_dir() and (not names or DJANGO in names):
+        repos.append(Repository(DJANGO, "python", "django/django", "", "", ()))
+    check_out(chosen.repos, repos)
+    personal = personal_questions(chosen.data)
+    with tempfile.TemporaryDirectory() as work:
+        stores = chosen.stores or Path(work)
+        asked = asyncio.run(gather(repos, chosen.repos, stores, personal))
+    results = report(asked)
+    if chosen.fit:
+        results["weights"] = report_fit(asked)
+    print(f"saved to {save('relevance' if not names else 'relevance-some', results)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Relevance: how likely a message has to do with what was found, the same in every project.
+
+A ranking says which hit is better than another; the best of nothing is still first. So here
+only signals count that mean the same wherever they are seen, and a logistic function makes
+one number of them. Its weights were fitted by `python -m benchmarks.relevance --fit` on
+questions about 26 repositories against messages about everything else (decision 20).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ragforge.domain.code import Scope
+from ragforge.ports.words import Tokeniser
+from ragforge.search.rank import Candidates, is_aside
+from ragforge.search.software import count_trade_words, shows_code
+
+LEAST = 0.3
+"""A message that is less likely to be about what was found gets nothing of it."""
+LEAST_OF_A_HIT = 0.1
+"""The same for one hit beside better ones: it is seldom the answer, and may be."""
+BEST_HITS = 5
+"""So many of the best hits are looked at."""
+SOURCE_CHARS = 1_500
+
+_ASIDE_MEANING, _ASIDE_WORDS = 0.85, 0.6
+"""Tests and examples speak of apples and poems in any project."""
+_MOST_TRADE_WORDS, _TRADE_SHARE = 2, 3
+_FILE_NAME = re.compile(r"[\w-]+\.\w{1,5}\b")
+
+
+class Evidence(NamedTuple):
+    """What speaks for a message being about some code. Most are 0..1."""
+
+    meaning: float  # how far the nearest scope is above the model's threshold
+    held: float  # the share of its words that one of the best hits holds
+    named: float  # … that stand in the name or path of one of them
+    exact: float  # it names a scope or file that is there
+    trade: float  # words that are said of software alone, up to 2
+    also_trade: float  # the share of words said of software too; a third of them is 1
+    code: float  # something in it is written as code
+
+
+BIAS = -4.58
+WEIGHTS = Evidence(4.85, 3.53, 2.62, 0.78, 3.7, 5.83, 0.86)
+BIAS_BY_WORDS = -4.06
+WEIGHTS_BY_WORDS = Evidence(0.0, 4.98, 4.02, 0.91, 3.91, 6.14, 1.1)
+"""Where there is no model of meaning."""
+
+
+def gather_evidence(
+    question: str,
+    found: Candidates,
+    best: Sequence[Scope],
+    tokeniser: Tokeniser,
+    least: float,
+) -> Evidence:
+    """Return what speaks for a question being about what was found.
+
+    `best` are the first hits, `least` is the score at which a model of meaning begins to
+    see a relation.
+    """
+    wanted = set(tokeniser.query(question))
+    every, held, named = max(len(wanted), 1), 0.0, 0.0
+    for scope in best[:BEST_HITS]:
+        weight = _ASIDE_WORDS if is_aside(scope.file) else 1.0
+        name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split()) & wanted
+        text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
+        inside = name | (set(tokeniser.document(text).split()) & wanted)
+        held = max(held, weight * len(inside) / every)
+        named = max(named, weight * len(name) / every)
+    trade = count_trade_words(question)
+    return Evidence(
+        meaning=_nearest(found, least),
+        held=held,
+        named=named,
+        exact=float(bool(found.by_name) or _names_file(question, found)),
+        trade=min(trade.only, _MOST_TRADE_WORDS),
+        also_trade=min(_TRADE_SHARE * trade.also / max(trade.words, 1), 1.0),
+        code=float(shows_code(question)),
+    )
+
+
+def weigh(evidence: Evidence, by_meaning: bool) -> float:
+    """Return how likely a message with this evidence is about the code, 0..1."""
+    bias, weights = (BIAS, WEIGHTS) if by_meaning else (BIAS_BY_WORDS, WEIGHTS_BY_WORDS)
+    total = bias + sum(map(float.__mul__, map(float, evidence), weights))
+    return 1 / (1 + math.exp(-total))
+
+
+def code_relevance(
+    question: str, found: Candidates, best: Sequence[Scope], tokeniser: Tokeniser, least: float
+) -> float:
+    """Return how likely a question is about the code that was found, 0..1.
+
+    A threshold below .5 was never measured, for it would call opposites related: words decide
+    then. Of a script that no list of words is known for, the benefit of the doubt is given.
+    """
+    by_meaning = bool(found.by_meaning) and least >= 0.5
+    likely = weigh(gather_evidence(question, found, best, tokeniser, least), by_meaning)
+    return max(likely, LEAST) if _is_foreign(question) else likely
+
+
+def _nearest(found: Candidates, least: float) -> float:
+    room = max(1.0 - least, 1e-9)
+    nearest = 0.0
+    for scope, score in found.by_meaning:
+        above = (score - least) / room
+        if above > nearest:  # else no need to look at its path
+            nearest = max(nearest, above * (_ASIDE_MEANING if is_aside(scope.file) else 1.0))
+    return min(nearest, 1.0)
+
+
+def _names_file(question: str, found: Candidates) -> bool:
+    """Tell whether the question holds the name of a file in which something was found."""
+    names = set(_FILE_NAME.findall(question))
+    return bool(names) and any(path.rpartition("/")[2] in names for path in found.files())
+
+
+def _is_foreign(message: str) -> bool:
+    """Tell whether most letters of a message are of another script than ours."""
+    if message.isascii():
+        return False
+    letters = [letter for letter in message if letter.isalpha()]
+    foreign = [one for one in letters if ord(one) > 0x24F and not _is_latin(one)]
+    return 2 * len(foreign) > len(letters)
+
+
+def _is_latin(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith("LATIN")

@@ -1,0 +1,162 @@
+"""Software: whether a message reads as if it were about a program.
+
+A question in French about English code shares no word with it, and no meaning that a small
+model could see. What it has are the words of the trade.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+# Names, calls, paths, options, traces: nobody writes prose so.
+_CODE = re.compile(
+    r"`[^`\n]+`|\w\(\)|\w::\w|->\w|[a-z0-9]_[a-z0-9]|[a-z]{2}[A-Z][a-z]"
+    r"|(?<![\w/:])[\w.-]*/[\w./-]+\.[a-z]{1,5}\b"
+    r"|\b[\w-]+\.(?:c|cc|cpp|cs|css|ex|go|h|hs|html|ipynb|java|js|json|jsx|kt|lua|md|php|py|rb|rs|rst"
+    r"|scala|sh|sql|swift|toml|tsx?|txt|xml|ya?ml|zig)\b"
+    r"|\b[A-Z]\w*(?:Error|Exception)\b|\bline \d+, in\b|(?<![\w-])--[a-z][\w-]+"
+)
+_RUN = re.compile(r"[^\W_]+")
+_ACCENT = re.compile("[\u0300-\u036f]")
+
+# English, French, German, Spanish, Italian, Portuguese with Dutch; without accents and endings.
+_OF_THE_TRADE = frozenset(
+    """
+    api apis async asynchronous backend backtrace boolean buffer bytecode callback callee
+    changelog cli codebase codec config constructor cpu css csv database dataset datatype
+    deadlock debug debugger debugging decode decoder deprecated deprecation deserialization
+    deserialize deserializer docker dockerfile docstring encode encoder endpoint enum exe
+    executable filename filesystem frontend git github goroutine graphql hostname html http
+    hyperlink init iterator javascript json kubernetes linter linux localhost logger logging
+    lookup malloc markdown metadata middleware monorepo mutex namespace npm nullable orm parse
+    parsed parser parsing payload pipeline plugin postgres postgresql programmatically
+    refactor refactored refactoring regex regexp renderer repo schema sdk segfault semver
+    serialization serialize serializer shader sql sqlite stacktrace stderr stdin stdout struct
+    subclass subcommand submodule subprocess substring syntax sysadmin tcp timestamp tokenize
+    tokenizer traceback tuple typecheck typescript udp unicode unittest uri url urls utf utils
+    uuid validator variable webhook websocket xml yaml
+
+    algorithme authentification bdd bogue booleen chiffrement compilateur debogage deboguer
+    decodage dependance deploiement deployer deserialisation encodage entete enumeration
+    fichier gestionnaire implementation implementer instanciation instancier iterateur jeton
+    journalisation librairie logiciel navigateur octet parametre parseur pointeur
+    refactorisation refactoriser requete routeur sauvegarder serialisation serialiser typage
+    utilisateur validateur
+
+    abfrage abhangigkeit algorithmus aufruf authentifizierung befehlszeile benutzer
+    benutzername bezeichner codebasis datei dateiname datenbank datensatz datentyp debuggen
+    endpunkt entwickler fehlermeldung implementieren implementiert implementierung
+    initialisiert initialisierung instanz kennwort kodierung kommandozeile kompilieren
+    kompiliert kompilierung konfiguration konstruktor laufzeit modul parameter passwort puffer
+    quellcode quelltext rekursion ruckgabewert schnittstelle serialisierung skript software
+    testfall umgebungsvariable validierung vererbung verschlusselung verzeichnis verzeichnisse
+    weiterleitung zeichenkette zwischenspeicher
+
+    algoritmo archivo autenticacion bucle compilador compilar configuracion contrasena
+    depuracion depurar despliegue directorio ejecutable enrutador fichero implementacion
+    interfaces interfaz parametro peticion puntero repositorio servidor sintaxis usuario
+
+    algoritmi autenticazione compilatore configurazione eseguibile implementazione interfacce
+    interfaccia parametri puntatore repository sintassi stringa stringhe utente utenti
+    variabile variabili
+
+    afhankelijkheid arquivo bestand broncode configuracao diretorio excecao gebruiker
+    requisicao sessao uitzondering variabele variavel wachtwoord
+    """.split()  # noqa: SIM905
+)
+_ALSO_OF_THE_TRADE = frozenset(  # and said of other things as well
+    """
+    argument array assert bug bugs build byte cache cached caller chunk client code commit compile
+    compiled compiling configuration configure constant crash crashed crashing decorator
+    dependencies dependency deploy deployed deployment directory encoding error exception
+    execute executed execution extension file flag folder framework function handler hash
+    header identifier implement implemented import index inherit inheritance input instance
+    integer interface invalid iterate kernel keyword lambda latency leak lock logs loop merge
+    method migrate migration mock module nested node null object output override package panic
+    param parameters password patch permission pointer prefix process project properties
+    property protocol proxies proxy python queries query queue recursion recursive redirect
+    rename render rendered rendering request response retries retry rollback router runtime
+    script server session settings shell socket startup static stream streaming string suffix
+    symbol template terminal test testing thread timeout token trace trait transaction typed
+    user validate validated validation value version warnings widget worker wrapper
+
+    adresse appel attribut base bibliotheque boucle branche certificat chaine champ classe cle
+    commande compilation composant connexion contexte contrainte correctif delai documentation
+    donnees erreur evenement executer flux fonction formulaire heritage identifiant lien ligne
+    modele objet paquet pile processus propriete redirection reecriture renommer repertoire
+    reponse reseau serveur statique tableau valeur valider verrou
+
+    absturz anfrage anmeldung antwort anwendung aufgerufen ausgabe ausnahme befehl bibliothek
+    container daten dokumentation eigenschaft eingabe eintrag ereignis ereignisse erweiterung
+    fehler feld formular funktion gespeichert klasse komponente kontext modell netzwerk objekt
+    optionen ordner pfad projekt protokoll prozedur prozess referenz schleife sitzung speicher
+    sperre stapel struktur tabelle transaktion typ typen umgebung verbindung warnung
+    warteschlange wert zeiger zeile zeitlimit zertifikat zugriff
+
+    aplicacion argumento biblioteca campo clase codigo comando conexion consulta datos
+    dependencia ejecutar evento excepcion flujo formulario funcion herencia lenguaje metodo
+    modelo modulo objeto respuesta ruta sesion tabla
+
+    applicazione argomenti argomento campi cartella classi codice comandi connessione dati
+    dipendenza dipendenze eccezione eccezioni errori esecuzione eseguire flusso funzione
+    funzioni gestore libreria librerie linguaggio metodi modello moduli oggetti oggetto
+    pacchetti pacchetto richiesta richieste risposta sessioni tabella
+
+    bibliotheek funcao funcoes functie
+    """.split()  # noqa: SIM905
+)
+# What takes several words, and what German puts together.
+_COMPOUNDS = re.compile(
+    r"\bmots? de passe\b|\bbases? de donnees\b|\ben-?tetes?\b|\blignes? de commande\b"
+    r"|\bdelai d.attente\b|\bmessages? d.erreur\b|\bbases? de datos\b|\blinea de comandos\b"
+    r"|\bpull requests?\b|\bstack traces?\b|\bunit tests?\b|\bcode ?base\b|\bsource code\b"
+    r"|datenbank|passwort|schnittstell|quellcode|kommandozeile|befehlszeile|zeichenkette|formulardat"
+    r"|konfigurationsd|fehlermeldung|programmcode"
+)
+
+
+_ENDINGS = ("es", "en", "er", "s", "n", "e")
+
+
+class TradeWords(NamedTuple):
+    """How many different words of a message are said of software."""
+
+    only: int  # hardly of anything else
+    also: int  # of other things as well
+    words: int  # in all
+
+
+def count_trade_words(message: str) -> TradeWords:
+    """Return how many words of a message are the trade's, in any of the languages known."""
+    folded = _ACCENT.sub("", unicodedata.normalize("NFKD", message)).casefold()
+    words = set(_RUN.findall(folded))
+    only = also = 0
+    for word in words:
+        if _is_among(word, _OF_THE_TRADE):
+            only += 1
+        elif _is_among(word, _ALSO_OF_THE_TRADE):
+            also += 1
+    return TradeWords(only + (_COMPOUNDS.search(folded) is not None), also, len(words))
+
+
+def shows_code(message: str) -> bool:
+    """Tell whether something in a message is written as code: a name, a path, an option."""
+    return _CODE.search(message) is not None
+
+
+def reads_like_software(message: str) -> bool:
+    """Tell whether a message may be about a program: by a word of the trade, by something that
+    is written as code, or because it is one word, which may be a name.
+    """
+    trade = count_trade_words(message)
+    return bool(trade.only or trade.also) or trade.words == 1 or shows_code(message)
+
+
+def _is_among(word: str, words: frozenset[str]) -> bool:
+    """Tell whether a word is among others, as it stands or without a plural's or case's ending."""
+    if word in words:
+        return True
+    ends = (end for end in _ENDINGS if word.endswith(end))
+    return any(len(word) - len(end) > 3 and word[: -len(end)] in words for end in ends)

@@ -1,0 +1,82 @@
+"""Relevance: a number that means the same in every project."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragforge.domain.code import Scope, ScopeMatch, ScopeName
+from ragforge.search.rank import Candidates
+from ragforge.search.relevance import LEAST, Evidence, code_relevance, weigh
+from ragforge.search.tokenise import WORDS
+
+SIGN_COOKIE = Scope(
+    "sign_cookie",
+    "sign_cookie",
+    "function",
+    "web/sessions.py",
+    1,
+    2,
+    "def sign_cookie(session):\n    return hmac(session.key, session.cookie)\n",
+    "h",
+    signature="def sign_cookie(session):",
+)
+
+
+def found(score: float, scope: Scope = SIGN_COOKIE, named: bool = False) -> Candidates:
+    name = ScopeName(
+        scope.uuid, scope.name, scope.qualified_name, scope.type, scope.file, 1, 2, scope.signature
+    )
+    match = ScopeMatch(name, score)
+    return Candidates([match], [match] if score else [], [], [name] if named else [])
+
+
+def relevance(question: str, candidates: Candidates, scope: Scope = SIGN_COOKIE) -> float:
+    return code_relevance(question, candidates, [scope], WORDS, 0.55)
+
+
+def test_a_question_about_the_code_is_relevant_and_a_recipe_is_not() -> None:
+    assert relevance("how is the session cookie signed", found(0.8)) > 0.9
+    assert relevance("how do I bake cookies with cinnamon and butter", found(0.6)) < LEAST
+
+
+def test_the_same_holds_by_words_alone() -> None:
+    assert relevance("how is the session cookie signed", found(0.0)) > 0.9
+    assert relevance("how do I bake cookies with cinnamon and butter", found(0.0)) < LEAST
+
+
+def test_a_model_whose_threshold_was_never_measured_does_not_decide() -> None:
+    question = "a poem about the sea in autumn"
+
+    assert code_relevance(question, found(0.8), [SIGN_COOKIE], WORDS, 0.3) < LEAST
+
+
+def test_a_french_question_about_english_code_is_let_through() -> None:
+    assert relevance("Où est signé le cookie de l'utilisateur ?", found(0.6)) >= LEAST
+    assert relevance("Wo wird die Datei der Sitzung gelesen?", found(0.6)) >= LEAST
+
+
+def test_a_script_without_lists_of_words_is_let_through() -> None:
+    assert relevance("セッションはどこで署名されますか", found(0.55)) >= LEAST
+
+
+def test_the_name_of_a_file_that_is_there_counts() -> None:
+    assert relevance("what happens in sessions.py", found(0.6)) > relevance(
+        "what happens in elephants.py", found(0.6)
+    )
+
+
+def test_what_tests_hold_counts_less() -> None:
+    test = Scope(
+        "test_poem", "test_poem", "function", "tests/test_poem.py", 1, 1, "poem sea autumn", "h"
+    )
+    code = Scope("poem", "poem", "function", "poem.py", 1, 1, "poem sea autumn", "h")
+    question = "poem sea autumn"
+
+    assert relevance(question, found(0.7, test), test) < relevance(question, found(0.7, code), code)
+
+
+@given(st.text(), st.floats(0, 1))
+def test_it_is_always_between_0_and_1(question: str, score: float) -> None:
+    assert 0 <= relevance(question, found(score)) <= 1
+    assert 0 <= weigh(Evidence(1, 1, 1, 1, 2, 1, 1), by_meaning=True) <= 1
