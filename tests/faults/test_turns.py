@@ -14,7 +14,7 @@ import pytest
 
 from ragforge import App, load_settings, open_app
 from ragforge.agent.events import Done, Event
-from ragforge.domain.chat import ChatRequest, ModelSays, ToolSays
+from ragforge.domain.chat import ChatRequest, ModelSays, ToolSays, UserSays
 from ragforge.domain.turns import messages_to_turns
 from ragforge.errors import StoreFull
 from ragforge.llm.ask import Asker
@@ -35,7 +35,8 @@ def script(request: ChatRequest) -> ModelSays:
     """Look once, then answer with the question that was asked."""
     if not request.tools:
         return ModelSays('{"title": "A title"}')
-    if not any(isinstance(message, ToolSays) for message in request.messages):
+    asked = max(n for n, said in enumerate(request.messages) if isinstance(said, UserSays))
+    if not any(isinstance(message, ToolSays) for message in request.messages[asked:]):
         return calls(("list_files", {}), text="I look.")
     return ModelSays(f"Answer to: {last_words(request).rpartition('# Question')[2].strip()}")
 
