@@ -81,12 +81,12 @@ async def test_a_note_belongs_to_its_project_alone(
     ours = await agent.remember("Zebras go into the cart.")
     (tmp_path / "other" / ".git").mkdir(parents=True)
     settings = load_settings(tmp_path / "other", environ=environ).settings
-    async with await ConversationAgent.open(settings, tmp_path / "other") as elsewhere:
-        assert await elsewhere.notes() == []
-        assert await elsewhere.notes("zebras") == []
-        assert await elsewhere.notes("zebras", everywhere=True) == [ours]
+    async with await ConversationAgent.open(settings, tmp_path / "other") as neighbour:
+        assert await neighbour.notes() == []
+        assert await neighbour.notes("zebras") == []
+        assert await neighbour.notes("zebras", everywhere=True) == [ours]
         with pytest.raises(NoteNotFound):
-            await elsewhere.remember("Zebras stay outside.", supersedes=ours.uuid)
+            await neighbour.remember("Zebras stay outside.", supersedes=ours.uuid)
 
 
 async def test_a_note_is_redacted_kept_once_and_of_a_sensible_size(
@@ -116,7 +116,7 @@ async def test_a_conversation_takes_its_notes_along(agent: ConversationAgent) ->
     assert len(await agent.notes("stripes")) == 1
 
 
-async def test_the_agent_notes_what_it_is_told_to_and_corrects_it(
+async def test_the_agent_notes_what_the_user_asks_it_to_and_corrects_it(
     environ: dict[str, str], project: Path
 ) -> None:
     first = [

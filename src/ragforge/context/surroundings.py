@@ -50,8 +50,8 @@ def _described(root: Path, files: Sequence[File]) -> str:
     """Return the languages and the top of the tree."""
     counts = Counter(file.language for file in files if file.language and file.kind == "code")
     languages = [f"{name} ({many})" for name, many in counts.most_common(MOST_LANGUAGES)]
-    told = f"languages: {', '.join(languages)}\n" if languages else ""
-    head = f"{told}top of the tree, with the number of files:\n"
+    first_line = f"languages: {', '.join(languages)}\n" if languages else ""
+    head = f"{first_line}top of the tree, with the number of files:\n"
     paths = [file.path for file in files] or _entries(root)
     return head + top_of_tree(paths, MAX_CHARS - PLACE_CHARS - len(head))
 

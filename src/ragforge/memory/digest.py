@@ -20,8 +20,8 @@ async def conversation_text(store: Store, conversation: Conversation, max_chars:
         "Tags": ", ".join(conversation.tags),
         "Summary": conversation.summary or "",
     }
-    told = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
-    head = shortened(told, max_chars // 2)
+    lines = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
+    head = shortened(lines, max_chars // 2)
     room = max_chars - len(head)
     most = max(1, room // (LEAST_TURN_CHARS + 2))
     turns = await History(store).get_recent_turns(conversation.uuid, limit=most)

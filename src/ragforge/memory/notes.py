@@ -80,11 +80,11 @@ class Notebook:
         if limit <= 0:
             return []
         wanted, notes = limit * CANDIDATES_A_HIT, self.store.notes
-        told, near = await asyncio.gather(
+        matched, near = await asyncio.gather(
             notes.by_words(query, where, wanted), self._nearest(query, where, wanted)
         )
-        read = await notes.with_ids([*(match.id for match in told), *near])
-        by_words = _shares(query, {m.id: note_text(read[m.id]) for m in told if m.id in read})
+        read = await notes.with_ids([*(match.id for match in matched), *near])
+        by_words = _shares(query, {m.id: note_text(read[m.id]) for m in matched if m.id in read})
         hits = [
             NoteHit(
                 read[found],

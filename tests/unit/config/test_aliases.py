@@ -117,13 +117,13 @@ def test_every_section_takes_camel_case(project: Path) -> None:
 def test_a_setting_under_two_names_in_one_place_is_an_error_that_names_both(
     project: Path, text: str, one: str, other: str
 ) -> None:
-    told = refusal(project, text)
-    assert f"ragforge.config.yaml: {one!r} and {other!r} are the same setting: keep one." == told
+    message = refusal(project, text)
+    assert f"ragforge.config.yaml: {one!r} and {other!r} are the same setting: keep one." == message
 
 
 def test_two_names_in_one_call_or_environment_are_an_error_too(project: Path) -> None:
-    told = refusal(project, **{"maxContextChars": 5, "agent.memory.max_context_chars": 6})
-    assert "'maxContextChars' and 'agent.memory.max_context_chars' are the same setting" in told
+    message = refusal(project, **{"maxContextChars": 5, "agent.memory.max_context_chars": 6})
+    assert "'maxContextChars' and 'agent.memory.max_context_chars' are the same setting" in message
     environ = {
         "RAGFORGE_EMBEDDINGS__MODEL": "none",
         "RAGFORGE_AGENT__MEMORY__EMBEDDINGS__MODEL": "none",
@@ -141,9 +141,9 @@ def test_a_later_layer_beats_an_earlier_one_under_whatever_name(project: Path) -
     assert loaded.origins["agent.memory.max_context_chars"] == "--max_context_chars"
 
 
-def test_a_bad_value_is_told_under_the_name_that_was_written(project: Path) -> None:
-    told = refusal(project, "agent: {memory: {maxContextMessages: many}}")
-    assert told.startswith("ragforge.config.yaml: 'agent.memory.maxContextMessages' is 'many'")
+def test_a_bad_value_is_reported_under_the_name_that_was_written(project: Path) -> None:
+    message = refusal(project, "agent: {memory: {maxContextMessages: many}}")
+    assert message.startswith("ragforge.config.yaml: 'agent.memory.maxContextMessages' is 'many'")
     assert "unknown key 'agent.memory.maxContextMesages'" in refusal(
         project, "agent: {memory: {maxContextMesages: 3}}"
     )
@@ -151,7 +151,7 @@ def test_a_bad_value_is_told_under_the_name_that_was_written(project: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "url", "told"),
+    ("kind", "url", "message"),
     [
         ("neo4j", None, "persistence.type' is 'neo4j', but 'store.url' is a file, by default."),
         ("files", "neo4j://host", "but 'store.url' is a server, by RAGFORGE_STORE. Set store.url"),
@@ -159,17 +159,17 @@ def test_a_bad_value_is_told_under_the_name_that_was_written(project: Path) -> N
     ],
 )
 def test_a_kind_of_store_that_the_store_is_not_names_both_keys(
-    project: Path, kind: str, url: str | None, told: str
+    project: Path, kind: str, url: str | None, message: str
 ) -> None:
     write(project, f"agent: {{memory: {{persistence: {{type: {kind}}}}}}}")
     with pytest.raises(SettingsError) as caught:
         load_settings(project, environ={"RAGFORGE_STORE": url} if url else {})
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_what_is_said_is_always_saved(project: Path) -> None:
-    told = refusal(project, "agent: {memory: {persistence: {auto_save: false}}}")
-    assert "'agent.memory.persistence.auto_save' is false, but what is said is always" in told
+    message = refusal(project, "agent: {memory: {persistence: {auto_save: false}}}")
+    assert "'agent.memory.persistence.auto_save' is false, but what is said is always" in message
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_sessions_are_offered_with_their_age_length_and_subject() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ago", "told"),
+    ("ago", "shown"),
     [
         (timedelta(seconds=-9), "just now"),
         (timedelta(seconds=59), "just now"),
@@ -164,9 +164,9 @@ def test_sessions_are_offered_with_their_age_length_and_subject() -> None:
         (timedelta(days=31), "2025-12-31"),
     ],
 )
-def test_an_age_is_a_word_or_two(ago: timedelta, told: str) -> None:
+def test_an_age_is_a_word_or_two(ago: timedelta, shown: str) -> None:
     noon = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
-    assert age_of(noon - ago, noon) == told
+    assert age_of(noon - ago, noon) == shown
 
 
 def test_the_history_keeps_no_secrets_and_is_for_its_owner(tmp_path: Path) -> None:
