@@ -150,3 +150,17 @@ async def test_a_query_without_known_words_finds_nothing(store: Store) -> None:
     for query in ("walrus", "", "?!", "\x00"):
         found = await store.conversations.turns_holding(query, EVERYWHERE, 9, reach=2)
         assert found.holders == ()
+
+
+async def test_of_many_words_the_most_common_are_left_aside_and_named(store: Store) -> None:
+    rare = [f"{letter}ox" for letter in "abcdefghijklmnopqrstuvwx"]
+    await plant(store, "c", " ".join([*rare, "zebra"]), "zebra", "zebra")
+
+    found = await store.conversations.turns_holding(
+        " ".join(["zebra", *rare, "dodo"]), EVERYWHERE, 9, reach=0
+    )
+
+    assert found.aside == {"zebra"}
+    assert found.counts is not None
+    assert "zebra" not in found.counts
+    assert "dodo" not in found.counts

@@ -207,7 +207,7 @@ async def test_a_search_that_fails_is_named_and_the_others_count(
     async def broken(*_: object, **__: object) -> None:
         raise OSError("the disk went away")
 
-    monkeypatch.setattr("ragforge.context.searches.search_conversation_history", broken)
+    monkeypatch.setattr("ragforge.context.searches.find_relevant_history", broken)
     async with opened(environ, project) as app:
         await app.brain.ingest()
         context = await app.build_context("What does `check_password` do?")
@@ -226,7 +226,7 @@ async def test_a_search_that_is_late_is_named_and_nobody_waits_for_it(
     async def slow(*_: object, **__: object) -> None:
         await asyncio.sleep(60)
 
-    monkeypatch.setattr("ragforge.context.searches.search_conversation_history", slow)
+    monkeypatch.setattr("ragforge.context.searches.find_relevant_history", slow)
     async with opened(environ, project, AGENT__CONTEXT__SEARCH_SECONDS="2") as app:
         async with asyncio.timeout(30):
             context = await app.build_context("What does `check_password` do?")
@@ -246,7 +246,7 @@ async def test_memory_code_and_files_are_searched_at_the_same_time(
         return started
 
     for place in (
-        "ragforge.context.searches.search_conversation_history",
+        "ragforge.context.searches.find_relevant_history",
         "ragforge.brain.project.Brain.search_code_semantic",
         "ragforge.context.initial.InitialContext.search",
     ):

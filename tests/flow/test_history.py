@@ -10,11 +10,11 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import MemoryHit
+from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, MemoryHit, Relevant
 from ragforge.domain.summaries import summary_embedding_text
 from ragforge.errors import InputError, ModelError
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.find import search_conversation_history
+from ragforge.memory.find import find_relevant_history, search_conversation_history
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, level_2, summary, user
@@ -275,3 +275,45 @@ async def test_a_session_is_named_by_the_start_of_its_id(
         assert hit.conversation_id == answer.conversation_id
         with pytest.raises(InputError, match="No session"):
             await app.search_conversation_history("archive", session="no-such-id")
+
+
+async def test_a_message_about_what_was_said_gets_it(store: Store, recall: Recall) -> None:
+    await plant(store, "old")
+
+    found = await find_relevant_history(recall, "where are invoices kept?", EVERYTHING)
+
+    assert names(list(found.hits))[0] == "old-0"
+    assert found.reason == ""
+    assert found.hits[0].relevance > 0.5
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("ok", SMALL_TALK),
+        ("Yes, please go on", SMALL_TALK),
+        ("Merci beaucoup, bonne journée !", SMALL_TALK),
+        ("How much butter and cinnamon goes into an apple pie?", NOTHING_RELEVANT),
+    ],
+)
+async def test_a_message_about_something_else_gets_no_old_turns_and_the_reason(
+    store: Store, recall: Recall, message: str, reason: str
+) -> None:
+    await plant(store, "old")
+
+    assert await find_relevant_history(recall, message, EVERYTHING) == Relevant((), reason)
+
+
+async def test_who_asks_for_the_past_gets_the_best_there_is(store: Store, recall: Recall) -> None:
+    await plant(store, "old")
+
+    found = await find_relevant_history(recall, "What did we say about hotels?", EVERYTHING)
+
+    assert "old-4" in names(list(found.hits))
+
+
+async def test_a_person_who_searches_gets_hits_as_before(store: Store, recall: Recall) -> None:
+    await plant(store, "old")
+    query = "worker with butter and cinnamon in an apple pie"
+
+    assert await search_conversation_history(recall, query, EVERYTHING) != []

@@ -24,7 +24,7 @@ from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.memory.code.age import ages_of
-from ragforge.memory.find import search_conversation_history
+from ragforge.memory.find import find_relevant_history
 from ragforge.memory.history import History
 from ragforge.memory.notes import search_notes
 from ragforge.memory.recall import Recall
@@ -35,6 +35,8 @@ CHARS_A_MEMORY = 250
 """How long a memory is at least, on the whole: no more are looked for than may fit."""
 MEMORIES = (20, 300)
 """How many are looked for at least and at most."""
+SHARE_OF_BEST = 0.25
+"""Memories that fit the message less than that much of the best have little to do with it."""
 AGED_HITS = 40
 """Of so many of the best memories it is asked what has become of their code."""
 FOLLOW_UP_CHARS = 80
@@ -156,15 +158,13 @@ class Searches:
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
         if budget.memories is not None:
             wanted = budget.memories
-        hits = await search_conversation_history(
-            self.recall,
-            message,
-            where,
-            max_results=wanted + len(without),
-            min_score=budget.min_score,
+        found = await find_relevant_history(
+            self.recall, message, where, max_results=wanted + len(without)
         )
-        hits = [hit for hit in hits if hit.type == "summary" or hit.turn.uuid not in without]
-        hits = hits[:wanted]
+        said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
+        best = max((hit.score for hit in said), default=0.0)
+        least = max(budget.min_score, SHARE_OF_BEST * best)
+        hits = [hit for hit in said if hit.score >= least][:wanted]
         ages, before = await asyncio.gather(
             ages_of(self.store, conversation.project_path, hits[:AGED_HITS]),
             self._turns_before(hits, without),

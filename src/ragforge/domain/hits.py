@@ -51,6 +51,7 @@ class WordsFound:
     holders: tuple[Holder, ...] = ()
     counts: Mapping[str, int] | None = None  # word → how many of the turns searched hold it
     turns: int = 0  # how many turns were searched
+    aside: frozenset[str] = frozenset()  # words so common that they were not looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class TurnHit:
     score: float  # 0..1; 1 holds all words of the query and means the same
     confidence: float
     found_by: tuple[str, ...]
+    relevance: float = 0.0  # 0..1, the same in every memory: how likely the query means it
 
     @property
     def type(self) -> Literal["turn"]:
@@ -90,6 +92,7 @@ class SummaryHit:
     score: float
     confidence: float
     found_by: tuple[str, ...]
+    relevance: float = 0.0  # as that of a turn
 
     @property
     def type(self) -> Literal["summary"]:

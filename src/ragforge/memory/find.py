@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import (
+    NOTHING_RELEVANT,
+    SMALL_TALK,
     SUMMARY_CONFIDENCE,
+    Match,
     MemoryHit,
+    Relevant,
     SummaryHit,
     WordsFound,
 )
@@ -17,6 +21,8 @@ from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_tex
 from ragforge.memory.recall import MEANING_WEIGHT, Recall, mixed_turns, signals
 from ragforge.search.fuse import above, convex
 from ragforge.search.neighbours import coverage, worths
+from ragforge.search.remembered import LEAST, asks_for_the_past, memory_relevance
+from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 
 SUMMARIES_A_HIT = 5
@@ -33,29 +39,60 @@ async def search_conversation_history(
     include_turns: bool = True,
     levels: Collection[Level] = (1, 2),
     min_score: float = 0.0,
+    relevant_only: bool = False,
 ) -> list[MemoryHit]:
     """Return turns and summaries of some levels that bear on the query, the best first.
 
     Best is what scores high and can be trusted: score × confidence. Dates are those of
-    turns, and of when a summary was made. Without `semantic` words alone decide.
+    turns, and of when a summary was made. Without `semantic` words alone decide. With
+    `relevant_only` nothing is returned if nothing that was said has to do with the query.
     """
     if max_results <= 0:
         return []
-    by_words, near, summaries = await asyncio.gather(
+    by_words, nearest, summaries = await asyncio.gather(
         recall.words(query, where, max_results),
-        recall.near(query, where, max_results) if semantic and include_turns else _none(),
+        recall.nearest(query, where, max_results) if semantic and include_turns else _none(),
         _told(recall, query, where, levels, max_results, semantic=semantic),
     )
+    near_most = _above([*nearest, *summaries.nearest], recall.least) if semantic else None
+    likely = memory_relevance(WORDS.query(query), by_words, near_most)
+    if relevant_only and likely < LEAST and not asks_for_the_past(query):
+        return []
     hits: list[MemoryHit] = []
     if include_turns:
+        near = recall.shares(nearest, max_results)
         hits += await recall.read(mixed_turns(by_words, near, max_results, min_score))
     hits += (hit for hit in summaries.hits(query, by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
-    return hits[:max_results]
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    return [replace(hit, relevance=likely * hit.score / best) for hit in hits[:max_results]]
 
 
-async def _none() -> dict[str, float]:
-    return {}
+async def find_relevant_history(
+    recall: Recall, message: str, where: MemoryFilter, max_results: int = 10
+) -> Relevant[MemoryHit]:
+    """Return what was said before that has to do with a message, or why nothing has.
+
+    A message such as "yes, go on" gets nothing: what it means stands right above it.
+    """
+    if is_small_talk(message):
+        return Relevant(reason=SMALL_TALK)
+    hits = await search_conversation_history(
+        recall, message, where, max_results=max_results, relevant_only=True
+    )
+    return Relevant(tuple(hits), "" if hits else NOTHING_RELEVANT)
+
+
+async def _none() -> list[Match]:
+    return []
+
+
+def _above(nearest: Sequence[Match], least: float) -> float | None:
+    """Return how far the best stands above the least that counts, 0..1; None without a model."""
+    if least >= 1.0:
+        return None
+    best = max((match.score for match in nearest), default=least)
+    return min((best - least) / (1.0 - least), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +100,7 @@ class _Summaries:
     """Summaries that were found, before it is told how well they fit."""
 
     by_words: Sequence[Summary] = ()
+    nearest: Sequence[Match] = ()
     near: Mapping[str, float] = field(default_factory=dict)
     read: Mapping[str, Summary] = field(default_factory=dict)
 
@@ -96,18 +134,19 @@ async def _told(
         until=where.until,
     )
 
-    async def nearest() -> dict[str, float]:
+    async def by_meaning() -> list[Match]:
         meaning = await recall.meaning(query) if semantic else None
         if meaning is None:
-            return {}
-        matches = await store.by_vector(meaning, chosen, wanted, recall.least)
-        return above(matches, recall.least, wanted)
+            return []
+        return await store.by_vector(meaning, chosen, wanted, recall.least)
 
-    told, near = await asyncio.gather(store.by_words(query, chosen, wanted), nearest())
-    if not told and not near:
+    told, nearest = await asyncio.gather(store.by_words(query, chosen, wanted), by_meaning())
+    if not told and not nearest:
         return _Summaries()
-    read = await store.with_ids([*(match.id for match in told), *near])
-    return _Summaries([read[match.id] for match in told if match.id in read], near, read)
+    read = await store.with_ids([match.id for match in (*told, *nearest)])
+    near = above(nearest, recall.least, wanted)
+    by_words = [read[match.id] for match in told if match.id in read]
+    return _Summaries(by_words, nearest, near, read)
 
 
 def covered(query: str, summaries: Sequence[Summary], turns: WordsFound) -> dict[str, float]:

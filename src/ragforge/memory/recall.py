@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import TURN_CONFIDENCE, TurnHit, WordsFound
+from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordsFound
 from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
@@ -67,12 +67,19 @@ class Recall:
 
     async def near(self, query: str, where: MemoryFilter, limit: int) -> dict[str, float]:
         """Return the turns that mean what the query does, and how much they do, 0..1."""
+        return self.shares(await self.nearest(query, where, limit), limit)
+
+    async def nearest(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
+        """Return the turns that mean what the query does, best first."""
         meaning = await self.meaning(query)
         if meaning is None:
-            return {}
+            return []
         wanted = max(NEAREST, candidates(limit))
-        nearest = await self.store.turns_by_vector(meaning, where, wanted, self.least)
-        return above(nearest, self.least, wanted)
+        return await self.store.turns_by_vector(meaning, where, wanted, self.least)
+
+    def shares(self, nearest: Sequence[Match], limit: int) -> dict[str, float]:
+        """Return how much the nearest turns mean what the query does, 0..1."""
+        return above(nearest, self.least, max(NEAREST, candidates(limit)))
 
     @property
     def least(self) -> float:

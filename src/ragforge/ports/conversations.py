@@ -149,8 +149,8 @@ class ConversationStore(Protocol):
         """Return the best turns by words and those up to `reach` before and after them.
 
         Each with which of the query's words it holds; of many words, the rarest are looked
-        for. Turns that do not pass the filter are neither found nor neighbours.
-        The newest turns come first.
+        for, and the others are named as left aside. Turns that do not pass the filter are
+        neither found nor neighbours. The newest turns come first.
         """
 
     async def turns_by_vector(

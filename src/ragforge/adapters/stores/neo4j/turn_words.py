@@ -20,7 +20,8 @@ async def holders(
     tx: Transaction, words: Sequence[str], where: Where, limit: int, reach: int
 ) -> WordsFound:
     """Return the best turns and those up to `reach` beside them that pass the filter."""
-    counts = await _counts(tx, words, where)
+    every = await _counts(tx, words, where)
+    counts = dict(list(every.items())[:MOST_WORDS])
     best = await index_of.search(tx, _INDEX, list(counts), where, limit)
     if not best:
         return WordsFound()
@@ -40,7 +41,8 @@ async def holders(
     turns = await tx.value(
         f"MATCH (n:Message) WHERE n.role = 'user' AND {where} RETURN count(n)", **where.parameters
     )
-    return WordsFound(tuple(_holder(row, counts) for row in rows), counts, turns)
+    aside = frozenset(every).difference(counts)
+    return WordsFound(tuple(_holder(row, counts) for row in rows), counts, turns, aside)
 
 
 async def _counts(tx: Transaction, words: Sequence[str], where: Where) -> dict[str, int]:
@@ -53,7 +55,7 @@ async def _counts(tx: Transaction, words: Sequence[str], where: Where) -> dict[s
         index=_INDEX,
         **where.parameters,
     )
-    return {row["word"]: row["count"] for row in rows[:MOST_WORDS]}
+    return {row["word"]: row["count"] for row in rows}
 
 
 def _holder(row: Row, words: Collection[str]) -> Holder:

@@ -57,6 +57,7 @@ class TurnWords:
         self._passes = None if passing is None else _mask(passing)
         self._turns = self._every if passing is None else len(passing)
         counts = common.counts(connection, words, self._every) if self._turns else {}
+        self._aside: frozenset[str] = frozenset()
         self._words = self._telling(counts)
 
     def best(self, limit: int) -> list[Match]:
@@ -86,6 +87,7 @@ class TurnWords:
             ),
             {word.text: len(word.rows) for word in self._words},
             self._turns,
+            self._aside,
         )
 
     def _telling(self, counts: dict[str, int]) -> list[_Word]:
@@ -95,10 +97,12 @@ class TurnWords:
         """
         found: list[_Word] = []
         read = 0
-        for word, count in sorted(counts.items(), key=lambda item: item[1]):
+        for place, word in enumerate(order := sorted(counts, key=counts.__getitem__)):
+            count = counts[word]
             enough = read > MOST_ROWS or len(found) == MOST_WORDS
             aside = len(found) >= RARER and is_common(count, self._every)
             if found and (enough or aside):
+                self._aside = frozenset(order[place:])
                 break
             read += count
             rows = self._rows("words", word, count)

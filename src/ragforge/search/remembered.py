@@ -1,0 +1,80 @@
+"""Remembered: how likely a message has to do with what was said before, the same in every memory.
+
+Scores of recall are shares of what somebody said at all: a recipe whose only known word is
+"oven" finds the turn about the oven with a full score. Here the words that nobody said count
+as well. Weights by `python -m benchmarks.memory_relevance --fit` (decision 20).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from ragforge.domain.hits import WordsFound
+
+LEAST = 0.12
+"""A message that is less likely to have to do with the past gets nothing of it. It is low:
+what was said answers questions that share few words with it."""
+FEWEST_TURNS = 1_000
+"""In a small memory every word is rare: a word is worth what it is among so many turns."""
+BIAS, WORDS, MEANING = -3.78, 5.87, 8.55
+BIAS_BY_WORDS, WORDS_ALONE = -3.29, 10.22
+
+_ACCENT = re.compile("[\u0300-\u036f]")
+_PAST = re.compile(  # without accents
+    r"\b(?:remember|recall|earlier|previously|yesterday|last (?:time|week|month|session|year)"
+    r"|(?:we|you|i) (?:discuss|talk|decid|agree|said|spoke|tried|wrote|mention|settle)\w*"
+    r"|(?:did|had|have) (?:we|i)|(?:our|the) (?:last|previous) (?:session|conversation|discussion)"
+    r"|souvien\w*|rappelle\w*|precedemment|derniere (?:fois|semaine|session)|hier (?:soir|matin)"
+    r"|(?:avons|avions|avait|as|avez)[- ](?:nous|on|tu|vous)|(?:on|nous) (?:a|avait|avons|avions)"
+    r"|erinner\w*|gestern|vorhin|letzte[sn]? (?:mal|woche|sitzung)|besprochen|(?:haben|hatten) wir"
+    r"|recuerda\w*|ayer|ultima vez|hablamos|decidimos|dijimos|semana pasada"
+    r"|ricord\w*|ieri|ultima volta|abbiamo (?:detto|deciso|parlato)|settimana scorsa)\b"
+)
+
+
+def memory_relevance(
+    words: Sequence[str], found: WordsFound, nearest: float | None = None
+) -> float:
+    """Return how likely a message with these words has to do with what was found, 0..1.
+
+    `nearest` is how far the best turn or summary stands above the threshold of the model of
+    meaning, None without one.
+    """
+    held = held_share(words, found)
+    if nearest is None:
+        total = BIAS_BY_WORDS + WORDS_ALONE * held
+    else:
+        total = BIAS + WORDS * held + MEANING * nearest
+    return 1 / (1 + math.exp(-total))
+
+
+def held_share(words: Sequence[str], found: WordsFound) -> float:
+    """Return how much of what the words are worth stands in one turn, 0..1."""
+    worth = _worths(words, found)
+    every = sum(worth.values())
+    held = (sum(worth.get(word, 0.0) for word in holder.holds) for holder in found.holders)
+    return max(held, default=0.0) / every if every else 0.0
+
+
+def asks_for_the_past(message: str) -> bool:
+    """Tell whether a message speaks of what was said or done before: then the best there is
+    is shown, whatever words it has.
+    """
+    folded = _ACCENT.sub("", unicodedata.normalize("NFKD", message)).casefold()
+    return _PAST.search(folded) is not None
+
+
+def _worths(words: Sequence[str], found: WordsFound) -> dict[str, float]:
+    """Return what each word is worth: the rarer, the more, and most where nobody said it.
+
+    Those so common that they were not looked for are worth nothing.
+    """
+    counts, turns = found.counts or {}, max(found.turns, FEWEST_TURNS)
+    return {
+        word: math.log(1 + (turns - counts.get(word, 0) + 0.5) / (counts.get(word, 0) + 0.5))
+        for word in words
+        if word not in found.aside
+    }
