@@ -22,6 +22,7 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
+from ragforge.search.wording import Wording, foreign
 
 BY_WORDS = 150
 BY_MEANING = 60
@@ -65,14 +66,16 @@ class Finder:
         A model of meaning that fails leaves words and names.
         """
         where = CodeFilter(project_id=project_id, under=under)
+        asked = await self._wording(question, project_id)
         words, (files, scopes_in_them), called = await asyncio.gather(
-            self.code.by_words(question, where, BY_WORDS),
-            self._by_meaning(question, where),
+            self.code.by_words(asked.text, where, BY_WORDS),
+            self._by_meaning(asked.english, where),
             self._by_name(question, project_id, under),
         )
         found = Candidates(words, scopes_in_them, files, called)
         used = await self.code.importers(project_id, found.files())
-        ranked = rank(question, replace(found, used=used), self.tokeniser, limit)
+        found = replace(found, used=used)
+        ranked = rank(question, found, self.tokeniser, limit, asked.groups)
         scopes = await self.code.scopes([place.id for place in ranked])
         return [
             CodeHit(scopes[place.id], place.score, place.signals)
@@ -93,6 +96,14 @@ class Finder:
         return [
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
         ]
+
+    async def _wording(self, question: str, project_id: str) -> Wording:
+        """Return what to search for: with the English of words that the code does not know."""
+        asked = foreign(question)
+        if asked is None:
+            return Wording(question, question)
+        known = await self.code.known_words(project_id, asked.unclear())
+        return asked.for_code(known, self.tokeniser)
 
     async def _by_meaning(
         self, question: str, where: CodeFilter

@@ -115,7 +115,7 @@ def covered(query: str, summaries: Sequence[Summary], turns: WordsFound) -> dict
 
     A word is worth as much as it is rare among the turns.
     """
-    held = {s.uuid: set(WORDS.document(summary_text(s)).split()) for s in summaries}
+    held = {s.uuid: set(WORDS.prose(summary_text(s)).split()) for s in summaries}
     counts = dict(turns.counts or {})
     for word in set(WORDS.query(query)).difference(counts):
         counts[word] = sum(word in words for words in held.values())

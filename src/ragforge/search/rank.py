@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import chain
 
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.ports.words import Tokeniser
+from ragforge.search.wording import Group
 
 NAME = 1.5
 EXACT = 3.0
@@ -99,10 +101,20 @@ def is_aside(path: str) -> bool:
     return bool(_ASIDE_FOLDER.search(path) or _ASIDE_FILE.search(path))
 
 
-def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> list[Ranked]:
-    """Return the best scopes, best first, spread over files."""
+def rank(
+    question: str,
+    found: Candidates,
+    tokeniser: Tokeniser,
+    limit: int,
+    groups: Sequence[Group] = (),
+) -> list[Ranked]:
+    """Return the best scopes, best first, spread over files.
+
+    `groups` are the question's words where some stand for the same thing; else each of them
+    stands for itself.
+    """
     names = found.scopes()
-    scoring = _Scoring(question, found, tokeniser)
+    scoring = _Scoring(question, found, tokeniser, groups)
     scores = {scope: scoring.scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
     for scope, name in names.items():
@@ -136,10 +148,13 @@ def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> 
 class _Scoring:
     """The scores of one question."""
 
-    def __init__(self, question: str, found: Candidates, tokeniser: Tokeniser) -> None:
+    def __init__(
+        self, question: str, found: Candidates, tokeniser: Tokeniser, groups: Sequence[Group]
+    ) -> None:
         self._used = found.used
         self._words_of = _words_by(tokeniser)
-        self._question = frozenset(tokeniser.query(question))
+        self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
+        self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
         self._wanted = set(identifiers(question))
         self._words = _share_of_best(found.by_words)
@@ -154,8 +169,8 @@ class _Scoring:
         own = self._words_of(name.name)
         fit = 0.0
         if not own.isdisjoint(self._question):  # as most are
-            shared = len(own & self._question)
-            fit = self._share(shared) * math.sqrt(shared / len(own))
+            shared = own & self._question
+            fit = self._share(shared) * math.sqrt(len(shared) / len(own))
         score = self._words.get(name.uuid, 0.0)
         score += NAME * fit * (0.5 if plain else 1.0)
         score += MEANING * self._meaning.get(name.uuid, 0.0)
@@ -167,12 +182,12 @@ class _Scoring:
     def file(self, path: str, best: float, coherence: float) -> float:
         name = path.rpartition("/")[2]
         stem = self._words_of(name.rpartition(".")[0] or name)
-        shared = len(stem & self._question)
-        whole = (shared / len(stem)) ** 2 if stem else 0.0
+        shared = stem & self._question
+        whole = (len(shared) / len(stem)) ** 2 if stem else 0.0
         score = best + coherence
         score += FILE_NAME * self._share(shared) * (1 + FILE_NAME_WHOLE * whole)
         along = {word for part in path.split("/") for word in self._words_of(part)}
-        score += PATH * self._share(len(along & self._question))
+        score += PATH * self._share(along & self._question)
         score += FILE_MEANING * self._files.get(path, 0.0)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
         return score * (OUT_OF_THE_WAY if is_aside(path) and not self._aside_wanted else 1.0)
@@ -187,8 +202,13 @@ class _Scoring:
         ]
         return tuple(signal for signal, is_there in found if is_there)
 
-    def _share(self, shared: int) -> float:
-        return shared / len(self._question) if self._question else 0.0
+    def _share(self, shared: Collection[str]) -> float:
+        """Return how much of the question these words of it are, 0..1."""
+        if not shared:
+            return 0.0
+        if not self._groups:
+            return len(shared) / len(self._question)
+        return sum(not group.isdisjoint(shared) for group in self._groups) / len(self._groups)
 
     def _exactness(self, name: ScopeName) -> float:
         """Return 1 if the question names it as precisely as it could, less if only in part."""

@@ -2,7 +2,8 @@
 
 Identifiers are found whole and by their parts (`parseHTTPHeader`, `parse_http_header`),
 words by their stem, accented words without accents, and scripts that put no space
-between words by overlapping pairs of characters.
+between words by overlapping pairs of characters. Prose in another language than English is
+also found by the stems of that language, and by what its words mean in English (`prose`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from ragforge.domain.text import ascii_runs
+from ragforge.search.foreign import may_be_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
 """Words beyond this are not indexed: no person wrote them."""
@@ -32,24 +34,50 @@ _FILLERS = frozenset(
 class Words:
     """The tokeniser of every store."""
 
-    version = "1"
+    version = "2"
 
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""
         runs = _runs(text[:MAX_DOCUMENT_CHARS])
         return "".join(map(self._indexed.__getitem__, runs)).rstrip()
 
+    def prose(self, text: str) -> str:
+        """Return the words to index of a text in any language.
+
+        English is indexed as by `document`. Elsewhere words are added, so that nothing that
+        finds a text of unknown language is missed.
+        """
+        text = text[:MAX_DOCUMENT_CHARS]
+        runs = _runs(text)
+        words = "".join(map(self._indexed.__getitem__, runs))
+        if may_be_foreign(runs):
+            from ragforge.search import prose
+
+            words += "".join(f"{word} " for word in prose.more_words(text, self._english))
+        return words.rstrip()
+
     def query(self, text: str) -> list[str]:
         """Return the distinct words to look for, whole identifiers first.
 
-        Filler words count only where there is nothing else.
+        Filler words of the language that the text is in count only where there is nothing else.
         """
-        runs = list(dict.fromkeys(map(_text, _runs(text[:MAX_DOCUMENT_CHARS]))))
-        telling = [run for run in runs if run.lower() not in _FILLERS] or runs
+        text = text[:MAX_DOCUMENT_CHARS]
+        runs = list(dict.fromkeys(map(_text, _runs(text))))
+        stop, stems = _FILLERS, list[str]()
+        if may_be_foreign(map(str.lower, runs)):
+            from ragforge.search import language, prose
+
+            if (spoken := language.detect_language(text)) != language.ENGLISH:
+                stop, stems = language.stop_words(spoken), [*prose.marked_stems(runs, spoken)]
+        telling = [run for run in runs if run.lower() not in stop] or runs
         found = [self._words(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
         parts = [word for words in found for word in words[1:]]
-        return list(dict.fromkeys([*wholes, *parts]))[:MAX_QUERY_WORDS]
+        return list(dict.fromkeys([*wholes, *parts, *stems]))[:MAX_QUERY_WORDS]
+
+    def _english(self, word: str) -> list[str]:
+        """Return the words of an English word."""
+        return self._words(word, searching=False)
 
     @cached_property
     def _stem(self) -> Callable[[str], str]:

@@ -1,0 +1,109 @@
+"""Language: which one a text is in, by its function words, and what that says about its words.
+
+English is what everything is taken for that shows no other language: the words of code are
+English, and most of what is said about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from ragforge.search.scripts import MARKS, fold
+
+ENGLISH = "english"
+LOOKED_AT = 2_000
+"""How many characters of a text tell its language."""
+LETTER = 0.5
+"""How much a letter tells beside a word."""
+_REMEMBERED = 1 << 15
+_TOKEN = re.compile(rf"(?<![\w'’])[^\W\d_]{{1,7}}['’](?=\w)|[^\W\d_][\w{MARKS}]*")
+_LATIN = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The words of `function_words.txt`."""
+
+    languages: Mapping[str, tuple[str, ...]]  # that use a word, or a letter
+    stop_words: Mapping[str, frozenset[str]]
+
+
+def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> str:
+    """Return the language of a text in lower case, such as `french`; English where in doubt.
+
+    A word tells the more, the fewer languages have it. A text without any function word is
+    in the `otherwise` language; where they tell less than the `least`, in English.
+    """
+    languages = _table().languages
+    text = text[:LOOKED_AT].lower()
+    scores: Counter[str] = Counter()
+    for token in set(_tokens(text)):
+        shared = languages.get(token) or languages.get(token.rstrip("'"), ())
+        for language in shared:
+            scores[language] += 1 / len(shared)
+    if not scores:
+        return otherwise
+    for letter in set(text).intersection(languages):
+        for language in languages[letter]:
+            scores[language] += LETTER / len(languages[letter])
+    best = max(scores, key=lambda language: scores[language])
+    return best if scores[best] > max(scores[ENGLISH], least) else ENGLISH
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Return the function words of a language, in lower case, with and without accents."""
+    return _table().stop_words.get(language, frozenset())
+
+
+@lru_cache(_REMEMBERED)
+def stems(word: str, language: str) -> tuple[str, ...]:
+    """Return the stems of a word, without accents: two where it makes a difference to write none.
+
+    Stemmers know endings by their accents, and many people leave them out.
+    """
+    word = word.lower()
+    stem = _stemmer(language)
+    with_accents, bare = fold(stem(word)), fold(word)
+    if bare == word or not _LATIN.fullmatch(bare):
+        return (with_accents,)
+    return tuple(dict.fromkeys((with_accents, fold(stem(bare)))))
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """Yield the words of a text in lower case, elided ones with their apostrophe."""
+    return (token.replace("’", "'") for token in _TOKEN.findall(text))
+
+
+@cache
+def _stemmer(language: str) -> Callable[[str], str]:
+    from Stemmer import Stemmer
+
+    stem: Callable[[str], str] = Stemmer(language, 0).stemWord
+    return stem
+
+
+@cache
+def _table() -> _Table:
+    languages: dict[str, dict[str, None]] = defaultdict(dict)
+    stop: dict[str, frozenset[str]] = {}
+    text = Path(__file__).with_name("function_words.txt").read_text("utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    for line in lines:
+        language, _, said = line.partition(":")
+        function_words, _, others = said.partition("|")
+        words = function_words.split()
+        stop[language] = frozenset(
+            spelt for word in words for spelt in (word.rstrip("'"), fold(word.rstrip("'")))
+        )
+        for word in (*words, *others.split()):
+            for token in word[1:] if word.startswith("+") else [word]:
+                bare = fold(token)
+                for spelt in {token} if bare in stop[ENGLISH] else {token, bare}:
+                    if len(spelt) > 1 or not spelt.isascii():  # else it names a variable
+                        languages[spelt][language] = None
+    return _Table({word: tuple(found) for word, found in languages.items()}, stop)
