@@ -17,6 +17,7 @@ from ragforge.domain.code import (
     ScopeMatch,
     ScopeName,
 )
+from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
@@ -69,13 +70,14 @@ class Finder:
         asked = await self._wording(question, project_id)
         words, (files, scopes_in_them), called = await asyncio.gather(
             self.code.by_words(asked.text, where, BY_WORDS),
-            self._by_meaning(asked.english, where),
+            self._by_meaning(question, asked.english, where),
             self._by_name(question, project_id, under),
         )
         found = Candidates(words, scopes_in_them, files, called)
         used = await self.code.importers(project_id, found.files())
         found = replace(found, used=used)
-        ranked = rank(question, found, self.tokeniser, limit, asked.groups)
+        weights = MeaningWeights() if self.embedder is None else self.embedder.weights
+        ranked = rank(question, found, self.tokeniser, limit, weights, asked.groups)
         scopes = await self.code.scopes([place.id for place in ranked])
         return [
             CodeHit(scopes[place.id], place.score, place.signals)
@@ -106,7 +108,7 @@ class Finder:
         return asked.for_code(known, self.tokeniser)
 
     async def _by_meaning(
-        self, question: str, where: CodeFilter
+        self, question: str, english: str, where: CodeFilter
     ) -> tuple[Sequence[ScopeMatch], Sequence[ScopeMatch]]:
         """Return the nearest files, by what they hold as a whole, and the nearest scopes in them.
 
@@ -115,7 +117,8 @@ class Finder:
         vector = None
         if self.embedder is not None:
             with suppress(ModelError):
-                vector = await self.embedder.embed_query(question)
+                asked = question if self.embedder.multilingual else english
+                vector = await self.embedder.embed_query(asked)
         if vector is None:
             return (), ()
         wholes = replace(where, types=WHOLE_FILES)

@@ -47,7 +47,8 @@ class RemoteEmbedder:
         self.dimension = service.dimension or 0  # 0 while no answer has told it
         self.max_chars = service.max_chars
         self.history_threshold = service.history_threshold
-        self.code_threshold = service.code_threshold
+        self.weights = service.weights
+        self.multilingual = service.multilingual
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """Embed texts in as few requests as the service allows, some of them at once.

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from ragforge.domain.chat import ChatRequest, Reply, StreamEvent
-from ragforge.domain.vectors import Vector
+from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.chat import ChatModel
 
@@ -46,7 +46,8 @@ class UnusableEmbedder:
     dimension: int = 0
     max_chars: int = 0
     history_threshold: float = 1.0
-    code_threshold: float = 1.0
+    weights: MeaningWeights = field(default_factory=MeaningWeights)
+    multilingual: bool = False
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         raise self.error

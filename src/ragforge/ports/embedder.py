@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ragforge.domain.vectors import Vector
+from ragforge.domain.vectors import MeaningWeights, Vector
 
 
 class Embedder(Protocol):
@@ -28,8 +28,12 @@ class Embedder(Protocol):
         """Turns and summaries below this score have nothing to do with a query."""
 
     @property
-    def code_threshold(self) -> float:
-        """Scopes below this score have nothing to do with a query."""
+    def weights(self) -> MeaningWeights:
+        """How much its vectors count beside words."""
+
+    @property
+    def multilingual(self) -> bool:
+        """Whether a question in one language is near to its answer in another."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return one vector a text, in their order; None where a text holds no meaning.

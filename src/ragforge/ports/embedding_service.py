@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from ragforge.domain.vectors import MeaningWeights
+
 Purpose: TypeAlias = Literal["document", "query"]
 
 
@@ -44,7 +46,10 @@ class EmbeddingService(Protocol):
     def history_threshold(self) -> float: ...
 
     @property
-    def code_threshold(self) -> float: ...
+    def weights(self) -> MeaningWeights: ...
+
+    @property
+    def multilingual(self) -> bool: ...
 
     async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
         """Embed up to `max_texts` texts in one request.

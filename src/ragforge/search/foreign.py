@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+ENGLISH = "english"
+
 _COMMONEST = """
 le les des du au aux une un est et où ou que qui quoi quel quelle quels dans avec
 ce cet cette ces sont fait faire pas peut se ne il elle nous vous la de l qu dell
-quand pourquoi sous en fonction classe fichier fichiers erreur erreurs requête gestion fonctionne marche
+quand pourquoi sous en fonction classe fichier fichiers erreur erreurs requête gestion
+fonctionne marche merci bonjour salut
 der die das dem den des ein eine einen einem einer eines und oder nicht ist sind wird werden wie wo
 wer wann warum welche welcher welches von vom zum zur zu mit für auf aus bei beim nach über im
-es sich ich wenn dass kann gibt datei dateien fehler funktion klasse löschen fuer ueber
-el los las del una por para como cómo dónde donde qué cual cuál es está se en un hay
-il lo gli della dei delle nel nella dove perché che chi sono viene di dal è
-da dos das na nos não uma como onde qual são por pelo pela é ao
-het een wat waar hoe welke niet en wordt worden zijn naar voor bij dat heeft
-и в не на что как где с по для из это какой какая когда почему я от к функция файл
+danke bitte hallo es sich ich wenn dass kann gibt datei dateien fehler funktion klasse löschen
+fuer ueber
+el los las del una por para gracias hola como cómo dónde donde qué cual cuál es está se en un hay
+il lo gli grazie ciao della dei delle nel nella dove perché che chi sono viene di dal è
+da dos das na nos não uma como onde qual são por pelo pela é ao obrigado
+het een wat waar hoe welke niet en wordt worden zijn naar voor bij dat heeft bedankt
+и в не на что как где с по для из это какой какая когда почему я от к спасибо привет функция файл
 och att det som på är för inte hur vad när ett er af ikke hvordan hvad hvor når på hva
 ja ei se että miten missä mikä kun jest nie się jak gdzie czy że są który je jsou jak kde
 který že se și să este cum unde pentru în az és nem egy hogy hogyan hol bir bu için nasıl
@@ -53,7 +57,7 @@ sleutel bericht taak opslaan tonen uitvoeren bijwerken instellingen функци
 функций методы класса файла ответ пароль соединение список ключ сообщение задача сохранить
 загрузить показать выполнить обновить настройки обработка
 """
-_WORDS = frozenset(_COMMONEST.split())
+_WORDS = frozenset(_COMMONEST.split() + _COMMONEST.title().split())
 _KNOWN = _WORDS | {word.encode() for word in _WORDS if word.isascii()}
 
 

@@ -7,15 +7,15 @@ English, and most of what is said about it.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
+from ragforge.search.foreign import ENGLISH
 from ragforge.search.scripts import MARKS, fold
 
-ENGLISH = "english"
 LOOKED_AT = 2_000
 """How many characters of a text tell its language."""
 LETTER = 0.5
@@ -41,17 +41,16 @@ def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> 
     """
     languages = _table().languages
     text = text[:LOOKED_AT].lower()
-    scores: Counter[str] = Counter()
-    for token in set(_tokens(text)):
-        shared = languages.get(token) or languages.get(token.rstrip("'"), ())
-        for language in shared:
-            scores[language] += 1 / len(shared)
-    if not scores:
+    scores = dict.fromkeys(_table().stop_words, 0.0)  # among equals, the first is the likeliest
+    found = [languages.get(token, ()) for token in dict.fromkeys(_tokens(text))]
+    if not any(found):
         return otherwise
-    for letter in set(text).intersection(languages):
-        for language in languages[letter]:
-            scores[language] += LETTER / len(languages[letter])
-    best = max(scores, key=lambda language: scores[language])
+    letters = [languages[letter] for letter in sorted(set(text)) if letter in languages]
+    for weight, some in ((1.0, found), (LETTER, letters)):
+        for shared in some:
+            for language in shared:
+                scores[language] += weight / len(shared)
+    best = max(scores, key=lambda language: round(scores[language], 6))
     return best if scores[best] > max(scores[ENGLISH], least) else ENGLISH
 
 
@@ -75,8 +74,11 @@ def stems(word: str, language: str) -> tuple[str, ...]:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Yield the words of a text in lower case, elided ones with their apostrophe."""
-    return (token.replace("’", "'") for token in _TOKEN.findall(text))
+    """Yield the words of a text in lower case; what is elided, with its apostrophe and without."""
+    for token in _TOKEN.findall(text):
+        yield (word := token.replace("’", "'"))
+        if word.endswith("'") and word not in _table().languages:
+            yield word[:-1]
 
 
 @cache

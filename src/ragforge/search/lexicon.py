@@ -64,6 +64,7 @@ class Lexicon:
             (key, english) for words, english in phrases for key in self._keys(words)
         )
         self._firsts = {key[0] for key in self._phrases}
+        self._in_english = {meaning for _, english in entries for meaning in english}
         self._parts_of = lru_cache(_REMEMBERED)(self._parts)
 
     def meanings(self, said: Sequence[str]) -> Iterator[Meaning]:
@@ -80,6 +81,10 @@ class Lexicon:
                 for english in self._parts_of(word):
                     yield Meaning(place, place + 1, english, surely)
             place += 1
+
+    def is_foreign(self, word: str) -> bool:
+        """Say whether it is a word of this language, and not one of English."""
+        return word not in self._in_english and bool(self._found(word) or self._verb(word))
 
     def _phrase(self, said: Sequence[str], place: int) -> Meaning | None:
         """Return the meaning that the words from a place on have together, if they have one.
@@ -104,7 +109,7 @@ class Lexicon:
         yield from product(*(stems(word, self._language) for word in chosen))
 
     def _parts(self, word: str) -> list[English]:
-        """Return the English words for a word, or for each part of one that is joined of several."""
+        """Return the English words for a word, or for each part of a joined word."""
         if found := self._found(word) or self._verb(word):
             return [found]
         if self._language not in JOINING:
@@ -127,7 +132,9 @@ class Lexicon:
         for joint in JOINTS:
             bare = part.removesuffix(joint)
             if part.endswith(joint) and len(bare) >= LEAST_PART:
-                verb = f"{bare}n" if bare.endswith("e") else f"{bare}en"  # stands without its ending
+                verb = (
+                    f"{bare}n" if bare.endswith("e") else f"{bare}en"
+                )  # stands without its ending
                 for word in (bare, verb) if not joint else (bare,):
                     if found := self._written.get(self._spelt(word)):
                         return found

@@ -62,7 +62,7 @@ def together(found: WordsFound, groups: Iterable[Collection[str]]) -> WordsFound
 
     Else a turn that has one of them would seem to lack the others.
     """
-    name_of = {word: min(group) for group in groups for word in group}
+    name_of = names(groups)
 
     def named(numbers: Mapping[str, int]) -> dict[str, int]:
         most: dict[str, int] = {}
@@ -73,6 +73,11 @@ def together(found: WordsFound, groups: Iterable[Collection[str]]) -> WordsFound
 
     holders = tuple(holder._replace(holds=named(holder.holds)) for holder in found.holders)
     return replace(found, holders=holders, counts=named(found.counts or {}))
+
+
+def names(groups: Iterable[Collection[str]]) -> dict[str, str]:
+    """Return for each word of a group the one that stands for all of them."""
+    return {word: min(group) for group in groups for word in group}
 
 
 def worths(found: WordsFound) -> dict[str, float]:

@@ -1,13 +1,15 @@
 """Prose: words of a text in another language than English, by its own stems and in English.
 
-A stem of such a language is marked, so that the French "délai" (`del`) does not find Python's `del`.
+A stem of such a language is marked, so that the French "délai", stem `del`, does not find
+Python's `del`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ragforge.search.language import ENGLISH, detect_language, stems, stop_words
+from ragforge.search.foreign import ENGLISH
+from ragforge.search.language import detect_language, stems, stop_words
 from ragforge.search.lexicon import lexicon_of
 from ragforge.search.scripts import runs
 

@@ -16,7 +16,7 @@ _RUN = re.compile(rf"[\w{MARKS}]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _LETTERS = str.maketrans(
     {
-        **{"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE", "ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O"},
+        **{"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O"},
         **{"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"},
     }
 )
@@ -41,7 +41,8 @@ def fold(text: str) -> str:
     """Return a text without accents and ligatures."""
     if text.isascii():
         return text
-    apart = _ACCENT.sub("", unicodedata.normalize("NFKD", text.translate(_LETTERS)))
+    plain = text.translate(_LETTERS).upper() if text.isupper() else text.translate(_LETTERS)
+    apart = _ACCENT.sub("", unicodedata.normalize("NFKD", plain))
     return unicodedata.normalize("NFC", apart)
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ragforge.ports.words import Tokeniser
-from ragforge.search.foreign import may_be_foreign
+from ragforge.search.foreign import ENGLISH
+from ragforge.search.tokenise import WORDS
 
 Group: TypeAlias = frozenset[str]
 
@@ -50,6 +51,14 @@ class Foreign:
         alone = (term.words[0] for term in self.terms if term.english and not term.surely)
         return list(dict.fromkeys(alone))
 
+    def in_english(self) -> list[str]:
+        """Return the likeliest English word for each word; where there is none, the word itself."""
+        return [
+            meanings[0]
+            for term in self.terms
+            for meanings in term.english or [(" ".join(term.words),)]
+        ]
+
     def for_code(self, known: Collection[str], tokeniser: Tokeniser) -> Wording:
         """Return what to search code for, given the words that stand in it as they are."""
         text, rendered = unicodedata.normalize("NFKC", self.question), list[str]()
@@ -76,15 +85,8 @@ class Foreign:
 
 def foreign(question: str) -> Foreign | None:
     """Return a question with what its words mean in English, or None if it is in English."""
-    lowered = question.lower()
-    if not may_be_foreign(_WORD.findall(lowered)):
-        return None
-    from ragforge.search import language
-
-    spoken = language.detect_language(lowered)
-    if spoken == language.ENGLISH:
-        return None
-    return Foreign(question, tuple(_terms(question, spoken)))
+    spoken = WORDS.language(question)
+    return None if spoken == ENGLISH else Foreign(question, tuple(_terms(question, spoken)))
 
 
 def memory_wording(query: str, tokeniser: Tokeniser) -> Wording:
@@ -133,6 +135,3 @@ def _groups(
 
 def _joined(english: tuple[tuple[str, ...], ...]) -> str:
     return " ".join(word for meanings in english for word in meanings)
-
-
-_WORD = re.compile(r"\w+")

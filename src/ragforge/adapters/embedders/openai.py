@@ -17,6 +17,7 @@ from ragforge.adapters.embedders.http import (
     usable,
 )
 from ragforge.domain.text import Json
+from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import BadAnswer
 from ragforge.ports.embedding_service import Embedded, Purpose
 
@@ -26,21 +27,21 @@ KEY_PLACE = "the variable OPENAI_API_KEY"
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What has to be known of a model beforehand. The thresholds are a start, not measured."""
+    """What has to be known of a model beforehand. The threshold is a start, not measured."""
 
     dimension: int | None = None
     usd: float | None = None  # a million tokens
     tokens: int = 8_191
     history: float = 0.6
-    code: float = 0.5
+    multilingual: bool = True
 
 
-_OTHER = _Model()
+_OTHER = _Model(multilingual=False)  # many of those on one's own machine know English alone
 _KNOWN = {
     "text-embedding-3-small": _Model(1_536, 0.02),
     "text-embedding-3-large": _Model(3_072, 0.13),
     # Its vectors lie close together: texts without any relation score 0.85.
-    "text-embedding-ada-002": _Model(1_536, 0.10, history=0.89, code=0.87),
+    "text-embedding-ada-002": _Model(1_536, 0.10, history=0.89),
 }
 
 
@@ -77,7 +78,8 @@ class OpenAiEmbeddings:
         self.max_chars = (max_tokens or known.tokens) * CHARS_PER_TOKEN
         self.usd_per_million_tokens = known.usd
         self.history_threshold = known.history
-        self.code_threshold = known.code
+        self.weights = TRANSFORMER
+        self.multilingual = known.multilingual or "multilingual" in model.lower()
 
     async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
         body: dict[str, Any] = {

@@ -187,7 +187,7 @@ def test_what_is_known_of_the_model() -> None:
     assert service.name == "gemini/gemini-embedding-001@3072"
     assert (service.dimension, service.usd_per_million_tokens) == (3_072, 0.15)
     assert (service.max_texts, service.max_chars) == (100, 6_144)
-    assert (service.history_threshold, service.code_threshold) == (0.7, 0.3)
+    assert service.history_threshold == 0.7
     assert (other.dimension, other.usd_per_million_tokens) == (None, None)
 
 
