@@ -21,6 +21,7 @@ _LETTERS = str.maketrans(
     }
 )
 """Letters that are not made of a letter and an accent, but are written without as these."""
+_WITHOUT = dict.fromkeys(_LETTERS)
 
 _CHINESE_JAPANESE = (
     "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -41,7 +42,9 @@ def fold(text: str) -> str:
     """Return a text without accents and ligatures."""
     if text.isascii():
         return text
-    plain = text.translate(_LETTERS).upper() if text.isupper() else text.translate(_LETTERS)
+    plain = text.translate(_LETTERS)
+    if plain != text and text.translate(_WITHOUT).isupper():  # ß has hardly ever a capital
+        plain = plain.upper()
     apart = _ACCENT.sub("", unicodedata.normalize("NFKD", plain))
     return unicodedata.normalize("NFC", apart)
 
