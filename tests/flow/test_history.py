@@ -275,3 +275,24 @@ async def test_a_session_is_named_by_the_start_of_its_id(
         assert hit.conversation_id == answer.conversation_id
         with pytest.raises(InputError, match="No session"):
             await app.search_conversation_history("archive", session="no-such-id")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "where are the invoices kept",
+        "où sont gardées les factures ?",
+        "Wo werden die Rechnungen aufbewahrt?",
+    ],
+)
+async def test_what_was_said_in_one_language_is_found_in_another(store: Store, query: str) -> None:
+    await plant(store, "english")
+    said = user("Dans quel dossier sont gardées nos factures ?", uuid="french", timestamp=at(99))
+    await store.conversations.create(conversation("/shop", uuid="c"))
+    await store.conversations.append("c", [said, assistant("Dans le seau des archives.")])
+    recall = Recall(store.conversations, None, store.summaries)
+
+    hits = await search_conversation_history(recall, query, EVERYTHING, max_results=2)
+
+    assert {hit.turn.uuid for hit in hits if hit.type == "turn"} == {"english-0", "french"}
+    assert min(hit.score for hit in hits) > 0.4

@@ -30,6 +30,9 @@ def infinitives(form: str, language: str) -> Iterator[str]:
             if base != whole and len(base) >= _LEAST:
                 yield f"{base}en"
                 yield f"{base}n"
+    for prefix in _SEPARABLE[language]:  # that the lexicon does not know with this verb
+        if form.startswith(prefix) and form.endswith("n"):
+            yield form.removeprefix(prefix)
 
 
 def _without_participle(form: str, language: str) -> Iterator[str]:
