@@ -7,13 +7,13 @@ import sys
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ragforge.domain.text import check_text
 from ragforge.errors import InvalidVector
 
 
-@dataclass(frozen=True, slots=True)
-class MeaningWeights:
+class MeaningWeights(NamedTuple):
     """How much a model's vectors count beside words: the better the model, the more.
 
     The defaults are for a static table, which may reorder what words found, not overrule it.

@@ -53,7 +53,6 @@ _MAY_FOLLOW = frozenset(
     to use uses was were when where which while will with work works would""".split()  # noqa: SIM905
 )
 _TOKEN = re.compile(r"\w+|[^\w\s]")
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def names_after_kinds(text: str) -> Iterator[str]:
@@ -72,7 +71,8 @@ def names_after_kinds(text: str) -> Iterator[str]:
             start = place + 1
             while lowered[start : start + 1] and lowered[start] in _QUOTES | _CALLED:
                 start += 1
-            if start < len(tokens) and _NAME.fullmatch(name := tokens[start]) and len(name) > 1:
+            name = tokens[start] if start < len(tokens) else ""
+            if len(name) > 1 and name.isascii() and name.isidentifier():
                 named = start > place + 1 and name.lower() not in _NO_NAMES
                 if named or _is_name(text, lowered, place, name):
                     yield name
