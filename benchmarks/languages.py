@@ -4,9 +4,10 @@
 
 Code: 40 questions about three repositories, with the files that answer them
 (`questions/code.json`); a question's reciprocal rank is that of the first hit in one of them.
-Memory: 24 turns of work on a project, each in English, French and German, and a question about each
-(`questions/memory.json`): all turns in one language, asked in each language. Every third
-question was used to choose; the others were kept for the check.
+Every third question was used to choose; the others were kept for the check. After that, 25
+questions about Django (`questions/django.json`), where it is checked out as for `ingest`.
+Memory: 24 turns of work on a project, each in English, French and German, and a question about
+each (`questions/memory.json`): all turns in one language, asked in each language.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from benchmarks.code_search import Place, open_brain
+from benchmarks.ingest import BEFORE
 from benchmarks.measure import save
 from benchmarks.peers import Repository, Target, add_places, check_out, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
@@ -51,12 +53,12 @@ class Asked:
     words: Mapping[str, str]
 
 
-def load() -> list[Asked]:
-    entries = json.loads((QUESTIONS / "code.json").read_text("utf-8"))
-    return [Asked(entry["repository"], tuple(entry["files"]), entry) for entry in entries]
+def load(name: str) -> list[Asked]:
+    entries = json.loads((QUESTIONS / f"{name}.json").read_text("utf-8"))
+    return [Asked(entry.get("repository", ""), tuple(entry["files"]), entry) for entry in entries]
 
 
-async def rank_code(repo: Repository, root: Path, file: Path, questions: Sequence[Asked]) -> Ranks:
+async def rank_code(root: Path, file: Path, questions: Sequence[Asked]) -> Ranks:
     """Ingest a repository and ask every question about it in every language."""
     store = await open_sqlite(file, WORDS)
     try:
@@ -129,15 +131,19 @@ def show(name: str, found: Mapping[str, Mapping[str, float]]) -> None:
 
 
 async def run(chosen: argparse.Namespace, repos: Sequence[Repository], work: Path) -> None:
-    questions = load()
+    questions = load("code")
     ranks: Ranks = {language: [] for language in LANGUAGES}
     for repo in repos:
         about = [question for question in questions if question.repository == repo.name]
         root = chosen.repos / repo.name / repo.root
-        for language, found in (await rank_code(repo, root, work / repo.name, about)).items():
+        for language, found in (await rank_code(root, work / repo.name, about)).items():
             ranks[language] += found
     results: dict[str, Any] = {"code": summary(ranks)}
     show("code, MRR", results["code"])
+    if (django := chosen.repos / BEFORE).is_dir():
+        found = await rank_code(django, work / BEFORE, load("django"))
+        results["Django"] = {language: {"all": mean(found[language])} for language in LANGUAGES}
+        print("\nDjango, MRR", {language: mean(found[language]) for language in LANGUAGES})
     turns = json.loads((QUESTIONS / "memory.json").read_text("utf-8"))
     for spoken in LANGUAGES:
         results[f"memory in {spoken}"] = summary(await rank_memory(turns, spoken, work / spoken))
@@ -149,7 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     add_places(parser)
     chosen = parser.parse_args()
-    wanted = list(dict.fromkeys(question.repository for question in load()))
+    wanted = list(dict.fromkeys(question.repository for question in load("code")))
     repos = {repo.name: repo for repo in repositories(chosen.data) if repo.name in wanted}
     check_out(chosen.repos, list(repos.values()))
     with tempfile.TemporaryDirectory() as work:

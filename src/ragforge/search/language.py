@@ -83,8 +83,10 @@ def _tokens(text: str) -> Iterator[str]:
 
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
-    from Stemmer import Stemmer
+    from Stemmer import Stemmer, algorithms
 
+    if language not in algorithms():  # older libraries have fewer
+        return str
     stem: Callable[[str], str] = Stemmer(language, 0).stemWord
     return stem
 

@@ -132,9 +132,8 @@ class Lexicon:
         for joint in JOINTS:
             bare = part.removesuffix(joint)
             if part.endswith(joint) and len(bare) >= LEAST_PART:
-                verb = (
-                    f"{bare}n" if bare.endswith("e") else f"{bare}en"
-                )  # stands without its ending
+                # A verb stands without its ending.
+                verb = f"{bare}n" if bare.endswith("e") else f"{bare}en"
                 for word in (bare, verb) if not joint else (bare,):
                     if found := self._written.get(self._spelt(word)):
                         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ragforge.search.foreign import ENGLISH
+from ragforge.search.foreign import ENGLISH, may_be_foreign
 from ragforge.search.language import detect_language, stems, stop_words
 from ragforge.search.lexicon import lexicon_of
 from ragforge.search.scripts import runs
@@ -18,6 +18,8 @@ MEANINGS = 2
 """How many English words a word of a text is indexed under: the likeliest."""
 FOREIGN_LINE = 0.4
 """How much the words of a line must tell to be foreign in an English text."""
+MAX_CHARS = 100_000
+"""What comes after is the output of programs."""
 MAX_WORD_CHARS = 64
 
 
@@ -28,10 +30,12 @@ def more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
     """
     mostly = detect_language(text)
     least = FOREIGN_LINE if mostly == ENGLISH else 0.0
-    for line in text.splitlines():
+    for line in text[:MAX_CHARS].splitlines():
+        said = runs(line)
+        if mostly == ENGLISH and not may_be_foreign(said):
+            continue
         language = detect_language(line, mostly, least)
         if language != ENGLISH:
-            said = runs(line)
             yield from marked_stems(said, language)
             for meaning in lexicon_of(language).meanings(said):
                 for word in meaning.english[:MEANINGS]:
