@@ -38,7 +38,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import SummaryHit, TurnHit, WordsFound
 from ragforge.domain.summaries import SummaryFilter
-from ragforge.memory import recall
+from ragforge.domain.vectors import MeaningWeights
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.levels.condense import SUMMARY_JOB, Condenser
@@ -331,23 +331,33 @@ def summary(scores: Sequence[Score]) -> dict[str, Any]:
     }
 
 
+class Weighted(BundledEmbedder):
+    """The bundled model with another weight beside words."""
+
+    def __init__(self, weight: float) -> None:
+        super().__init__()
+        self.weights = MeaningWeights(memory=weight)
+
+
 @contextmanager
-def set_to(lent: float, long: float, weight: float) -> Iterator[None]:
-    """Give the three numbers that were chosen on such questions other values for a while."""
-    before = neighbours.LENT, neighbours.LONG, recall.MEANING_WEIGHT
-    neighbours.LENT, neighbours.LONG, recall.MEANING_WEIGHT = lent, long, weight
+def set_to(lent: float, long: float) -> Iterator[None]:
+    """Give the numbers that were chosen on such questions other values for a while."""
+    before = neighbours.LENT, neighbours.LONG
+    neighbours.LENT, neighbours.LONG = lent, long
     try:
         yield
     finally:
-        neighbours.LENT, neighbours.LONG, recall.MEANING_WEIGHT = before
+        neighbours.LENT, neighbours.LONG = before
 
 
 async def leave_one_out(talks: Sequence[Talk], finder: Recall) -> dict[str, Any]:
     """Choose the numbers on all conversations but one, and measure them on that one."""
     tried: dict[tuple[float, float, float], list[Score]] = {}
     for chosen in itertools.product((0.4, 0.5, 0.6, 0.7), (0.4, 0.75), (0.15, 0.25, 0.35)):
-        with set_to(*chosen):
-            tried[chosen] = await ask(talks, through(finder))
+        lent, long, weight = chosen
+        with set_to(lent, long):
+            weighted = replace(finder, embedder=Weighted(weight))
+            tried[chosen] = await ask(talks, through(weighted))
     held_out: list[Score] = []
     picked = {}
     for talk in talks:

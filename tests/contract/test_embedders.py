@@ -143,8 +143,9 @@ async def test_no_texts_need_no_request(embedder: Embedder, server: EmbeddingSer
     assert server.requests == []
 
 
-def test_thresholds_are_scores(embedder: Embedder) -> None:
+def test_thresholds_are_scores_and_weights_are_shares(embedder: Embedder) -> None:
     assert 0 < embedder.code_threshold <= embedder.history_threshold < 1
+    assert 0 < embedder.weights.memory < 1
     assert embedder.max_chars > 0
 
 

@@ -21,9 +21,10 @@ class Shelf:
 
     async def put(self, **texts: str) -> None:
         talk, code = self._store.conversations, self._store.code
-        if self._kind == "scope":
+        if self._kind in ("scope", "docstring"):
             await code.save_project(project(uuid="p"))
-            scopes = [scope("x", uuid=name, source=text) for name, text in texts.items()]
+            column = "source" if self._kind == "scope" else "docstring"
+            scopes = [scope("x", uuid=name, **{column: text}) for name, text in texts.items()]
             await code.replace_files("p", [parsed("x.py", *scopes)])
             return
         await talk.create(conversation(uuid="c"))
@@ -50,6 +51,12 @@ def shelf(request: pytest.FixtureRequest, store: Store) -> Shelf:
     return Shelf(store, request.param)
 
 
+@pytest.fixture(params=["turn", "summary", "docstring"])
+def prose(request: pytest.FixtureRequest, store: Store) -> Shelf:
+    """What people write to each other."""
+    return Shelf(store, request.param)
+
+
 async def test_identifiers_are_found_by_their_parts_and_whole(shelf: Shelf) -> None:
     await shelf.put(
         camel="parseConfigFile",
@@ -67,6 +74,43 @@ async def test_words_are_found_by_their_stem(shelf: Shelf) -> None:
     assert await shelf.find("parsing") == {"a"}
     assert await shelf.find("header") == {"a"}
     assert await shelf.find("refusing a connection") == {"b"}
+
+
+async def test_french_is_found_by_its_stems_without_accents_elisions_and_function_words(
+    prose: Shelf,
+) -> None:
+    await prose.put(
+        deleted="Nous avons supprimé les fichiers de l'utilisateur dans le nœud.",
+        sent="La requête est envoyée par le client.",
+        how="a comment in the list",
+    )
+    for question in (
+        "Comment sont supprimés les fichiers ?",
+        "comment supprimer un fichier",
+        "qu’est-ce que l’utilisateur a ?",
+        "où est le noeud",
+    ):
+        assert await prose.find(question) == {"deleted"}, question
+    assert await prose.find("envoyer des requetes") == {"sent"}
+
+
+async def test_what_was_said_in_another_language_is_found_in_english(prose: Shelf) -> None:
+    await prose.put(
+        french="Nous avons supprimé les vieux fichiers.",
+        german="Wir haben das Passwort in der Datenbank geändert.",
+        other="Nothing of the kind was said here.",
+    )
+    assert await prose.find("where were old files deleted?") == {"french"}
+    assert await prose.find("which password did we change") == {"german"}
+
+
+async def test_german_and_russian_are_found_by_their_stems(prose: Shelf) -> None:
+    await prose.put(
+        german="Die Größe der Dateien wird beim Öffnen geprüft.",
+        russian="Мы удалили временные файлы из каталога.",
+    )
+    assert await prose.find("wie groesse und datei") == {"german"}
+    assert await prose.find("где временный файл?") == {"russian"}
 
 
 async def test_case_does_not_matter(shelf: Shelf) -> None:

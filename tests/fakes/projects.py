@@ -13,7 +13,7 @@ from ragforge.brain.find import Finder
 from ragforge.brain.ingest import Ingester, project_id
 from ragforge.brain.project import Brain
 from ragforge.domain.code import Directory, File, Relation, Scope
-from ragforge.domain.vectors import Vector
+from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
@@ -65,6 +65,8 @@ class ToyEmbedder:
     max_chars = 10_000
     history_threshold = 0.5
     code_threshold = 0.5
+    weights = MeaningWeights()
+    multilingual = False
 
     def __init__(self, name: str = "toy-1") -> None:
         self.name = name

@@ -317,3 +317,24 @@ async def test_a_person_who_searches_gets_hits_as_before(store: Store, recall: R
     query = "worker with butter and cinnamon in an apple pie"
 
     assert await search_conversation_history(recall, query, EVERYTHING) != []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "where are the invoices kept",
+        "où sont gardées les factures ?",
+        "Wo werden die Rechnungen aufbewahrt?",
+    ],
+)
+async def test_what_was_said_in_one_language_is_found_in_another(store: Store, query: str) -> None:
+    await plant(store, "english")
+    said = user("Dans quel dossier sont gardées nos factures ?", uuid="french", timestamp=at(99))
+    await store.conversations.create(conversation("/shop", uuid="c"))
+    await store.conversations.append("c", [said, assistant("Dans le seau des archives.")])
+    recall = Recall(store.conversations, None, store.summaries)
+
+    hits = await search_conversation_history(recall, query, EVERYTHING, max_results=2)
+
+    assert {hit.turn.uuid for hit in hits if hit.type == "turn"} == {"english-0", "french"}
+    assert min(hit.score for hit in hits) > 0.4

@@ -41,6 +41,17 @@ async def test_a_turn_refers_to_code_it_names_without_doubt(memory: Memory) -> N
     assert await referred(memory, turn) == ["Cart.total"]  # there are two that are called add
 
 
+@pytest.mark.parametrize(
+    "question", ["What does the method total do?", "que fait la méthode total ?"]
+)
+async def test_a_turn_refers_to_code_that_it_names_by_its_kind(
+    memory: Memory, question: str
+) -> None:
+    turn = await memory.say(await memory.start(), question)
+    await memory.worker.drain()
+    assert await referred(memory, turn) == ["Cart.total"]
+
+
 async def test_a_turn_refers_to_the_code_its_tools_read_or_edited(memory: Memory) -> None:
     talk = await memory.start(cwd=f"{SHOP}/src")
     read = tool_call("read_file", arguments={"path": "src/cart.py", "start_line": 4, "end_line": 6})

@@ -91,6 +91,22 @@ async def test_a_model_sees_the_code_with_its_place(
     assert asked.index("<code") < asked.index(QUESTION)
 
 
+async def test_a_question_in_another_language_finds_the_english_code_that_answers_it(
+    settings: Settings, project: Path
+) -> None:
+    (project / "src" / "comments.py").write_text("def comment(text):\n    return text\n")
+    answers = {
+        "Comment ouvre-t-on la session d'un dossier ?": "open_session",
+        "wie wird die Sitzung eines Verzeichnisses geöffnet?": "open_session",
+        "que fait la fonction matches ?": "SessionKey.matches",
+    }
+    async with open_app(settings, project) as app:
+        await app.brain.ingest()
+        for question, name in answers.items():
+            [hit, *_] = await app.search_code(question, limit=3)
+            assert hit.scope.qualified_name == name, question
+
+
 async def test_a_directory_that_is_no_project_is_not_read_unasked(
     settings: Settings, tmp_path: Path
 ) -> None:

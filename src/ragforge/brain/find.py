@@ -17,12 +17,14 @@ from ragforge.domain.code import (
     ScopeMatch,
     ScopeName,
 )
+from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
 from ragforge.search.relevance import BEST_HITS, code_relevance
+from ragforge.search.wording import Wording, foreign
 
 BY_WORDS = 150
 BY_MEANING = 60
@@ -67,19 +69,22 @@ class Finder:
         A model of meaning that fails leaves words and names.
         """
         where = CodeFilter(project_id=project_id, under=under)
+        asked = await self._wording(question, project_id)
         words, (files, scopes_in_them), called = await asyncio.gather(
-            self.code.by_words(question, where, BY_WORDS),
-            self._by_meaning(question, where),
+            self.code.by_words(asked.text, where, BY_WORDS),
+            self._by_meaning(question, asked.english, where),
             self._by_name(question, project_id, under),
         )
         found = Candidates(words, scopes_in_them, files, called)
         used = await self.code.importers(project_id, found.files())
-        ranked = rank(question, replace(found, used=used), self.tokeniser, limit)
+        found = replace(found, used=used)
+        weights = MeaningWeights() if self.embedder is None else self.embedder.weights
+        ranked = rank(question, found, self.tokeniser, limit, weights, asked.groups)
         scopes = await self.code.scopes([place.id for place in ranked])
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = code_relevance(question, found, best, self.tokeniser, least)
+        likely = code_relevance(question, found, best, self.tokeniser, least, asked.english)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked
@@ -99,8 +104,16 @@ class Finder:
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
         ]
 
+    async def _wording(self, question: str, project_id: str) -> Wording:
+        """Return what to search for: with the English of words that the code does not know."""
+        asked = foreign(question)
+        if asked is None:
+            return Wording(question, question)
+        known = await self.code.known_words(project_id, asked.unclear())
+        return asked.for_code(known, self.tokeniser)
+
     async def _by_meaning(
-        self, question: str, where: CodeFilter
+        self, question: str, english: str, where: CodeFilter
     ) -> tuple[Sequence[ScopeMatch], Sequence[ScopeMatch]]:
         """Return the nearest files, by what they hold as a whole, and the nearest scopes in them.
 
@@ -109,7 +122,8 @@ class Finder:
         vector = None
         if self.embedder is not None:
             with suppress(ModelError):
-                vector = await self.embedder.embed_query(question)
+                asked = question if self.embedder.multilingual else english
+                vector = await self.embedder.embed_query(asked)
         if vector is None:
             return (), ()
         wholes = replace(where, types=WHOLE_FILES)

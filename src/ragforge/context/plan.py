@@ -16,9 +16,11 @@ from typing import Literal, TypeAlias
 from ragforge.domain.text import Json
 from ragforge.memory.code.links import names_in
 from ragforge.memory.levels.material import paths_in
+from ragforge.search.foreign import ENGLISH
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.software import reads_like_software
 from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import foreign
 
 ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]
 
@@ -80,9 +82,11 @@ def planned(message: str) -> list[Planned]:
 
 
 def telling_words(message: str, most: int = 3) -> list[str]:
-    """Return the words that say most: long ones, in the order in which they stand."""
-    words = dict.fromkeys(re.findall(r"[^\W\d_][\w-]+", message))
-    telling = [w for w in words if len(w) >= LEAST_WORD_CHARS and len(WORDS.query(f"{w} xx")) > 1]
+    """Return the words that say most, in English: long ones, in the order in which they stand."""
+    asked, fillers = foreign(message), WORDS.fillers(ENGLISH)
+    said = re.findall(r"[^\W\d_][\w-]+", message) if asked is None else asked.in_english()
+    words = dict.fromkeys(said)
+    telling = [w for w in words if len(w) >= LEAST_WORD_CHARS and w.lower() not in fillers]
     chosen = sorted(telling, key=len, reverse=True)[:most]
     return [word for word in telling if word in chosen]
 

@@ -7,9 +7,25 @@ import sys
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ragforge.domain.text import check_text
 from ragforge.errors import InvalidVector
+
+
+class MeaningWeights(NamedTuple):
+    """How much a model's vectors count beside words: the better the model, the more.
+
+    The defaults are for a static table, which may reorder what words found, not overrule it.
+    """
+
+    memory: float = 0.25  # 0..1, of a turn's or a summary's score
+    scope: float = 0.2  # beside the words of a scope, which count up to 1
+    file: float = 0.7  # of a whole file
+
+
+TRANSFORMER = MeaningWeights(memory=0.4, scope=0.4, file=1.4)
+"""For a provider's model, which knows what a sentence means, in many languages. Not measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ class RemoteEmbedder:
         self.max_chars = service.max_chars
         self.history_threshold = service.history_threshold
         self.code_threshold = service.code_threshold
+        self.weights = service.weights
+        self.multilingual = service.multilingual
 
     async def prepare(self) -> None:
         """Nothing: whoever provides it is asked with the first text."""

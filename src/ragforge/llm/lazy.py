@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ragforge.domain.chat import ChatRequest, Reply, StreamEvent
-from ragforge.domain.vectors import Vector
+from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.chat import ChatModel
 
@@ -56,6 +56,8 @@ class UnusableEmbedder:
     max_chars: int = 0
     history_threshold: float = 1.0
     code_threshold: float = 1.0
+    weights: MeaningWeights = field(default_factory=MeaningWeights)
+    multilingual: bool = False
 
     async def prepare(self) -> None:
         """Nothing could be loaded; whoever asks learns why."""

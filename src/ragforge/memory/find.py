@@ -18,12 +18,13 @@ from ragforge.domain.hits import (
     WordsFound,
 )
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
-from ragforge.memory.recall import MEANING_WEIGHT, Recall, mixed_turns, signals
+from ragforge.memory.recall import Recall, mixed_turns, signals
 from ragforge.search.fuse import above, convex
-from ragforge.search.neighbours import coverage, worths
+from ragforge.search.neighbours import coverage, names, worths
 from ragforge.search.remembered import LEAST, asks_for_the_past, memory_relevance
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import Wording, memory_wording
 
 SUMMARIES_A_HIT = 5
 """How many summaries are compared for each that is wanted."""
@@ -55,14 +56,15 @@ async def search_conversation_history(
         _told(recall, query, where, levels, max_results, semantic=semantic),
     )
     near_most = _above([*nearest, *summaries.nearest], recall.least) if semantic else None
-    likely = memory_relevance(WORDS.query(query), by_words, near_most)
+    in_both = {query, memory_wording(query, WORDS).english}  # of another language, perhaps
+    likely = max(memory_relevance(WORDS.query(one), by_words, near_most) for one in in_both)
     if relevant_only and likely < LEAST and not asks_for_the_past(query):
         return []
     hits: list[MemoryHit] = []
     if include_turns:
-        near = recall.shares(nearest, max_results)
-        hits += await recall.read(mixed_turns(by_words, near, max_results, min_score))
-    hits += (hit for hit in summaries.hits(query, by_words) if hit.score >= min_score)
+        near, weight = recall.shares(nearest, max_results), recall.meaning_weight
+        hits += await recall.read(mixed_turns(by_words, near, max_results, weight, min_score))
+    hits += (hit for hit in summaries.hits(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     return [replace(hit, relevance=likely * hit.score / best) for hit in hits[:max_results]]
@@ -99,15 +101,17 @@ def _above(nearest: Sequence[Match], least: float) -> float | None:
 class _Summaries:
     """Summaries that were found, before it is told how well they fit."""
 
+    asked: Wording
+    meaning_weight: float
     by_words: Sequence[Summary] = ()
     nearest: Sequence[Match] = ()
     near: Mapping[str, float] = field(default_factory=dict)
     read: Mapping[str, Summary] = field(default_factory=dict)
 
-    def hits(self, query: str, turns: WordsFound) -> Iterator[SummaryHit]:
+    def hits(self, turns: WordsFound) -> Iterator[SummaryHit]:
         """Yield them with their scores, for which words are worth what they are in turns."""
-        words = covered(query, self.by_words, turns)
-        for found, score in convex(words, self.near, MEANING_WEIGHT).items():
+        words = covered(self.asked, self.by_words, turns)
+        for found, score in convex(words, self.near, self.meaning_weight).items():
             if (summary := self.read.get(found)) is not None:
                 found_by = signals(words=found in words, meaning=found in self.near)
                 confidence = SUMMARY_CONFIDENCE[summary.level]
@@ -123,8 +127,9 @@ async def _told(
     *,
     semantic: bool,
 ) -> _Summaries:
+    nothing = _Summaries(memory_wording(query, WORDS), recall.meaning_weight)
     if not levels:
-        return _Summaries()
+        return nothing
     store, wanted = recall.summaries, limit * SUMMARIES_A_HIT
     chosen = SummaryFilter(
         conversation_id=where.conversation_id,
@@ -140,23 +145,30 @@ async def _told(
             return []
         return await store.by_vector(meaning, chosen, wanted, recall.least)
 
-    told, nearest = await asyncio.gather(store.by_words(query, chosen, wanted), by_meaning())
-    if not told and not nearest:
-        return _Summaries()
-    read = await store.with_ids([match.id for match in (*told, *nearest)])
+    held, nearest = await asyncio.gather(
+        store.by_words(nothing.asked.text, chosen, wanted), by_meaning()
+    )
+    if not held and not nearest:
+        return nothing
+    read = await store.with_ids([match.id for match in (*held, *nearest)])
     near = above(nearest, recall.least, wanted)
-    by_words = [read[match.id] for match in told if match.id in read]
-    return _Summaries(by_words, nearest, near, read)
+    by_words = [read[match.id] for match in held if match.id in read]
+    return replace(nothing, by_words=by_words, nearest=nearest, near=near, read=read)
 
 
-def covered(query: str, summaries: Sequence[Summary], turns: WordsFound) -> dict[str, float]:
-    """Return how much of the query each summary holds, 0..1, as turns are scored.
+def covered(asked: Wording, summaries: Sequence[Summary], turns: WordsFound) -> dict[str, float]:
+    """Return how much of what is asked each summary holds, 0..1, as turns are scored.
 
     A word is worth as much as it is rare among the turns.
     """
-    held = {s.uuid: set(WORDS.document(summary_text(s)).split()) for s in summaries}
+    name_of = names(asked.groups)
+    held = {
+        s.uuid: {name_of.get(word, word) for word in WORDS.prose(summary_text(s)).split()}
+        for s in summaries
+    }
     counts = dict(turns.counts or {})
-    for word in set(WORDS.query(query)).difference(counts):
+    wanted = {name_of.get(word, word) for word in WORDS.query(asked.text)}
+    for word in wanted.difference(counts):
         counts[word] = sum(word in words for words in held.values())
     worth = worths(WordsFound(counts=counts, turns=turns.turns))
     return {uuid: coverage(words, worth) for uuid, words in held.items()}

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, note_text
 from ragforge.domain.text import check_text
+from ragforge.domain.vectors import MeaningWeights
 from ragforge.domain.work import NewJob
 from ragforge.errors import AmbiguousId, InputError, ModelError, NoteNotFound
 from ragforge.memory.embed import EMBED_NOTES_JOB
-from ragforge.memory.recall import MEANING_WEIGHT, signals
+from ragforge.memory.recall import signals
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.fuse import above, convex
 from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import memory_wording
 
 MAX_CHARS = 4_000
 MAX_TAGS = 20
@@ -80,11 +82,15 @@ class Notebook:
         if limit <= 0:
             return []
         wanted, notes = limit * CANDIDATES_A_HIT, self.store.notes
+        asked = memory_wording(query, WORDS)
         matched, near = await asyncio.gather(
-            notes.by_words(query, where, wanted), self._nearest(query, where, wanted)
+            notes.by_words(asked.text, where, wanted), self._nearest(query, where, wanted)
         )
         read = await notes.with_ids([*(match.id for match in matched), *near])
-        by_words = _shares(query, {m.id: note_text(read[m.id]) for m in matched if m.id in read})
+        texts = {m.id: note_text(read[m.id]) for m in matched if m.id in read}
+        in_english, as_asked = _shares(asked.english, texts), _shares(query, texts)
+        by_words = {note: max(share, in_english[note]) for note, share in as_asked.items()}
+        weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         hits = [
             NoteHit(
                 read[found],
@@ -92,7 +98,7 @@ class Notebook:
                 NOTE_CONFIDENCE,
                 signals(words=found in by_words, meaning=found in near),
             )
-            for found, score in convex(by_words, near, MEANING_WEIGHT).items()
+            for found, score in convex(by_words, near, weights.memory).items()
             if found in read
         ]
         return hits[:limit]
@@ -150,5 +156,5 @@ async def search_notes(
 def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     """Return how many of the query's words each text holds, 0..1."""
     words = set(WORDS.query(query))
-    held = {found: set(WORDS.document(text).split()) for found, text in texts.items()}
+    held = {found: set(WORDS.prose(text).split()) for found, text in texts.items()}
     return {found: len(words & has) / max(1, len(words)) for found, has in held.items()}

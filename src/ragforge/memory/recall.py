@@ -15,17 +15,17 @@ from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import above, convex
-from ragforge.search.neighbours import REACH, ranked
+from ragforge.search.neighbours import REACH, ranked, together
+from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import memory_wording
 
-__all__ = ["MEANING_WEIGHT", "Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
+__all__ = ["Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
 
 CANDIDATES = 40
 """How many turns each search gives at least, before they are fused."""
 CANDIDATES_A_HIT = 3
 NEAREST = 300
 """How many are asked for by meaning: what words found should be among them."""
-MEANING_WEIGHT = 0.25
-"""A static model is weaker than words: it may reorder what they found, not overrule it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Recall:
         by_words, near = await asyncio.gather(
             self.words(query, where, limit), self.near(query, where, limit)
         )
-        return await self.read(mixed_turns(by_words, near, limit, without=without))
+        found = mixed_turns(by_words, near, limit, self.meaning_weight, without=without)
+        return await self.read(found)
 
     async def meaning(self, query: str) -> Vector | None:
         """Return the vector of a query, or None: words alone are better than nothing."""
@@ -62,8 +63,10 @@ class Recall:
             return None
 
     async def words(self, query: str, where: MemoryFilter, limit: int) -> WordsFound:
-        """Return the turns that hold the query's words, with their neighbours."""
-        return await self.store.turns_holding(query, where, candidates(limit), REACH)
+        """Return the turns that hold the query's words or their English, with their neighbours."""
+        asked = memory_wording(query, WORDS)
+        found = await self.store.turns_holding(asked.text, where, candidates(limit), REACH)
+        return together(found, asked.groups) if asked.groups else found
 
     async def near(self, query: str, where: MemoryFilter, limit: int) -> dict[str, float]:
         """Return the turns that mean what the query does, and how much they do, 0..1."""
@@ -85,6 +88,11 @@ class Recall:
     def least(self) -> float:
         """The score below which a vector has nothing to do with a query."""
         return 1.0 if self.embedder is None else self.embedder.history_threshold
+
+    @property
+    def meaning_weight(self) -> float:
+        """How much meaning counts beside words, 0..1."""
+        return 0.0 if self.embedder is None else self.embedder.weights.memory
 
     async def read(self, found: Collection[Found]) -> list[TurnHit]:
         """Return the turns that were found; those that were deleted since are left out."""
@@ -109,12 +117,13 @@ def mixed_turns(
     by_words: WordsFound,
     near: Mapping[str, float],
     limit: int,
+    meaning_weight: float,
     min_score: float = 0.0,
     without: Collection[str] = (),
 ) -> list[Found]:
     """Return the turns found by words or by meaning, best first."""
     told = {hit.id: hit for hit in ranked(by_words, without)}
-    mixed = convex({turn: hit.score for turn, hit in told.items()}, near, MEANING_WEIGHT)
+    mixed = convex({turn: hit.score for turn, hit in told.items()}, near, meaning_weight)
     best = [item for item in mixed.items() if item[0] not in without][:limit]
     return [
         Found(

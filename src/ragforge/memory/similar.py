@@ -14,11 +14,13 @@ from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, ModelError
-from ragforge.memory.recall import MEANING_WEIGHT, signals
+from ragforge.memory.recall import signals
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import above, convex
+from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import memory_wording
 
 FIRST_FETCH = 200
 LARGEST_FETCH = 12_800
@@ -55,6 +57,7 @@ class Likeness:
         turns and summaries: nothing has to be summarised or embedded yet.
         """
         vector = await self._vector(query)
+        query = memory_wording(query, WORDS).text
         turn_words, summary_words, turns_near, summaries_near, near = await asyncio.gather(
             self._turns_by_words(query, limit, project_path),
             self._summaries_by_words(query, limit, project_path),
@@ -65,8 +68,9 @@ class Likeness:
         words = _better(_scaled(turn_words), _scaled(summary_words))
         nearest = _better(_scores(turns_near), _scores(summaries_near), near)
         meaning = above(_matches(nearest), self._least, LARGEST_FETCH)
+        weight = 0.0 if self.embedder is None else self.embedder.weights.memory
         found = []
-        for owner, score in islice(convex(words, meaning, MEANING_WEIGHT).items(), limit):
+        for owner, score in islice(convex(words, meaning, weight).items(), limit):
             best = turn_words.get(owner) or turns_near.get(owner)
             try:
                 conversation = await self.conversations.get(owner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ragforge.domain.vectors import Vector
+from ragforge.domain.vectors import MeaningWeights, Vector
 
 
 class Embedder(Protocol):
@@ -30,6 +30,14 @@ class Embedder(Protocol):
     @property
     def code_threshold(self) -> float:
         """Scopes below this score have nothing to do with a query."""
+
+    @property
+    def weights(self) -> MeaningWeights:
+        """How much its vectors count beside words."""
+
+    @property
+    def multilingual(self) -> bool:
+        """Whether a question in one language is near to its answer in another."""
 
     async def prepare(self) -> None:
         """Load what the first text needs; nobody outside of this machine is asked."""

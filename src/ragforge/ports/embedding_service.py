@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from ragforge.domain.vectors import MeaningWeights
+
 Purpose: TypeAlias = Literal["document", "query"]
 
 
@@ -45,6 +47,12 @@ class EmbeddingService(Protocol):
 
     @property
     def code_threshold(self) -> float: ...
+
+    @property
+    def weights(self) -> MeaningWeights: ...
+
+    @property
+    def multilingual(self) -> bool: ...
 
     async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
         """Embed up to `max_texts` texts in one request.

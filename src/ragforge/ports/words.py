@@ -19,5 +19,11 @@ class Tokeniser(Protocol):
         Words hold letters and digits only, in any script.
         """
 
+    def prose(self, text: str) -> str:
+        """Return the words to index of what people write to each other, in any language.
+
+        All words of `document` are among them.
+        """
+
     def query(self, text: str) -> list[str]:
         """Return the distinct words to look for, the most telling first."""

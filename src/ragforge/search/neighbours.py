@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,6 +55,29 @@ def ranked(found: WordsFound, without: Collection[str] = ()) -> list[ByWords]:
         if score
     ]
     return sorted(hits, key=lambda hit: -hit.score)
+
+
+def together(found: WordsFound, groups: Iterable[Collection[str]]) -> WordsFound:
+    """Return what was found as if the words of a group, which mean the same, were one word.
+
+    Else a turn that has one of them would seem to lack the others.
+    """
+    name_of = names(groups)
+
+    def named(numbers: Mapping[str, int]) -> dict[str, int]:
+        most: dict[str, int] = {}
+        for word, number in numbers.items():
+            name = name_of.get(word, word)
+            most[name] = max(number, most.get(name, 0))
+        return most
+
+    holders = tuple(holder._replace(holds=named(holder.holds)) for holder in found.holders)
+    return replace(found, holders=holders, counts=named(found.counts or {}))
+
+
+def names(groups: Iterable[Collection[str]]) -> dict[str, str]:
+    """Return for each word of a group the one that stands for all of them."""
+    return {word: min(group) for group in groups for word in group}
 
 
 def worths(found: WordsFound) -> dict[str, float]:

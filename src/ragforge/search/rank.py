@@ -11,21 +11,23 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import chain
 
 from ragforge.domain.code import ScopeMatch, ScopeName
+from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
+from ragforge.search.kinds import names_after_kinds
+from ragforge.search.wording import Group
 
 NAME = 1.5
 EXACT = 3.0
-MEANING = 0.2
 FILE_NAME = 1.0
 FILE_NAME_WHOLE = 2.0
 PATH = 0.6
 COHERENCE = 0.8
-FILE_MEANING = 0.7
 USED = 0.1
 OUT_OF_THE_WAY = 0.6
 """Tests, examples and the like are seldom what is asked for."""
@@ -35,6 +37,7 @@ AGAIN = 0.5
 """Each further hit in a file counts that much of the one before."""
 _WORTH_COUNTING = 0.15
 _REMEMBERED = 1 << 16
+_STATIC = MeaningWeights()
 
 _TYPES = frozenset(
     ("class", "interface", "struct", "enum", "trait", "type", "object", "namespace", "impl")
@@ -87,10 +90,11 @@ class Ranked:
 
 
 def identifiers(question: str) -> list[str]:
-    """Return what in a question is written as code, or all of it if it is one word."""
+    """Return what in a question is written as code or called so, or all of it if it is one word."""
     found = _IDENTIFIER.findall(question)
     alone = len(question.split()) == 1
-    return [_SEPARATOR.sub(".", name) for name in found if alone or _LIKE_CODE.search(name)]
+    written = [_SEPARATOR.sub(".", name) for name in found if alone or _LIKE_CODE.search(name)]
+    return list(dict.fromkeys((*written, *names_after_kinds(question))))
 
 
 @lru_cache(_REMEMBERED)
@@ -99,10 +103,21 @@ def is_aside(path: str) -> bool:
     return bool(_ASIDE_FOLDER.search(path) or _ASIDE_FILE.search(path))
 
 
-def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> list[Ranked]:
-    """Return the best scopes, best first, spread over files."""
+def rank(
+    question: str,
+    found: Candidates,
+    tokeniser: Tokeniser,
+    limit: int,
+    meaning: MeaningWeights = _STATIC,
+    groups: Sequence[Group] = (),
+) -> list[Ranked]:
+    """Return the best scopes, best first, spread over files.
+
+    `meaning` tells how much the vectors count. `groups` are the question's words where some
+    stand for the same thing; else each of them stands for itself.
+    """
     names = found.scopes()
-    scoring = _Scoring(question, found, tokeniser)
+    scoring = _Scoring(question, found, tokeniser, meaning, groups)
     scores = {scope: scoring.scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
     for scope, name in names.items():
@@ -136,10 +151,19 @@ def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> 
 class _Scoring:
     """The scores of one question."""
 
-    def __init__(self, question: str, found: Candidates, tokeniser: Tokeniser) -> None:
+    def __init__(
+        self,
+        question: str,
+        found: Candidates,
+        tokeniser: Tokeniser,
+        weights: MeaningWeights,
+        groups: Sequence[Group],
+    ) -> None:
+        self._weights = weights
         self._used = found.used
         self._words_of = _words_by(tokeniser)
-        self._question = frozenset(tokeniser.query(question))
+        self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
+        self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
         self._wanted = set(identifiers(question))
         self._words = _share_of_best(found.by_words)
@@ -154,11 +178,11 @@ class _Scoring:
         own = self._words_of(name.name)
         fit = 0.0
         if not own.isdisjoint(self._question):  # as most are
-            shared = len(own & self._question)
-            fit = self._share(shared) * math.sqrt(shared / len(own))
+            shared = own & self._question
+            fit = self._share(shared) * math.sqrt(len(shared) / len(own))
         score = self._words.get(name.uuid, 0.0)
         score += NAME * fit * (0.5 if plain else 1.0)
-        score += MEANING * self._meaning.get(name.uuid, 0.0)
+        score += self._weights.scope * self._meaning.get(name.uuid, 0.0)
         builds = _is_constructor(name)
         if name.uuid in self._exact:
             score += EXACT * (self._exactness(name) + 0.2 * (name.type in _TYPES) - 0.3 * builds)
@@ -167,13 +191,13 @@ class _Scoring:
     def file(self, path: str, best: float, coherence: float) -> float:
         name = path.rpartition("/")[2]
         stem = self._words_of(name.rpartition(".")[0] or name)
-        shared = len(stem & self._question)
-        whole = (shared / len(stem)) ** 2 if stem else 0.0
+        shared = stem & self._question
+        whole = (len(shared) / len(stem)) ** 2 if stem else 0.0
         score = best + coherence
         score += FILE_NAME * self._share(shared) * (1 + FILE_NAME_WHOLE * whole)
         along = {word for part in path.split("/") for word in self._words_of(part)}
-        score += PATH * self._share(len(along & self._question))
-        score += FILE_MEANING * self._files.get(path, 0.0)
+        score += PATH * self._share(along & self._question)
+        score += self._weights.file * self._files.get(path, 0.0)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
         return score * (OUT_OF_THE_WAY if is_aside(path) and not self._aside_wanted else 1.0)
 
@@ -187,8 +211,13 @@ class _Scoring:
         ]
         return tuple(signal for signal, is_there in found if is_there)
 
-    def _share(self, shared: int) -> float:
-        return shared / len(self._question) if self._question else 0.0
+    def _share(self, shared: Collection[str]) -> float:
+        """Return how much of the question these words of it are, 0..1."""
+        if not shared:
+            return 0.0
+        if not self._groups:
+            return len(shared) / len(self._question)
+        return sum(not group.isdisjoint(shared) for group in self._groups) / len(self._groups)
 
     def _exactness(self, name: ScopeName) -> float:
         """Return 1 if the question names it as precisely as it could, less if only in part."""

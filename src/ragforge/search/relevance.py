@@ -58,13 +58,14 @@ def gather_evidence(
     best: Sequence[Scope],
     tokeniser: Tokeniser,
     least: float,
+    in_english: str = "",
 ) -> Evidence:
     """Return what speaks for a question being about what was found.
 
     `best` are the first hits, `least` is the score at which a model of meaning begins to
-    see a relation.
+    see a relation. A question in another language has its words in English as well.
     """
-    wanted = set(tokeniser.query(question))
+    wanted = set(tokeniser.query(in_english or question))
     every, held, named = max(len(wanted), 1), 0.0, 0.0
     for scope in best[:BEST_HITS]:
         weight = _ASIDE_WORDS if is_aside(scope.file) else 1.0
@@ -93,7 +94,12 @@ def weigh(evidence: Evidence, by_meaning: bool) -> float:
 
 
 def code_relevance(
-    question: str, found: Candidates, best: Sequence[Scope], tokeniser: Tokeniser, least: float
+    question: str,
+    found: Candidates,
+    best: Sequence[Scope],
+    tokeniser: Tokeniser,
+    least: float,
+    in_english: str = "",
 ) -> float:
     """Return how likely a question is about the code that was found, 0..1.
 
@@ -101,7 +107,8 @@ def code_relevance(
     then. Of a script that no list of words is known for, the benefit of the doubt is given.
     """
     by_meaning = bool(found.by_meaning) and least >= 0.5
-    likely = weigh(gather_evidence(question, found, best, tokeniser, least), by_meaning)
+    evidence = gather_evidence(question, found, best, tokeniser, least, in_english)
+    likely = weigh(evidence, by_meaning)
     return max(likely, LEAST) if _is_foreign(question) else likely
 
 

@@ -7,13 +7,21 @@ import unicodedata
 from collections.abc import Iterator
 
 # Vowel signs and other marks are parts of words, although `\w` does not hold them.
-_MARKS = (
+MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
     "\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
 )
-_RUN = re.compile(rf"[\w{_MARKS}]+")
+_RUN = re.compile(rf"[\w{MARKS}]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
+_LETTERS = str.maketrans(
+    {
+        **{"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O"},
+        **{"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"},
+    }
+)
+"""Letters that are not made of a letter and an accent, but are written without as these."""
+_WITHOUT = dict.fromkeys(_LETTERS)
 
 _CHINESE_JAPANESE = (
     "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -30,9 +38,20 @@ def runs(text: str) -> list[str]:
     return _RUN.findall(unicodedata.normalize("NFKC", text))
 
 
+def fold(text: str) -> str:
+    """Return a text without accents and ligatures."""
+    if text.isascii():
+        return text
+    plain = text.translate(_LETTERS)
+    if plain != text and text.translate(_WITHOUT).isupper():  # ß has hardly ever a capital
+        plain = plain.upper()
+    apart = _ACCENT.sub("", unicodedata.normalize("NFKD", plain))
+    return unicodedata.normalize("NFC", apart)
+
+
 def stretches(run: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a run without accents; with each whether its words have spaces."""
-    run = unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", run)))
+    run = fold(run)
     position = 0
     for unspaced in _UNSPACED.finditer(run):
         if position < unspaced.start():

@@ -2,16 +2,18 @@
 
 Identifiers are found whole and by their parts (`parseHTTPHeader`, `parse_http_header`),
 words by their stem, accented words without accents, and scripts that put no space
-between words by overlapping pairs of characters.
+between words by overlapping pairs of characters. Prose in another language than English is
+also found by the stems of that language, and by what its words mean in English (`prose`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from ragforge.domain.text import ascii_runs
+from ragforge.search.foreign import ENGLISH, may_be_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
 """Words beyond this are not indexed: no person wrote them."""
@@ -32,24 +34,70 @@ _FILLERS = frozenset(
 class Words:
     """The tokeniser of every store."""
 
-    version = "1"
+    version = "2"
 
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""
         runs = _runs(text[:MAX_DOCUMENT_CHARS])
         return "".join(map(self._indexed.__getitem__, runs)).rstrip()
 
+    def prose(self, text: str) -> str:
+        """Return the words to index of a text in any language.
+
+        English is indexed as by `document`. Elsewhere words are added, so that nothing that
+        finds a text of unknown language is missed.
+        """
+        text = text[:MAX_DOCUMENT_CHARS]
+        runs = _runs(text)
+        words = "".join(map(self._indexed.__getitem__, runs))
+        if may_be_foreign(runs):
+            from ragforge.search import prose
+
+            words += "".join(f"{word} " for word in prose.more_words(text, self._english))
+        return words.rstrip()
+
     def query(self, text: str) -> list[str]:
         """Return the distinct words to look for, whole identifiers first.
 
-        Filler words count only where there is nothing else.
+        Filler words of the language that the text is in count only where there is nothing else.
         """
-        runs = list(dict.fromkeys(map(_text, _runs(text[:MAX_DOCUMENT_CHARS]))))
-        telling = [run for run in runs if run.lower() not in _FILLERS] or runs
+        text = text[:MAX_DOCUMENT_CHARS]
+        runs = list(dict.fromkeys(map(_text, _runs(text))))
+        spoken, stems = _language(text, runs), list[str]()
+        if spoken != ENGLISH:
+            from ragforge.search import prose
+
+            stems += prose.marked_stems(runs, spoken)
+        telling = _telling(runs, self.fillers(spoken))
         found = [self._words(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
         parts = [word for words in found for word in words[1:]]
-        return list(dict.fromkeys([*wholes, *parts]))[:MAX_QUERY_WORDS]
+        return list(dict.fromkeys([*wholes, *parts, *stems]))[:MAX_QUERY_WORDS]
+
+    def language(self, text: str) -> str:
+        """Return the language that a text is in, such as `french`; English where in doubt."""
+        text = text[:MAX_DOCUMENT_CHARS]
+        return _language(text, map(_text, _runs(text)))
+
+    def fillers(self, language: str) -> frozenset[str]:
+        """Return the words of a language that only join others, in lower case."""
+        if language == ENGLISH:
+            return _FILLERS
+        from ragforge.search.language import stop_words
+
+        return stop_words(language)
+
+    def stem(self, word: str, language: str) -> str:
+        """Return what the forms of a word have in common."""
+        if language != ENGLISH:
+            from ragforge.search.language import stems
+
+            return stems(word, language)[0]
+        return next(iter(self.query(word)), word)
+
+    def _english(self, word: str) -> list[str]:
+        """Return the words of an English word."""
+        return self._words(word, searching=False)
 
     @cached_property
     def _stem(self) -> Callable[[str], str]:
@@ -106,6 +154,19 @@ def _runs(text: str) -> list[bytes] | list[str]:
     from ragforge.search import scripts  # its expressions take a while to make
 
     return scripts.runs(text)
+
+
+def _telling(runs: list[str], fillers: frozenset[str]) -> list[str]:
+    return [run for run in runs if run.lower() not in fillers] or runs
+
+
+def _language(text: str, runs: Iterable[str]) -> str:
+    """Return the language of a text, given with its runs: nothing is read to know English."""
+    if not may_be_foreign(map(str.lower, runs)):
+        return ENGLISH
+    from ragforge.search.language import detect_language
+
+    return detect_language(text)
 
 
 def _text(run: str | bytes) -> str:

@@ -60,6 +60,57 @@ async def test_words_find_what_has_another_name(brain: Brain) -> None:
     assert "words" in hits[0].signals
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Comment additionner les prix du panier ?", "shop/prices.py"),
+        ("où est arrondi un montant", "shop/prices.py"),
+        ("Wo wird der Preis in der Liste nachgeschlagen?", "shop/prices.py"),
+        ("vider le panier", "api2/cart.py"),
+        ("den Warenkorb leeren", "api2/cart.py"),
+        ("qué hace el carrito vacío", "api2/cart.py"),
+    ],
+)
+async def test_a_question_in_another_language_finds_english_code(
+    brain: Brain, question: str, answer: str
+) -> None:
+    assert (await brain.search(question))[0].scope.file == answer
+
+
+async def test_how_in_french_does_not_find_comments(engines: Engines, tmp_path: Path) -> None:
+    files = {
+        "comments.py": "def comment(text):\n    return text\n",
+        "files.py": "def delete_file(path):\n    path.unlink()\n",
+    }
+    write(tmp_path / "blog", files)
+    blog = brain_of(await engines.empty("sqlite"), tmp_path / "blog", ToyEmbedder())
+    await blog.ingest()
+
+    hits = await blog.search("Comment est-ce qu'on supprime un fichier ?")
+
+    assert named(hits)[0] == "files.py:delete_file"
+    assert not any("words" in hit.signals for hit in hits if hit.scope.file == "comments.py")
+
+
+async def test_code_in_the_language_of_the_question_comes_first(
+    engines: Engines, tmp_path: Path
+) -> None:
+    files = {
+        "taxe.py": 'def calcule(panier):\n    """Calcule la taxe des paniers."""\n',
+        "tax.py": 'def compute(cart):\n    """Compute the tax of a cart."""\n',
+    }
+    write(tmp_path / "boutique", files)
+    store = await engines.empty("sqlite")
+    boutique = brain_of(store, tmp_path / "boutique", ToyEmbedder())
+    await boutique.ingest()
+
+    french = await boutique.search("où est calculée la taxe du panier ?")
+    english = await boutique.search("where is the tax of the cart computed?")
+
+    assert french[0].scope.file == "taxe.py"
+    assert english[0].scope.file == "tax.py"
+
+
 async def test_documents_are_no_code(brain: Brain) -> None:
     hits = await brain.search("Paying at the end, how to buy")
 

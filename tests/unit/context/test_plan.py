@@ -24,6 +24,29 @@ def test_a_name_is_looked_for_where_it_is_defined_and_where_it_stands() -> None:
     assert re.search(stands, "x.process_request()")
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "what does the function authenticate do",
+        "la fonction authenticate",
+        "die Funktion authenticate",
+    ],
+)
+def test_a_plain_word_after_a_kind_of_scope_is_a_name(message: str) -> None:
+    defined, stands = regexes(message)
+    assert re.search(defined, "def authenticate(user):")
+    assert re.search(stands, "authenticate()")
+
+
+def test_a_question_in_another_language_is_looked_for_in_english() -> None:
+    assert regexes("the function that parses") == []
+    assert telling_words("Comment supprimer un fichier dans le dossier ?") == [
+        "delete",
+        "file",
+        "directory",
+    ]
+
+
 def test_a_quoted_string_is_looked_for_as_it_stands() -> None:
     [first, *_] = regexes('Where does "lease [lost]?" come from')
     assert re.fullmatch(first, "lease [lost]?")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragforge.adapters.embedders.openai import OpenAiEmbeddings
-from ragforge.domain.vectors import Vector
+from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import (
     BadAnswer,
     KeyRejected,
@@ -44,6 +44,8 @@ class Service:
     max_chars = 50
     history_threshold = 0.7
     code_threshold = 0.3
+    weights = MeaningWeights()
+    multilingual = True
 
     def __init__(self, price: float | None = 2.0, tokens: int = 10) -> None:
         self.dimension: int | None = None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import Holder, WordsFound
-from ragforge.search.neighbours import LENT, REACH, coverage, ranked, worths
+from ragforge.search.neighbours import LENT, REACH, coverage, ranked, together, worths
 
 
 def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> Holder:
@@ -27,6 +27,15 @@ def scores(what: WordsFound) -> dict[str, float]:
 
 def test_a_turn_that_holds_everything_at_the_usual_length_scores_one() -> None:
     assert scores(found(holder(0, "lease", "lock"))) == pytest.approx({"c0": 1.0})
+
+
+def test_one_of_the_words_for_a_thing_is_as_good_as_all() -> None:
+    what = found(holder(0, "delete", "cookie"), holder(9, "delete", "remove"))
+
+    got = scores(together(what, [{"delete", "remove", "supprimer"}]))
+
+    assert got["c0"] == pytest.approx(1.0)
+    assert got["c9"] < 0.5
 
 
 def test_a_neighbour_is_found_with_what_distance_leaves() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.domain.code import ScopeMatch, ScopeName
+from ragforge.domain.vectors import TRANSFORMER, MeaningWeights
 from ragforge.search.rank import Candidates, Ranked, identifiers, is_aside, rank
 from ragforge.search.tokenise import WORDS
 
@@ -158,6 +159,33 @@ def test_meaning_decides_where_words_do_not() -> None:
     assert order("something else", found)[0] == "src/two.py:g"
 
 
+def test_a_better_model_counts_more() -> None:
+    scopes = [scope("src/one.py:f"), scope("src/two.py:g")]
+    found = candidates(
+        *scopes,
+        words=[("src/one.py:f", 1.0), ("src/two.py:g", 0.7)],
+        meaning=[("src/two.py:g", 0.9), ("src/one.py:f", 0.6)],
+    )
+
+    by_table, by_transformer = (
+        [ranked.id for ranked in rank("something", found, WORDS, 2, weights)]
+        for weights in (MeaningWeights(), TRANSFORMER)
+    )
+
+    assert by_table == ["src/one.py:f", "src/two.py:g"]
+    assert by_transformer == ["src/two.py:g", "src/one.py:f"]
+
+
+def test_a_name_with_one_of_the_words_for_a_thing_fits_it_wholly() -> None:
+    scopes = [scope("src/one.py:remove_cookie"), scope("src/two.py:read_cookie")]
+    found = candidates(*scopes, words=equally(*(one.uuid for one in scopes)))
+    groups = [frozenset(("delet", "remov", "supprim")), frozenset(("cooki",))]
+
+    ranked = rank("supprimer cookie", found, WORDS, 2, groups=groups)
+
+    assert [place.id for place in ranked] == ["src/one.py:remove_cookie", "src/two.py:read_cookie"]
+
+
 def test_signals_tell_who_found_what() -> None:
     scopes = [scope("a.py:a", "module"), scope("a.py:load"), scope("b.py:save")]
     found = candidates(
@@ -190,6 +218,9 @@ def test_nothing_found_is_nothing_ranked() -> None:
         ("Cart::add and Cart#total", ["Cart.add", "Cart.total"]),
         ("cart", ["cart"]),
         ("where is the cart", []),
+        ("what does the function authenticate do", ["authenticate"]),
+        ("la fonction authenticate", ["authenticate"]),
+        ("the function that parses", []),
         ("", []),
     ],
 )

@@ -20,7 +20,7 @@ from typing import TypeAlias
 from ragforge.adapters.embedders.byte_pairs import BytePairs
 from ragforge.adapters.embedders.static_table import StaticTable
 from ragforge.domain.text import ascii_runs
-from ragforge.domain.vectors import Vector
+from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import EmbedderUnavailable
 
 Run: TypeAlias = str | bytes
@@ -44,6 +44,8 @@ class BundledEmbedder:
     max_chars = 16_000
     history_threshold = 0.6
     code_threshold = 0.55
+    weights = MeaningWeights()
+    multilingual = False
 
     def __init__(self) -> None:
         self._runs: dict[Run, bytes] = {}  # the tokens of each run, two bytes a token

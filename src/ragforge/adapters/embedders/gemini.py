@@ -13,6 +13,7 @@ from ragforge.adapters.embedders.http import (
     service_name,
     usable,
 )
+from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import BadAnswer
 from ragforge.ports.embedding_service import Embedded, Purpose
 
@@ -32,6 +33,8 @@ class GeminiEmbeddings:
 
     history_threshold = 0.7
     code_threshold = 0.3
+    weights = TRANSFORMER
+    multilingual = True
 
     def __init__(
         self,

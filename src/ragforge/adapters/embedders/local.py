@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragforge.adapters.embedders import granite, onnx_graph
+from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import EmbedderUnavailable
 from ragforge.ports.embedding_service import Embedded, Purpose
 
@@ -47,6 +48,10 @@ class LocalTransformer:
     # what they do, 8 in 100 with questions about anything else. It does not part the functions of
     # one project: 77 in 100 are above it with the docstring of another.
     code_threshold = 0.76
+    # Recall@10 of LoCoMo is .754 at a weight of 0, .772 at .25 and .35, .756 at .45; NDCG@10 of six
+    # small repositories .913 with a static table's weights, .921 with these.
+    weights = MeaningWeights(memory=0.3, scope=0.3, file=1.0)
+    multilingual = False
 
     def __init__(self) -> None:
         self._loading = threading.Lock()

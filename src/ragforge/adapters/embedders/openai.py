@@ -17,6 +17,7 @@ from ragforge.adapters.embedders.http import (
     usable,
 )
 from ragforge.domain.text import Json
+from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import BadAnswer
 from ragforge.ports.embedding_service import Embedded, Purpose
 
@@ -33,9 +34,10 @@ class _Model:
     tokens: int = 8_191
     history: float = 0.6
     code: float = 0.5
+    multilingual: bool = True
 
 
-_OTHER = _Model()
+_OTHER = _Model(multilingual=False)  # many of those on one's own machine know English alone
 _KNOWN = {
     "text-embedding-3-small": _Model(1_536, 0.02),
     "text-embedding-3-large": _Model(3_072, 0.13),
@@ -78,6 +80,8 @@ class OpenAiEmbeddings:
         self.usd_per_million_tokens = known.usd
         self.history_threshold = known.history
         self.code_threshold = known.code
+        self.weights = TRANSFORMER
+        self.multilingual = known.multilingual or "multilingual" in model.lower()
 
     async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
         body: dict[str, Any] = {

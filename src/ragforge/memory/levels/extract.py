@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened
 from ragforge.memory.levels import material
 from ragforge.memory.levels.drafts import Draft
+from ragforge.search.foreign import ENGLISH
 from ragforge.search.tokenise import WORDS
 
 LEVEL_1_CHARS = 1_500
@@ -28,7 +28,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _TELLING = re.compile(
     r"""\b(?:because|caused?|root\ cause|reason|turned\ out|fix(?:ed|es)?|solved|bug|error|fails?
     |failed|decided|decision|agreed|must|never|always|instead|prefer|remember|works?|broken
-    |parce\ que|corrigé|résolu|erreur|décidé|il\ faut|toujours|jamais)\b""",
+    |parce\ que|cause|corrigée?s?|résolue?s?|erreurs?|échoue|échec|décidée?|il\ faut|toujours|jamais
+    |weil|ursache|behoben|gelöst|fehler|scheitert|entschieden|beschlossen|muss|immer|niemals|stattdessen
+    |porque|causa|corregid[oa]|resuelt[oa]|errores|falla|decidido|decidimos|debe|nunca|siempre
+    |perché|corretto|risolto|errore|errori|fallisce|deciso|deve|sempre|mai
+    |corrigid[oa]|resolvid[oa]|erros?|falha|omdat|oorzaak|opgelost|fout|mislukt|besloten|moet|altijd|nooit
+    |потому|причина|исправ\w+|ошибк\w+|решили|решено|нужно|всегда|никогда)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_][\w-]{2,}")
@@ -131,17 +136,14 @@ def _topics(turns: Sequence[Turn]) -> list[str]:
     """Return the words that were used most, in their commonest spelling."""
     spellings: dict[str, Counter[str]] = {}
     for turn in turns:
-        for word in _WORD.findall(_CODE_BLOCK.sub(" ", f"{turn.user.content} {turn.answer}")):
-            for stem in WORDS.query(word)[:1]:
-                spellings.setdefault(stem, Counter())[word] += 1
+        text = _CODE_BLOCK.sub(" ", f"{turn.user.content} {turn.answer}")
+        language = WORDS.language(text)
+        fillers = WORDS.fillers(language) | WORDS.fillers(ENGLISH)
+        for word in _WORD.findall(text):
+            if word.lower() not in fillers:
+                spellings.setdefault(WORDS.stem(word, language), Counter())[word] += 1
     ranked = sorted(spellings.items(), key=lambda pair: (-pair[1].total(), pair[0]))
-    words = (spelt.most_common(1)[0][0] for _, spelt in ranked)
-    return list(islice(filter(_tells, words), TOPICS))
-
-
-def _tells(word: str) -> bool:
-    """Tell a word that means something from one that only joins others."""
-    return len(WORDS.query(f"{word} something")) > 1
+    return [spelt.most_common(1)[0][0] for _, spelt in ranked[:TOPICS]]
 
 
 def _within(lines: Iterable[str], chars: int) -> str:

@@ -114,18 +114,14 @@ async def test_a_text_is_nearer_to_its_like_than_to_others(
 
 
 @needs_model
-async def test_the_thresholds_part_answers_from_the_rest() -> None:
+async def test_the_threshold_parts_answers_from_the_rest() -> None:
     question, answer, soup = await vectors_of(
         "where did we decide to put the database file?",
         "Let us keep the SQLite file in ~/.local/share/app, one for each project.",
         "For the soup, roast the tomatoes first.",
     )
-    login, authenticate, area = await vectors_of(
-        "login", "def authenticate(user, password): ...", "def area(circle): ..."
-    )
 
     assert score(question, answer) > SERVICE.history_threshold > score(question, soup)
-    assert score(login, authenticate) > SERVICE.code_threshold > score(login, area)
 
 
 def score(one: list[float], other: list[float]) -> float:

@@ -51,6 +51,27 @@ def test_topics_are_the_words_used_most_as_they_were_spelt() -> None:
     assert not {"the", "it", "and"} & set(topics)
 
 
+FRENCH = [
+    turn(
+        "Pourquoi est-ce que les sessions expirent dans l'application ?",
+        "Les sessions expirent parce que le cookie est supprimé. Il faut changer sa durée.",
+    ),
+    turn("Et pour les paniers ?", "Le panier est gardé avec la session, mais pas dans le cookie."),
+]
+
+
+def test_topics_of_a_conversation_in_french_are_no_function_words() -> None:
+    draft = extract.from_turns(FRENCH)
+    assert {"sessions", "cookie"} <= {topic.lower() for topic in draft.topics}
+    assert not {"les", "pour", "est", "dans", "pas", "que"} & {t.lower() for t in draft.topics}
+    assert any("parce que le cookie est supprimé" in finding for finding in draft.key_findings)
+
+
+def test_findings_are_told_in_other_languages_too() -> None:
+    german = [turn("Warum?", "Ich sehe nach. Die Ursache war ein altes Zertifikat. Schön.")]
+    assert extract.from_turns(german).key_findings == ["Die Ursache war ein altes Zertifikat."]
+
+
 def test_a_long_term_summary_keeps_the_newest_of_findings_that_say_the_same() -> None:
     parents = [
         summary("talk", 0, 1, key_findings=("The token lasts 5 minutes.", "Use Redis.")),

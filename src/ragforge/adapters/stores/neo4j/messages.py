@@ -186,7 +186,7 @@ async def index_turns(
 
 async def put_words(tx: Transaction, turns: Iterable[Turn], tokeniser: Tokeniser) -> None:
     """Index the words of turns that are there whole."""
-    words = [{"uuid": turn.uuid, "words": tokeniser.document(turn_text(turn))} for turn in turns]
+    words = [{"uuid": turn.uuid, "words": tokeniser.prose(turn_text(turn))} for turn in turns]
     await tx.each("MATCH (m:Message {uuid: row.uuid}) SET m.words = row.words", words)
 
 

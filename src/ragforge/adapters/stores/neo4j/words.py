@@ -9,6 +9,7 @@ from ragforge.adapters.stores.neo4j.cypher import NOTE, SCOPE, SUMMARY, Where, f
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.messages import index_turns
 from ragforge.adapters.stores.rows import Row, Stored, note_of, summary_of
+from ragforge.domain.code import SECTION
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import note_text
 from ragforge.domain.summaries import summary_text
@@ -53,24 +54,25 @@ async def search(
 
 def summary_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a summary is found."""
-    return tokeniser.document(summary_text(summary_of(row)))
+    return tokeniser.prose(summary_text(summary_of(row)))
 
 
 def note_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a note is found."""
-    return tokeniser.document(note_text(note_of(row)))
+    return tokeniser.prose(note_text(note_of(row)))
 
 
 def scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
     """Return the words by which a scope is found, one property for each weight."""
-    texts = {
-        "words_name": f"{row['name']} {row['qualified_name']}",
-        "words_path": row["file"],
-        "words_signature": row["signature"],
-        "words_docstring": row["docstring"],
-        "words_source": row["source"],
+    document, prose = tokeniser.document, tokeniser.prose
+    text = prose if row["type"] == SECTION else document
+    return {
+        "words_name": text(f"{row['name']} {row['qualified_name']}"),
+        "words_path": document(row["file"]),
+        "words_signature": document(row["signature"]),
+        "words_docstring": prose(row["docstring"]),
+        "words_source": text(row["source"]),
     }
-    return {name: tokeniser.document(text) for name, text in texts.items()}
 
 
 async def reindex(database: Database, tokeniser: Tokeniser) -> None:

@@ -190,7 +190,7 @@ def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
     covers = json.dumps([int(turn) for turn in row.pop("covers")])
     upsert(connection, "summary", row, ["uuid"])
     rowid = value(connection, "SELECT id FROM summary WHERE uuid = ?", (row["uuid"],))
-    document = tokeniser.document(summary_text(summary_of(row)))
+    document = tokeniser.prose(summary_text(summary_of(row)))
     words.index(connection, "summary_words", rowid, document)
     connection.execute(
         """UPDATE turn SET covered_by = ? WHERE conversation_id = ?

@@ -121,7 +121,7 @@ def index_turn(
         rowid = turn_id(connection, conversation_id, turn_index)
         project = value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
         keys = f"{words.key('c', conversation_id)} {words.key('p', project)}"
-        document = tokeniser.document(turn_text(turn))
+        document = tokeniser.prose(turn_text(turn))
         found = document.split()
         often = " ".join(word for word, times in Counter(found).items() if times > 1)
         words.index(connection, "turn_words", rowid, document, often, keys)

@@ -121,7 +121,7 @@ def put(connection: apsw.Connection, note: Note, tokeniser: Tokeniser) -> int:
 
 def index(connection: apsw.Connection, rowid: int, note: Note, tokeniser: Tokeniser) -> None:
     """Set the words by which a note is found."""
-    words.index(connection, "note_words", rowid, tokeniser.document(note_text(note)))
+    words.index(connection, "note_words", rowid, tokeniser.prose(note_text(note)))
 
 
 def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:

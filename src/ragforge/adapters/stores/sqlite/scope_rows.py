@@ -108,21 +108,23 @@ def _forget_words(connection: apsw.Connection, ids: Sequence[int]) -> None:
 
 def _index(connection: apsw.Connection, rows: Sequence[Row], tokeniser: Tokeniser) -> None:
     """Set the words of scopes that have none."""
-    document = tokeniser.document
+    document, prose = tokeniser.document, tokeniser.prose
     path, path_words = "", ""
     indexed: dict[str, list[tuple[int | str, ...]]] = {}
     for row in rows:
         if row["file"] != path:
             path = row["file"]
             path_words = document(path)
-        indexed.setdefault(index_of(row["type"] == SECTION), []).append(
+        is_section = row["type"] == SECTION
+        text = prose if is_section else document
+        indexed.setdefault(index_of(is_section), []).append(
             (
                 row["id"],
-                document(f"{row['name']} {row['qualified_name']}"),
+                text(f"{row['name']} {row['qualified_name']}"),
                 path_words,
                 document(row["signature"]),
-                document(row["docstring"]),
-                document(row["source"]),
+                prose(row["docstring"]),
+                text(row["source"]),
                 words.key("p", row["project_id"]),
             )
         )

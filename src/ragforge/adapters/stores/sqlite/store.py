@@ -69,7 +69,7 @@ def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     for conversation_id, turn_index in turns:
         messages.index_turn(connection, conversation_id, turn_index, tokeniser)
     for row in list(select(connection, "SELECT * FROM summary")):
-        document = tokeniser.document(summary_text(summary_of(row)))
+        document = tokeniser.prose(summary_text(summary_of(row)))
         words.index(connection, "summary_words", row["id"], document)
     notes.index_anew(connection, tokeniser)
     scope_rows.index_anew(connection, tokeniser)

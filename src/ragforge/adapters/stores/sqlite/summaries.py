@@ -42,7 +42,7 @@ class SqliteSummaries:
 
     async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         row = summary_row(summary)
-        document = self._tokeniser.document(summary_text(summary))
+        document = self._tokeniser.prose(summary_text(summary))
 
         def work(connection: apsw.Connection) -> None:
             _check_conversation(connection, summary.conversation_id)

@@ -135,7 +135,7 @@ def _add_summary(
 ) -> None:
     summary = whole.summary
     rowid = insert(connection, "summary", summary_row(summary))
-    words.index(connection, "summary_words", rowid, tokeniser.document(summary_text(summary)))
+    words.index(connection, "summary_words", rowid, tokeniser.prose(summary_text(summary)))
     connection.execute(
         """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
            AND turn_index IN (SELECT value FROM json_each(?))""",

@@ -1,0 +1,101 @@
+"""Kinds: code that a text names by its kind: "the function authenticate"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ragforge.search.foreign import ENGLISH
+from ragforge.search.tokenise import WORDS
+
+_ENGLISH = frozenset(
+    """function method class module file struct interface enum trait macro decorator procedure
+    variable constant""".split()  # noqa: SIM905
+)
+_KINDS = _ENGLISH | frozenset(
+    """fonction méthode methode classe fichier décorateur decorateur procédure procedure constante
+    funktion klasse modul datei schnittstelle dekorator prozedur konstante
+    función funcion método metodo clase módulo modulo archivo fichero interfaz decorador
+    funzione interfaccia decoratore variabile costante
+    função funcao arquivo ficheiro variável variavel functie bestand variabele
+    функция функции функцию функцией метод метода методе класс класса классе модуль модуля
+    файл файла файле""".split()  # noqa: SIM905
+)
+_BEFORE = frozenset(("the", "this", "that", "our", "my"))
+_CALLED = frozenset(
+    """called named appelé appelée appelee nommé nommée nommee namens genannt llamado llamada
+    chiamato chiamata chamado chamada genaamd""".split()  # noqa: SIM905
+)
+_QUOTES = frozenset("\"'`«»“”„‘’")
+_NO_NAMES = frozenset(
+    """a about accept accepts access after all an and any are argument arguments as assumes at
+    attribute attributes based be because before belong between body but by call calls can
+    change changes code constant constants contain contains content contents could create deals
+    declaration decorator decorators defined definition definitions depend depends description
+    descriptor descriptors did do docs documentation does download downloads exist exists expect
+    expects export expression expressions extend extension extensions fail fails field fields
+    file files for format from function functions get gets give gives had handle handler
+    handlers handles has have header headers hierarchy how if implement import imports in
+    inherit inheritance input instance instances interface into is it its itself know layout
+    level library like list live loader location lock locks look lookup made make makes mean
+    means member members method methods mode module modules must name names need needs not
+    object objects of on once only open or order output overload override parameter parameters
+    path paths permission permissions pointer pointers properties property provides raise raises
+    read reads resolution result return returns run runs scope search set should signature size
+    so some storage structure supports syntax system take takes test tests than that the then
+    there these they this those throw throws to tree type types under upload uploads use used
+    uses value values variable variables was were what when where which while who why will with
+    within without work works would write writes you""".split()  # noqa: SIM905
+)
+_MAY_FOLLOW = frozenset(
+    """and are but can did do does exist exists fail fails from get gets handle handles has have if
+    in is live lives look looks mean means or raise raises return returns should so take takes that
+    to use uses was were when where which while will with work works would""".split()  # noqa: SIM905
+)
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def names_after_kinds(text: str) -> Iterator[str]:
+    """Yield plain words that name code, in any language: "la fonction authenticate".
+
+    What follows may also be any other word ("the function that parses"): in English a name
+    must be none that often does, stand after "the" and before what is said of it; in other
+    languages it must be no word of theirs.
+    """
+    tokens = _TOKEN.findall(text)
+    lowered = [token.lower() for token in tokens]
+    if _KINDS.isdisjoint(lowered):
+        return
+    for place, kind in enumerate(lowered):
+        if kind in _KINDS:
+            start = place + 1
+            while lowered[start : start + 1] and lowered[start] in _QUOTES | _CALLED:
+                start += 1
+            name = tokens[start] if start < len(tokens) else ""
+            if len(name) > 1 and name.isascii() and name.isidentifier():
+                named = start > place + 1 and name.lower() not in _NO_NAMES
+                if named or _is_name(text, lowered, place, name):
+                    yield name
+
+
+def _is_name(text: str, lowered: Sequence[str], place: int, name: str) -> bool:
+    """Say whether the word after a kind of scope, which stands at a place, names one."""
+    if lowered[place] not in _ENGLISH or WORDS.language(text) != ENGLISH:
+        return not _is_word_of(text, name.lower())
+    if name.lower() in _NO_NAMES or name.lower().endswith(("ing", "ed", "ly")):
+        return False
+    if not name[0].isupper() and _BEFORE.isdisjoint(lowered[max(place - 1, 0) : place]):
+        return False
+    after = lowered[place + 2 : place + 3]
+    return not after or not after[0].isalnum() or after[0] in _MAY_FOLLOW
+
+
+def _is_word_of(text: str, name: str) -> bool:
+    """Say whether a name is a word of the language that a text is in, or joins words in English."""
+    from ragforge.search.language import detect_language
+    from ragforge.search.lexicon import lexicon_of
+
+    language = detect_language(text)
+    if name in WORDS.fillers(ENGLISH) or name in WORDS.fillers(language):
+        return True
+    return lexicon_of(language).is_foreign(name)

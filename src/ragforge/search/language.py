@@ -1,0 +1,113 @@
+"""Language: which one a text is in, by its function words, and what that says about its words.
+
+English is what everything is taken for that shows no other language: the words of code are
+English, and most of what is said about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from ragforge.search.foreign import ENGLISH
+from ragforge.search.scripts import MARKS, fold
+
+LOOKED_AT = 2_000
+"""How many characters of a text tell its language."""
+LETTER = 0.5
+"""How much a letter tells beside a word."""
+_REMEMBERED = 1 << 15
+_TOKEN = re.compile(rf"(?<![\w'’])[^\W\d_]{{1,7}}['’](?=\w)|[^\W\d_][\w{MARKS}]*")
+_LATIN = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The words of `function_words.txt`."""
+
+    languages: Mapping[str, tuple[str, ...]]  # that use a word, or a letter
+    stop_words: Mapping[str, frozenset[str]]
+
+
+def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> str:
+    """Return the language of a text in lower case, such as `french`; English where in doubt.
+
+    A word tells the more, the fewer languages have it. A text without any function word is
+    in the `otherwise` language; where they tell less than the `least`, in English.
+    """
+    languages = _table().languages
+    text = text[:LOOKED_AT].lower()
+    scores = dict.fromkeys(_table().stop_words, 0.0)  # among equals, the first is the likeliest
+    found = [languages.get(token, ()) for token in dict.fromkeys(_tokens(text))]
+    if not any(found):
+        return otherwise
+    letters = [languages[letter] for letter in sorted(set(text)) if letter in languages]
+    for weight, some in ((1.0, found), (LETTER, letters)):
+        for shared in some:
+            for language in shared:
+                scores[language] += weight / len(shared)
+    best = max(scores, key=lambda language: round(scores[language], 6))
+    return best if scores[best] > max(scores[ENGLISH], least) else ENGLISH
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Return the function words of a language, in lower case, with and without accents."""
+    return _table().stop_words.get(language, frozenset())
+
+
+@lru_cache(_REMEMBERED)
+def stems(word: str, language: str) -> tuple[str, ...]:
+    """Return the stems of a word, without accents: two where it makes a difference to write none.
+
+    Stemmers know endings by their accents, and many people leave them out.
+    """
+    word = word.lower()
+    stem = _stemmer(language)
+    with_accents, bare = fold(stem(word)), fold(word)
+    if bare == word or not _LATIN.fullmatch(bare):
+        return (with_accents,)
+    return tuple(dict.fromkeys((with_accents, fold(stem(bare)))))
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """Yield the words of a text in lower case; what is elided, with its apostrophe and without."""
+    for token in _TOKEN.findall(text):
+        yield (word := token.replace("’", "'"))
+        if word.endswith("'") and word not in _table().languages:
+            yield word[:-1]
+
+
+@cache
+def _stemmer(language: str) -> Callable[[str], str]:
+    from Stemmer import Stemmer, algorithms
+
+    if language not in algorithms():  # older libraries have fewer
+        return str
+    stem: Callable[[str], str] = Stemmer(language, 0).stemWord
+    return stem
+
+
+@cache
+def _table() -> _Table:
+    languages: dict[str, dict[str, None]] = defaultdict(dict)
+    stop: dict[str, frozenset[str]] = {}
+    text = Path(__file__).with_name("function_words.txt").read_text("utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    for line in lines:
+        language, _, said = line.partition(":")
+        function_words, _, others = said.partition("|")
+        words = function_words.split()
+        stop[language] = frozenset(
+            spelt for word in words for spelt in (word.rstrip("'"), fold(word.rstrip("'")))
+        )
+        for word in (*words, *others.split()):
+            for token in word[1:] if word.startswith("+") else [word]:
+                bare = fold(token)
+                for spelt in {token} if bare in stop[ENGLISH] else {token, bare}:
+                    if len(spelt) > 1 or not spelt.isascii():  # else it names a variable
+                        languages[spelt][language] = None
+    return _Table({word: tuple(found) for word, found in languages.items()}, stop)

@@ -1,0 +1,179 @@
+"""Lexicon: what programmers' words of a language mean in the English of code.
+
+`lexicons/` has one file a language, written by hand. It is read when a text in that language
+comes. Words are looked up as they are written, then by their stem; several words with a meaning
+of their own together; and in languages that join words into one, by its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import product
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from ragforge.search.inflect import DUTCH, GERMAN, infinitives
+from ragforge.search.language import stems, stop_words
+from ragforge.search.scripts import fold
+
+MEANINGS = 3
+"""More English words for one word would say little."""
+PHRASE = 3
+"""The most words with one meaning."""
+JOINING = frozenset((GERMAN, DUTCH))
+JOINTS = ("", "s", "es", "n", "en", "er", "e")
+"""What may stand between the parts of a joined word."""
+LEAST_PART = 3
+LEAST_KNOWN_PART = 5
+"""Of a joined word whose other part is not in the lexicon: that may be an English word."""
+_REMEMBERED = 1 << 14
+_SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_FOLDER = Path(__file__).with_name("lexicons")
+
+English: TypeAlias = tuple[str, ...]
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Words of a text, by their places in it, and English words for what they mean."""
+
+    start: int
+    end: int
+    english: English
+    surely: bool  # also where the words are known: they look English, and mean something else
+
+
+class Lexicon:
+    """The words of one language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._stop = stop_words(language)
+        entries = list(_entries(language))
+        self._surely = {word[:-1] for word, _ in entries if word.endswith("*")}
+        plain = [(word.rstrip("*"), english) for word, english in entries if "_" not in word]
+        self._written = _gathered((self._spelt(word), english) for word, english in plain)
+        self._stems = _gathered(
+            (stem, english) for word, english in plain for stem in stems(word, language)
+        )
+        phrases = [(word.split("_"), english) for word, english in entries if "_" in word]
+        self._phrases = _gathered(
+            (key, english) for words, english in phrases for key in self._keys(words)
+        )
+        self._firsts = {key[0] for key in self._phrases}
+        self._in_english = {meaning for _, english in entries for meaning in english}
+        self._parts_of = lru_cache(_REMEMBERED)(self._parts)
+
+    def meanings(self, said: Sequence[str]) -> Iterator[Meaning]:
+        """Yield what the words of a text mean, as far as the lexicon knows."""
+        place = 0
+        while place < len(said):
+            word = said[place].lower()
+            if (phrase := self._phrase(said, place)) is not None:
+                yield phrase
+                place = phrase.end
+                continue
+            if word not in self._stop:
+                surely = word in self._surely
+                for english in self._parts_of(word):
+                    yield Meaning(place, place + 1, english, surely)
+            place += 1
+
+    def is_foreign(self, word: str) -> bool:
+        """Say whether it is a word of this language, and not one of English."""
+        return word not in self._in_english and bool(self._found(word) or self._verb(word))
+
+    def _phrase(self, said: Sequence[str], place: int) -> Meaning | None:
+        """Return the meaning that the words from a place on have together, if they have one.
+
+        Function words between them count or not.
+        """
+        if self._firsts.isdisjoint(stems(said[place], self._language)):
+            return None
+        near = range(place, min(place + 2 * PHRASE - 1, len(said)))
+        telling = [n for n in near if n == place or said[n].lower() not in self._stop]
+        for size in range(PHRASE, 1, -1):
+            for chosen in (list(near[:size]), telling[:size]):
+                for key in product(*(stems(said[n], self._language) for n in chosen)):
+                    if english := self._phrases.get(key):
+                        return Meaning(place, chosen[-1] + 1, english, surely=True)
+        return None
+
+    def _keys(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Yield the stems by which a phrase is known: without function words, if enough is left."""
+        telling = [word for word in words if word not in self._stop]
+        chosen = telling if len(telling) > 1 else words
+        yield from product(*(stems(word, self._language) for word in chosen))
+
+    def _parts(self, word: str) -> list[English]:
+        """Return the English words for a word, or for each part of a joined word."""
+        if found := self._found(word) or self._verb(word):
+            return [found]
+        if self._language not in JOINING:
+            return []
+        cuts = range(LEAST_PART, len(word) - LEAST_PART + 1)
+        for cut in cuts:
+            head, tail = self._head(word[:cut]), self._found(word[cut:])
+            if head and tail:
+                return [head, tail]
+        for cut in cuts:
+            if len(word) - cut >= LEAST_KNOWN_PART and (tail := self._found(word[cut:])):
+                return [*(self._parts_of(word[:cut]) or [(word[:cut],)]), tail]
+        for cut in reversed(cuts):
+            if cut >= LEAST_KNOWN_PART and (head := self._head(word[:cut])):
+                return [head, *(self._parts_of(word[cut:]) or [(word[cut:],)])]
+        return []
+
+    def _head(self, part: str) -> English:
+        """Return the English words for the first part of a joined word."""
+        for joint in JOINTS:
+            bare = part.removesuffix(joint)
+            if part.endswith(joint) and len(bare) >= LEAST_PART:
+                # A verb stands without its ending.
+                verb = f"{bare}n" if bare.endswith("e") else f"{bare}en"
+                for word in (bare, verb) if not joint else (bare,):
+                    if found := self._written.get(self._spelt(word)):
+                        return found
+        return ()
+
+    def _verb(self, form: str) -> English:
+        verbs = (self._written.get(self._spelt(verb)) for verb in infinitives(form, self._language))
+        return next(filter(None, verbs), ())
+
+    def _spelt(self, word: str) -> str:
+        """Return a word without accents; German has a spelling for where there are none."""
+        return fold(word.translate(_SPELT_OUT) if self._language == GERMAN else word)
+
+    def _found(self, word: str) -> English:
+        if found := self._written.get(self._spelt(word)):
+            return found
+        known = (self._stems.get(stem) for stem in stems(word, self._language))
+        return next(filter(None, known), ())
+
+
+@cache
+def lexicon_of(language: str) -> Lexicon:
+    """Return the lexicon of a language; it is empty where there is none."""
+    return Lexicon(language)
+
+
+def _entries(language: str) -> Iterator[tuple[str, English]]:
+    """Yield the words of a language in lower case, each with its English words."""
+    file = _FOLDER / f"{language}.txt"
+    for line in file.read_text("utf-8").lower().splitlines() if file.exists() else ():
+        english, equals, words = line.partition("=")
+        if equals and not line.startswith("#"):
+            meant = tuple(english.split())
+            yield from ((word, meant) for word in words.split())
+
+
+def _gathered(pairs: Iterable[tuple[Key, English]]) -> Mapping[Key, English]:
+    """Put together what a word means, by all that is said of it; the first is the likeliest."""
+    found: dict[Key, English] = {}
+    for key, english in pairs:
+        known = found.get(key)
+        found[key] = english if known is None else tuple(dict.fromkeys(known + english))[:MEANINGS]
+    return found

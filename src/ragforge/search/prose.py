@@ -1,0 +1,62 @@
+"""Prose: words of a text in another language than English, by its own stems and in English.
+
+A stem of such a language is marked, so that the French "délai", stem `del`, does not find
+Python's `del`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ragforge.search.foreign import ENGLISH, may_be_foreign
+from ragforge.search.language import detect_language, stems, stop_words
+from ragforge.search.lexicon import lexicon_of
+from ragforge.search.scripts import runs
+
+MARK = "0"
+MEANINGS = 2
+"""How many English words a word of a text is indexed under: the likeliest."""
+FOREIGN_LINE = 0.4
+"""How much the words of a line must tell to be foreign in an English text."""
+MAX_CHARS = 100_000
+"""What comes after is the output of programs."""
+MAX_WORD_CHARS = 64
+
+
+def more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
+    """Yield the words by which a text is found besides those that every text is found by.
+
+    Each line has a language of its own: people ask in theirs about output that is English.
+    """
+    mostly = detect_language(text)
+    least = FOREIGN_LINE if mostly == ENGLISH else 0.0
+    for line in text[:MAX_CHARS].splitlines():
+        said = runs(line)
+        if mostly == ENGLISH and not may_be_foreign(said):
+            continue
+        language = detect_language(line, mostly, least)
+        if language != ENGLISH:
+            yield from marked_stems(said, language)
+            for meaning in lexicon_of(language).meanings(said):
+                for word in meaning.english[:MEANINGS]:
+                    yield from english(word)
+
+
+def marked_stems(said: Sequence[str], language: str) -> Iterator[str]:
+    """Yield the stems of the words that say something; identifiers have none."""
+    for word in telling(said, stop_words(language)):
+        if is_plain(word):
+            yield from (f"{MARK}{stem}"[:MAX_WORD_CHARS] for stem in stems(word, language))
+
+
+def telling(said: Iterable[str], stop: frozenset[str]) -> list[str]:
+    """Return the words that are no function words; all of them if there are no others."""
+    words = list(said)
+    return [word for word in words if word.lower() not in stop] or words
+
+
+def is_plain(word: str) -> bool:
+    """Tell a word of a language from an identifier such as `parse_url` or `maxSize`."""
+    if not word.isalpha() and any(sign.isdigit() or sign == "_" for sign in word):
+        return False
+    return word[1:] == word[1:].lower() or word.isupper()

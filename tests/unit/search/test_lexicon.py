@@ -1,0 +1,67 @@
+"""The lexicon: what programmers say in other languages, in the English of code."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragforge.search.language import stop_words
+from ragforge.search.lexicon import _FOLDER, _entries, lexicon_of
+from ragforge.search.scripts import runs
+from ragforge.search.tokenise import WORDS
+
+LANGUAGES = sorted(file.stem for file in _FOLDER.glob("*.txt"))
+LEAST = {"french": 500, "german": 500}
+
+
+def meanings(language: str, text: str) -> list[str]:
+    """Return the likeliest English word for each thing that a text speaks of."""
+    return [meaning.english[0] for meaning in lexicon_of(language).meanings(runs(text))]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "english"),
+    [
+        ("french", "Où sont supprimés les fichiers", ["delete", "file"]),
+        ("french", "verifie le mot de passe", ["check", "password"]),
+        ("french", "mise à jour des en-têtes", ["update", "header"]),
+        ("french", "une sous-classe, valeur par défaut", ["subclass", "value", "default"]),
+        ("french", "l'utilisateur", ["user"]),
+        ("german", "löscht gelöscht geloescht löschen", ["delete"] * 4),
+        ("german", "Fehlerbehandlung", ["error", "handle"]),
+        ("german", "hochgeladene Dateien", ["upload", "file"]),
+        ("german", "Proxyeinstellungen", ["proxy", "settings"]),
+        ("german", "Standardkonfigurationsdatei", ["default", "configure", "file"]),
+        ("german", "Unterhaltung", ["conversation"]),
+        ("spanish", "dónde se comprueba la contraseña", ["check", "password"]),
+        ("italian", "gli errori di connessione", ["error", "connection"]),
+        ("portuguese", "variáveis de ambiente", ["variable", "environment"]),
+        ("dutch", "gebruikersgegevens opgeslagen", ["user", "data", "save"]),
+        ("russian", "удаляются временные файлы", ["delete", "temporary", "file"]),
+        ("swedish", "filer", []),  # it has no lexicon
+    ],
+)
+def test_words_are_found_in_every_form(language: str, text: str, english: list[str]) -> None:
+    assert meanings(language, text) == english
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_lexicon_is_large_and_english_on_its_left(language: str) -> None:
+    entries = list(_entries(language))
+    assert len({word for word, _ in entries}) >= LEAST.get(language, 150)
+    for word, english in entries:
+        assert english, word
+        assert all(meaning.isascii() and meaning.isalpha() for meaning in english), word
+        assert WORDS.query(" ".join(english)), word
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_word_of_a_lexicon_means_something(language: str) -> None:
+    lexicon, stop = lexicon_of(language), stop_words(language)
+    lost = [
+        word
+        for word, _ in _entries(language)
+        if "_" not in word
+        and word.strip("*") not in stop
+        and not [*lexicon.meanings([word.strip("*")])]
+    ]
+    assert lost == []
