@@ -13,7 +13,17 @@ from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.errors import SchemaTooNew, StoreUnavailable
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS, Words
-from tests.fakes.builders import conversation, exchange, vector
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    exchange,
+    parsed,
+    project,
+    reference,
+    scope,
+    tool_call,
+    vector,
+)
 from tests.fakes.engines import Engines
 
 pytestmark = pytest.mark.neo4j
@@ -83,6 +93,41 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
     new = await open_neo4j(neo4j_url, WORDS)
 
     assert len(await new.conversations.turns_by_words("parsing", MemoryFilter(), 5)) == 1
+    await new.close()
+
+
+async def test_older_references_are_kept_and_say_what_can_be_known(
+    store: Store, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = {
+        "said": (),
+        "edited": (tool_call("edit_file", arguments={"path": "./a.py", "old_text": "x"}),),
+        "read": (tool_call("read_file", arguments={"path": "a.py"}),),
+        "found": (tool_call("grep_files", arguments={"regex": "x"}),),
+    }
+    shop, f = project(), scope("f", "a.py", uuid="s")
+    await store.code.save_project(shop)
+    await store.code.replace_files(shop.uuid, [parsed("a.py", f)])
+    await store.conversations.create(conversation(uuid="c"))
+    await store.conversations.append("c", [assistant("", *c, uuid=m) for m, c in calls.items()])
+    for message_id in calls:
+        await store.conversations.refer(message_id, [reference("s", "a.py", "f")])
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query(
+            """MATCH (n:RagForgeSchema) SET n.version = 1 WITH n
+               MATCH (f:CodeReference) REMOVE f.how
+               WITH n MATCH ()-[e:REFERENCES_CODE]->() REMOVE e.how"""
+        )
+        monkeypatch.setattr(migrate, "PAGE", 3)
+        new = await open_neo4j(neo4j_url, WORDS)
+        found = await new.conversations.references_of(list(calls))
+        answer = await driver.execute_query(
+            "MATCH (m:Message)-[e:REFERENCES_CODE]->(:Scope) RETURN m.uuid AS m, e.how AS how"
+        )
+
+    hows = {uuid: one.how for uuid, [one] in found.items()}
+    assert hows == {"said": "named", "edited": "edited", "read": "read", "found": "found"}
+    assert {record["m"]: record["how"] for record in answer.records} == hows
     await new.close()
 
 

@@ -48,6 +48,20 @@ async def test_references_add_up_and_the_newer_hash_stays(store: Store, talk: st
     assert told == [reference("1", hash="new"), reference("2", "z.py")]
 
 
+async def test_what_says_most_about_a_scope_stays(store: Store, talk: str) -> None:
+    refer = store.conversations.refer
+    await refer("m", [reference("1", how="found"), reference("2", how="edited", name="b")])
+    await refer("m", [reference("1", how="read"), reference("2", how="found", name="b")])
+    await refer("m", [reference("1", how="named", hash="new")])
+
+    told = await store.conversations.references("m")
+
+    assert [(one.scope_id, one.how, one.hash) for one in told] == [
+        ("1", "read", "new"),
+        ("2", "edited", "h1"),
+    ]
+
+
 async def test_a_reference_outlives_its_scope(store: Store, talk: str) -> None:
     shop, add = project(), scope("add", uuid="add")
     await store.code.save_project(shop)

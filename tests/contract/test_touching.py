@@ -54,6 +54,16 @@ async def test_a_project_is_not_mixed_with_another(talks: Store) -> None:
     assert await touching(talks, **where) == ["scoped", "referred"]
 
 
+async def test_a_search_hit_is_no_touching(talks: Store) -> None:
+    hit = reference("id-x", "src/x.py", "x", how="found")
+    await talks.conversations.refer("referred-0", [hit])
+    await talks.summaries.mention("scoped-l1", [mention("src/x.py", how="found")], [hit])
+    assert await touching(talks, files=["src/x.py"], scope_ids=["id-x"], names=["x"]) == []
+
+    await talks.conversations.refer("referred-0", [reference("id-x", "src/x.py", "x", how="read")])
+    assert await touching(talks, names=["x"]) == ["referred"]
+
+
 async def test_nothing_asked_is_nothing_found(talks: Store) -> None:
     assert await touching(talks) == []
     assert await touching(talks, project_path="/work/shop") == []

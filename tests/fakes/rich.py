@@ -127,9 +127,9 @@ async def _fill_messages(store: Store, scopes: tuple[Scope, ...]) -> tuple[str, 
     await talk.embed_turns({"bill-0": direction(45)})
     await talk.embed_conversation("cart", direction(10))
     whole, add, _ = scopes
-    await talk.refer("step-0", [reference(add.uuid, add.file, "Cart.add", add.hash)])
+    await talk.refer("step-0", [reference(add.uuid, add.file, "Cart.add", add.hash, "edited")])
     await talk.refer("answer-1", [reference(whole.uuid, whole.file, "Cart", whole.hash)])
-    await talk.refer("answer-1", [reference("gone", "src/old.py", "old", "")])
+    await talk.refer("answer-1", [reference("gone", "src/old.py", "old", "", "found")])
     return "turn-0", "turn-1", "turn-2"
 
 
@@ -142,7 +142,7 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
     await store.summaries.embed({"l1-0": direction(20), "l2": direction(70)})
     code = [reference(scopes[0].uuid, scopes[0].file, "Cart", scopes[0].hash)]
     await store.summaries.mention("l1-0", [mention("src/cart.py"), mention("gone.py", "")], code)
-    await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2")], [])
+    await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2", "read")], [])
     return first, second, both
 
 

@@ -167,9 +167,10 @@ class ConversationStore(Protocol):
         """Return the conversations whose summaries are nearest, best first."""
 
     async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
-        """Link a message to code it touched, adding to what is linked.
+        """Link a message to code, adding to what is linked.
 
-        A scope that is referred to again keeps the newer hash. Raises MessageNotFound.
+        A scope that is referred to again keeps the newer hash and the stronger `how`.
+        Raises MessageNotFound.
         """
 
     async def references(self, message_id: str) -> list[CodeReference]:
@@ -188,7 +189,7 @@ class ConversationStore(Protocol):
         names: Sequence[str] = (),
         project_path: str | None = None,
     ) -> list[Conversation]:
-        """Return conversations that refer to, or whose summaries mention, any of these.
+        """Return conversations that edited, read or named any of these, or whose summaries did.
 
         A name is that of a scope, which may be gone: its qualified name, or the end of it
         after a dot. The last active come first.

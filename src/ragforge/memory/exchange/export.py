@@ -17,7 +17,7 @@ from ragforge.errors import InvalidJson
 from ragforge.ports.archive import Archive
 
 FORMAT = "ragforge.conversation"
-VERSION = 1
+VERSION = 2
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -135,6 +135,7 @@ def _references(references: Iterable[CodeReference]) -> list[Json]:
             "file": one.file,
             "qualified_name": one.qualified_name,
             "hash": one.hash,
+            "how": one.how,
         }
         for one in in_order
     ]
@@ -164,7 +165,7 @@ def _summary(known: WholeSummary) -> Json:
         "made_by": summary.made_by,
         "created_at": format_instant(summary.created_at),
         "files": [
-            {"file_id": one.file_id, "path": one.path, "hash": one.hash}
+            {"file_id": one.file_id, "path": one.path, "hash": one.hash, "how": one.how}
             for one in sorted(known.files, key=lambda f: (f.path, f.file_id))
         ],
         "scopes": _references(known.scopes),

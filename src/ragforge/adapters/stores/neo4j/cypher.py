@@ -21,7 +21,7 @@ PROJECT = "uuid path name state"
 FILE = "uuid project_id path name hash kind language size mtime state imports"
 SCOPE = """uuid file_id name qualified_name type file language startLine endLine signature
     docstring source hash embedding_hash"""
-REFERENCE = "owner_id scope_id file qualified_name hash"
+REFERENCE = "owner_id scope_id file qualified_name hash how"
 JOB = "key kind payload status attempts run_after run_after_ms created_at error"
 
 FILE_LABELS = "File|WebPage"

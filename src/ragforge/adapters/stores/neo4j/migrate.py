@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from importlib.resources import files
+from itertools import groupby
 
 from ragforge.adapters.stores.neo4j.cypher import LOCK
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
@@ -15,6 +16,8 @@ from ragforge.ports.words import Tokeniser
 
 OLDEST_SERVER = (5, 26)
 INDEX_SECONDS = 600
+PAGE = 10_000
+"""How many nodes a step changes in one transaction."""
 _NODE = "(n:RagForgeSchema {name: 'ragforge'})"
 _ONE_NODE = """CREATE CONSTRAINT ragforge_schema IF NOT EXISTS
                FOR (n:RagForgeSchema) REQUIRE n.name IS UNIQUE"""
@@ -38,7 +41,7 @@ async def prepare(database: Database, tokeniser: Tokeniser) -> int:
     if not await _is_current(database, len(steps), tokeniser):
         await _retried(database, _ONE_NODE)
         await database.write(lambda tx: _upgrade(tx, database, steps, tokeniser))
-    await database.rows("CALL db.awaitIndexes($seconds)", seconds=INDEX_SECONDS)
+    await _await_indexes(database)
     return len(steps)
 
 
@@ -87,7 +90,7 @@ async def _upgrade(
     row = await _schema(tx)
     _check_schema(database, row["version"], len(steps))
     for step in steps[row["version"] :]:
-        await _retried(database, *step)
+        await _take_step(database, step)
     if row["tokeniser"] != tokeniser.version:
         await reindex(database, tokeniser)
     await tx.rows(
@@ -95,6 +98,26 @@ async def _upgrade(
         version=len(steps),
         tokeniser=tokeniser.version,
     )
+
+
+async def _take_step(database: Database, statements: list[str]) -> None:
+    """Run the statements of a step in order, those that change indexes together.
+
+    A statement that takes `$page` changes data: it is run again, each time in a transaction of
+    its own, until it says that nothing was left. After a crash it goes on where it was.
+    """
+    for in_pages, group in groupby(statements, lambda statement: "$page" in statement):
+        if not in_pages:
+            await _retried(database, *group)
+            await _await_indexes(database)
+            continue
+        for statement in group:
+            while await _retried(database, statement):
+                pass
+
+
+async def _await_indexes(database: Database) -> None:
+    await database.rows("CALL db.awaitIndexes($seconds)", seconds=INDEX_SECONDS)
 
 
 async def _schema(tx: Transaction) -> Row:
@@ -108,23 +131,28 @@ def _check_schema(database: Database, found: int, known: int) -> None:
         raise SchemaTooNew(f"Neo4j at {database.url}", found, known)
 
 
-async def _retried(database: Database, *statements: str) -> None:
-    """Run statements that another process may be running at this very moment."""
+async def _retried(database: Database, *statements: str) -> int:
+    """Run statements that another process may be running at this very moment.
 
-    async def work(tx: Transaction) -> None:
+    Returns the number that the last of them gave.
+    """
+
+    async def work(tx: Transaction) -> int:
+        found = None
         for statement in statements:
-            await tx.rows(statement)
+            found = await tx.value(statement, page=PAGE)
+        return int(found or 0)
 
     for attempt in range(_TRIES):
         try:
-            await database.write(work)
-            return
+            return await database.write(work)
         except StoreUnavailable:
             raise
         except StoreError:
             if attempt == _TRIES - 1:
                 raise
             await asyncio.sleep(0.2 * (attempt + 1))
+    raise AssertionError("unreachable")
 
 
 def _statements(text: str) -> list[str]:

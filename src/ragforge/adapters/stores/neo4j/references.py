@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
 from ragforge.adapters.stores.neo4j.cypher import REFERENCE, Where, fields, index_key
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import conversation_of, reference_of, reference_row
+from ragforge.adapters.stores.rows import (
+    conversation_of,
+    reference_of,
+    reference_row,
+    stronger,
+)
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Conversation
 
@@ -25,7 +30,13 @@ class References:
 
         async def work(tx: Transaction) -> None:
             await conversation_nodes.message(tx, message_id)
-            await facts.put_references(tx, rows)
+            found = await tx.rows(
+                """MATCH (f:CodeReference {owner_id: $id})
+                   RETURN f.scope_id AS scope, f.how AS how""",
+                id=message_id,
+            )
+            known = {row["scope"]: row["how"] for row in found}
+            await facts.put_references(tx, [stronger(row, known) for row in rows])
 
         await self._database.write(work)
 
@@ -58,13 +69,13 @@ class References:
     ) -> list[Conversation]:
         where = Where().add("n.project_path = $project", project=project_path)
         query = f"""CALL () {{
-                      MATCH (f:CodeReference)
-                      WHERE f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED}
+                      MATCH (f:CodeReference) WHERE f.how <> 'found'
+                        AND (f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED})
                       MATCH (m:Message {{uuid: f.owner_id}}) RETURN m.conversation_id AS id
                       UNION
-                      MATCH (f:CodeMention)
-                      WHERE f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes)
-                        OR {_NAMED}
+                      MATCH (f:CodeMention) WHERE f.how <> 'found'
+                        AND (f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes)
+                             OR {_NAMED})
                       MATCH (s:Summary {{uuid: f.owner_id}}) RETURN s.conversation_id AS id }}
                     WITH DISTINCT id MATCH (n:Conversation {{uuid: id}}) WHERE {where}
                     RETURN {conversation_nodes.ROW} AS row {conversation_nodes.LAST_ACTIVE_FIRST}"""

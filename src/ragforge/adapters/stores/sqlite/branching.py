@@ -34,7 +34,8 @@ def copy_until(connection: apsw.Connection, last: Row, branch: Row, tokeniser: T
 
 def _copy_references(connection: apsw.Connection, original: str, copy: str) -> None:
     connection.execute(
-        """INSERT INTO reference SELECT ?, scope_id, file, qualified_name, hash
+        """INSERT INTO reference (owner_id, scope_id, file, qualified_name, hash, how)
+           SELECT ?, scope_id, file, qualified_name, hash, how
            FROM reference WHERE owner_id = ?""",
         (copy, original),
     )

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.rows import conversation_of, reference_of, reference_row
+from ragforge.adapters.stores.rows import (
+    conversation_of,
+    reference_of,
+    reference_row,
+    stronger,
+)
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import as_json, select, upsert
@@ -27,8 +32,10 @@ class References:
 
         def work(connection: apsw.Connection) -> None:
             message_rows.existing(connection, message_id)
+            statement = "SELECT scope_id, how FROM reference WHERE owner_id = ?"
+            known = dict(connection.execute(statement, (message_id,)))
             for row in rows:
-                upsert(connection, "reference", row, ["owner_id", "scope_id"])
+                upsert(connection, "reference", stronger(row, known), ["owner_id", "scope_id"])
 
         await self._database.write(work)
 
@@ -68,13 +75,13 @@ class References:
         statement = f"""
             WITH owners (id) AS (
               SELECT owner_id FROM reference
-              WHERE file IN (SELECT value FROM json_each(:files))
-                OR scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED}
+              WHERE how <> 'found' AND (file IN (SELECT value FROM json_each(:files))
+                OR scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED})
               UNION ALL
               SELECT owner_id FROM mention
-              WHERE path IN (SELECT value FROM json_each(:files))
+              WHERE how <> 'found' AND (path IN (SELECT value FROM json_each(:files))
                 OR (kind = 'scope' AND target_id IN (SELECT value FROM json_each(:scopes)))
-                OR {_NAMED})
+                OR {_NAMED}))
             SELECT * FROM conversation WHERE uuid IN (
               SELECT conversation_id FROM message WHERE uuid IN (SELECT id FROM owners)
               UNION ALL

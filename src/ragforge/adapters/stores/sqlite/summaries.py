@@ -222,7 +222,7 @@ def mentioned(
     """Return the files, by path, and the scopes, by file and name, that a summary mentions."""
     statement = """
         SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
-               qualified_name, hash
+               qualified_name, hash, how
         FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
     rows = list(select(connection, statement, (summary_id,)))
     files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
@@ -300,6 +300,7 @@ def _file_mention(row: Row) -> Row:
         "path": row["path"],
         "qualified_name": None,
         "hash": row["hash"],
+        "how": row["how"],
     }
 
 
@@ -311,6 +312,7 @@ def _scope_mention(row: Row) -> Row:
         "path": row["file"],
         "qualified_name": row["qualified_name"],
         "hash": row["hash"],
+        "how": row["how"],
     }
 
 
