@@ -8,6 +8,7 @@ import neo4j
 import pytest
 
 from ragforge.adapters.stores.neo4j import migrate, vectors
+from ragforge.adapters.stores.neo4j.cypher import DATES
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.errors import SchemaTooNew, StoreUnavailable
@@ -24,7 +25,9 @@ from tests.fakes.builders import (
     tool_call,
     vector,
 )
+from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
+from tests.fakes.rich import fill
 
 pytestmark = pytest.mark.neo4j
 
@@ -96,8 +99,31 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
     await new.close()
 
 
+async def test_dates_of_an_older_store_become_date_times(store: Store, neo4j_url: str) -> None:
+    await fill(store)
+    before = await everything(store)
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query(  # as the first schema held them
+            """MATCH (n:RagForgeSchema) SET n.version = 2 WITH n
+               MATCH (m) UNWIND $dates AS name
+               WITH m, name WHERE m[name] IS NOT NULL AND coalesce(m.uuid, '') <> 'turn-1'
+               SET m[name] = toString(m[name])""",
+            dates=list(DATES),
+        )
+        new = await open_neo4j(neo4j_url, WORDS)
+        left = await driver.execute_query(
+            """MATCH (m) UNWIND keys(m) AS name
+               WITH m, name WHERE m[name] IS :: STRING NOT NULL AND name IN $dates
+               RETURN count(*) AS texts""",
+            dates=list(DATES),
+        )
+    assert left.records[0]["texts"] == 0
+    assert await everything(new) == before
+    await new.close()
+
+
 async def test_older_references_are_kept_and_say_what_can_be_known(
-    store: Store, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+    store: Store, neo4j_url: str
 ) -> None:
     calls = {
         "said": (),
@@ -118,7 +144,6 @@ async def test_older_references_are_kept_and_say_what_can_be_known(
                MATCH (f:CodeReference) REMOVE f.how
                WITH n MATCH ()-[e:REFERENCES_CODE]->() REMOVE e.how"""
         )
-        monkeypatch.setattr(migrate, "PAGE", 3)
         new = await open_neo4j(neo4j_url, WORDS)
         found = await new.conversations.references_of(list(calls))
         answer = await driver.execute_query(

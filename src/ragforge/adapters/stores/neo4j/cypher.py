@@ -24,6 +24,13 @@ SCOPE = """uuid file_id name qualified_name type file language startLine endLine
 REFERENCE = "owner_id scope_id file qualified_name hash how"
 JOB = "key kind payload status attempts run_after run_after_ms created_at error"
 
+DATES = frozenset(("created_at", "updated_at", "timestamp", "mtime", "run_after"))
+"""Properties that are date-times in the graph, and texts in rows.
+
+Beside most of them stands the same moment in milliseconds, by which we filter and order: Neo4j
+holds two date-times for different that are one moment told with two offsets.
+"""
+
 FILE_LABELS = "File|WebPage"
 SCOPE_LABELS = "Scope|MarkdownSection"
 
@@ -35,7 +42,19 @@ _KEY_CHARS = 200
 
 def fields(variable: str, names: str) -> str:
     """Return a map of a node's properties as a row: absent ones are null, helpers left out."""
-    return variable + " {" + ", ".join(f".{name}" for name in names.split()) + "}"
+    found = [
+        f"{name}: toString({variable}.{name})" if name in DATES else f".{name}"
+        for name in names.split()
+    ]
+    return variable + " {" + ", ".join(found) + "}"
+
+
+def assign(variable: str, names: str, row: str = "row") -> str:
+    """Return what comes after SET to give a node the properties of a row, which has these names."""
+    dates = [
+        f"{variable}.{name} = datetime({row}.{name})" for name in names.split() if name in DATES
+    ]
+    return ", ".join([f"{variable} += {row}", *dates])
 
 
 def index_key(text: str) -> str:

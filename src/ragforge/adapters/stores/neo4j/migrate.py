@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from importlib.resources import files
 from itertools import groupby
 
@@ -16,8 +18,6 @@ from ragforge.ports.words import Tokeniser
 
 OLDEST_SERVER = (5, 26)
 INDEX_SECONDS = 600
-PAGE = 10_000
-"""How many nodes a step changes in one transaction."""
 _NODE = "(n:RagForgeSchema {name: 'ragforge'})"
 _ONE_NODE = """CREATE CONSTRAINT ragforge_schema IF NOT EXISTS
                FOR (n:RagForgeSchema) REQUIRE n.name IS UNIQUE"""
@@ -39,7 +39,7 @@ async def prepare(database: Database, tokeniser: Tokeniser) -> int:
     await _check_server(database)
     steps = migrations()
     if not await _is_current(database, len(steps), tokeniser):
-        await _retried(database, _ONE_NODE)
+        await _retried(partial(_run, database, [_ONE_NODE]))
         await database.write(lambda tx: _upgrade(tx, database, steps, tokeniser))
     await _await_indexes(database)
     return len(steps)
@@ -103,17 +103,16 @@ async def _upgrade(
 async def _take_step(database: Database, statements: list[str]) -> None:
     """Run the statements of a step in order, those that change indexes together.
 
-    A statement that takes `$page` changes data: it is run again, each time in a transaction of
-    its own, until it says that nothing was left. After a crash it goes on where it was.
+    A statement that changes data has `IN TRANSACTIONS` in it, and chooses what is not changed
+    yet: it goes on where it was after a crash, and no transaction grows with the store.
     """
-    for in_pages, group in groupby(statements, lambda statement: "$page" in statement):
-        if not in_pages:
-            await _retried(database, *group)
+    for in_batches, group in groupby(statements, lambda text: "IN TRANSACTIONS" in text):
+        if in_batches:
+            for statement in group:
+                await _retried(partial(database.in_batches, statement))
+        else:
+            await _retried(partial(_run, database, list(group)))
             await _await_indexes(database)
-            continue
-        for statement in group:
-            while await _retried(database, statement):
-                pass
 
 
 async def _await_indexes(database: Database) -> None:
@@ -131,28 +130,28 @@ def _check_schema(database: Database, found: int, known: int) -> None:
         raise SchemaTooNew(f"Neo4j at {database.url}", found, known)
 
 
-async def _retried(database: Database, *statements: str) -> int:
-    """Run statements that another process may be running at this very moment.
+async def _run(database: Database, statements: Sequence[str]) -> None:
+    """Run statements in one transaction."""
 
-    Returns the number that the last of them gave.
-    """
-
-    async def work(tx: Transaction) -> int:
-        found = None
+    async def work(tx: Transaction) -> None:
         for statement in statements:
-            found = await tx.value(statement, page=PAGE)
-        return int(found or 0)
+            await tx.rows(statement)
 
+    await database.write(work)
+
+
+async def _retried(work: Callable[[], Awaitable[None]]) -> None:
+    """Do what another process may be doing at this very moment."""
     for attempt in range(_TRIES):
         try:
-            return await database.write(work)
+            await work()
+            return
         except StoreUnavailable:
             raise
         except StoreError:
             if attempt == _TRIES - 1:
                 raise
             await asyncio.sleep(0.2 * (attempt + 1))
-    raise AssertionError("unreachable")
 
 
 def _statements(text: str) -> list[str]:

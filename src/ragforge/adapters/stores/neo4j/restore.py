@@ -186,7 +186,9 @@ _SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
 async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     found = _only(cypher.JOB, rows)
     await jobs.add(tx, found)
-    await tx.each("MATCH (n:RagForgeJob {key: row.key}) SET n += row", found)
+    await tx.each(
+        f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', cypher.JOB)}", found
+    )
 
 
 _WRITERS: dict[RecordKind, _Writer] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import SUMMARY, fields
+from ragforge.adapters.stores.neo4j.cypher import SUMMARY, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import summary_words
 from ragforge.adapters.stores.rows import Row, Stored, summary_of
@@ -34,9 +34,9 @@ async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeni
             id=row["uuid"],
         )
     await tx.rows(
-        """MATCH (c:Conversation {uuid: $row.conversation_id})
-           MERGE (n:Summary {uuid: $row.uuid}) SET n += $row
-           MERGE (c)-[:HAS_SUMMARY]->(n)""",
+        f"""MATCH (c:Conversation {{uuid: $row.conversation_id}})
+            MERGE (n:Summary {{uuid: $row.uuid}}) SET {assign("n", SUMMARY, "$row")}
+            MERGE (c)-[:HAS_SUMMARY]->(n)""",
         row={**row, "project_path": project_path, "words": summary_words(row, tokeniser)},
     )
 
