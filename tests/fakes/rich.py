@@ -139,6 +139,8 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
     both = level_2([first, second], uuid="l2", created_at=at(6))
     for one in (first, second, both):
         await store.summaries.save(one)
+    await store.summaries.save(summary("billing", uuid="b-l1", created_at=at(-99)))
+    await store.summaries.trim(at(-98))
     await store.summaries.embed({"l1-0": direction(20), "l2": direction(70)})
     code = [reference(scopes[0].uuid, scopes[0].file, "Cart", scopes[0].hash)]
     await store.summaries.mention("l1-0", [mention("src/cart.py"), mention("gone.py", "")], code)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -24,6 +24,7 @@ from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import MemoryHit
+from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
 from ragforge.errors import ConversationNotFound, InputError, StoreError
@@ -336,8 +337,23 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     )
 
 
+async def _trim_by_age(app: App) -> None:
+    """Delete the summaries of this project that are older than the user wants them."""
+    memory = app.settings.agent.memory
+    ages: tuple[tuple[Level, int | None], ...] = (
+        (1, memory.trim_l1_after_days),
+        (2, memory.trim_l2_after_days),
+    )
+    for level, days in ages:
+        if days is not None:
+            before, project = now() - timedelta(days=days), str(app.project_path)
+            await app.history.trim_summaries_by_date(before, level, project_path=project)
+
+
 async def _work(app: App, stopping: asyncio.Event) -> None:
     """Do what is queued, and what an earlier model or version left undone."""
+    with suppress(StoreError):
+        await _trim_by_age(app)
     if app.recall.embedder is not None:
         with suppress(StoreError):
             await enqueue_missing(app.store, app.recall.embedder)

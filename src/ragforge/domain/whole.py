@@ -48,6 +48,7 @@ class WholeConversation:
     vector: Vector | None = None  # of the conversation's summary
     turn_vectors: Mapping[str, Vector] = field(default_factory=dict)
     summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    trimmed: frozenset[str] = frozenset()  # turns and L1 whose summary was trimmed by age
 
 
 def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
@@ -86,6 +87,7 @@ def as_new(whole: WholeConversation) -> WholeConversation:
         summary_vectors={
             summaries[owner]: vector for owner, vector in whole.summary_vectors.items()
         },
+        trimmed=frozenset((messages | summaries)[owner] for owner in whole.trimmed),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Message, ToolCall
@@ -51,9 +51,12 @@ def document_of(whole: WholeConversation, with_embeddings: bool = True) -> dict[
             "updated_at": format_instant(conversation.updated_at),
         },
         "messages": [
-            _message(message, whole.references.get(message.uuid, ())) for message in whole.messages
+            _message(message, whole.references.get(message.uuid, ()), whole.trimmed)
+            for message in whole.messages
         ],
-        "summaries": [_summary(known) for known in sorted(whole.summaries, key=_summary_order)],
+        "summaries": [
+            _summary(known, whole.trimmed) for known in sorted(whole.summaries, key=_summary_order)
+        ],
         "branch_of": None if whole.branch_of is None else _branch(whole.branch_of),
         "branches": [
             _branch(point) for point in sorted(whole.branches, key=lambda b: b.conversation_id)
@@ -88,7 +91,9 @@ def _line(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _message(message: Message, references: Iterable[CodeReference]) -> Json:
+def _message(
+    message: Message, references: Iterable[CodeReference], trimmed: Collection[str]
+) -> Json:
     return {
         "uuid": message.uuid,
         "role": message.role,
@@ -99,6 +104,7 @@ def _message(message: Message, references: Iterable[CodeReference]) -> Json:
         "receipt": message.receipt,
         "turn_index": message.turn_index,
         "position": message.position,
+        "summary_trimmed": message.uuid in trimmed,
         "tool_calls": [_call(call) for call in message.tool_calls],
         "references": _references(references),
     }
@@ -145,7 +151,7 @@ def _summary_order(known: WholeSummary) -> tuple[int, int, str]:
     return known.summary.level, known.summary.start_turn_index, known.summary.uuid
 
 
-def _summary(known: WholeSummary) -> Json:
+def _summary(known: WholeSummary, trimmed: Collection[str]) -> Json:
     summary = known.summary
     return {
         "uuid": summary.uuid,
@@ -162,6 +168,7 @@ def _summary(known: WholeSummary) -> Json:
         "char_range_end": summary.char_range_end,
         "parent_summaries": list(summary.parent_summaries),
         "covers": list(known.covers),
+        "summary_trimmed": summary.uuid in trimmed,
         "made_by": summary.made_by,
         "created_at": format_instant(summary.created_at),
         "files": [

@@ -150,6 +150,9 @@ class MessagePart(_Part):
         description="its turn; -1: before the first. Deleted turns leave gaps"
     )
     position: Count = Field(description="its place; grows from message to message")
+    summary_trimmed: bool = Field(
+        description="a user's message: whether the summary of its turn was trimmed by age"
+    )
     tool_calls: list[ToolCallPart] = Field(description="the tools used while saying it, in order")
     references: list[ReferencePart] = Field(description="the code it had to do with")
 
@@ -171,6 +174,9 @@ class SummaryPart(_Part):
     char_range_end: Count = Field(description="where it ends in the raw conversation")
     parent_summaries: list[Id] = Field(description="level 2: the summaries it was made from")
     covers: list[Count] = Field(description="level 1: the turns it stands for, by index")
+    summary_trimmed: bool = Field(
+        description="level 1: whether the summary it went into was trimmed by age"
+    )
     made_by: Text = Field(description="the model that wrote it, or the method without a model")
     created_at: Instant = Field(description="when it was made")
     files: list[FileMentionPart] = Field(description="the files of the project it mentions")

@@ -159,6 +159,10 @@ def whole_of(document: ExportedConversation) -> WholeConversation:
         vector=vectors["conversation"].get(about.uuid),
         turn_vectors=vectors["turn"],
         summary_vectors=vectors["summary"],
+        trimmed=frozenset(
+            [part.uuid for part in document.messages if part.summary_trimmed]
+            + [part.uuid for part in document.summaries if part.summary_trimmed]
+        ),
     )
 
 

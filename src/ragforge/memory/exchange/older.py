@@ -25,11 +25,11 @@ def upgraded(document: dict[str, Json]) -> dict[str, Json]:
 def _message(message: dict[str, Json]) -> dict[str, Json]:
     """Call code `found`, the weakest, where tools ran: version 1 does not say what they did."""
     how = "found" if message.get("tool_calls") else "named"
-    return _with_how(message, how, "references")
+    return _with_how(message, how, "references") | {"summary_trimmed": False}
 
 
 def _summary(summary: dict[str, Json]) -> dict[str, Json]:
-    return _with_how(summary, "named", "files", "scopes")
+    return _with_how(summary, "named", "files", "scopes") | {"summary_trimmed": False}
 
 
 def _with_how(part: dict[str, Json], how: str, *names: str) -> dict[str, Json]:

@@ -114,6 +114,8 @@ def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
     parts = [*messages[1]["references"], *summaries[0]["files"], *summaries[0]["scopes"]]
     for part in parts:
         del part["how"]
+    for part in (*messages, *summaries):
+        del part["summary_trimmed"]
 
     found = whole_of(checked(old))
 

@@ -11,12 +11,13 @@ from ragforge.domain.instants import epoch_ms, to_millisecond
 CONVERSATION = """uuid title summary tags status cwd project_path message_count turn_count
     total_chars created_at updated_at updated_ms"""
 MESSAGE = """uuid conversation_id role content reasoning timestamp timestamp_ms char_count
-    turn_index token_count receipt position"""
+    turn_index token_count receipt position summary_trimmed"""
 TOOL_CALL = "uuid message_id position tool_name arguments timestamp duration_ms success iteration"
 TOOL_RESULT = "uuid tool_call_id success result error timestamp result_size_bytes"
 SUMMARY = """uuid conversation_id level conversation_summary actions_summary files_mentioned
     key_findings tools_used topics start_turn_index end_turn_index char_range_start
-    char_range_end summary_char_count parent_summaries made_by created_at created_ms"""
+    char_range_end summary_char_count parent_summaries made_by created_at created_ms
+    summary_trimmed"""
 PROJECT = "uuid path name state"
 FILE = "uuid project_id path name hash kind language size mtime state imports"
 SCOPE = """uuid file_id name qualified_name type file language startLine endLine signature

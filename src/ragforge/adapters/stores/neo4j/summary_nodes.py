@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import SUMMARY, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
@@ -51,6 +51,7 @@ async def free_turns(tx: Transaction, conversation_id: str, first: int, last: in
     return await tx.column(
         """MATCH (m:Message {conversation_id: $id}) WHERE m.role = 'user'
              AND $first <= m.turn_index <= $last
+             AND NOT coalesce(m.summary_trimmed, false)
              AND NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(m) }
            RETURN m.turn_index""",
         id=conversation_id,
@@ -115,7 +116,10 @@ async def covered(tx: Transaction, summary_id: str) -> list[int]:
 
 
 async def remove(tx: Transaction, summary_ids: Sequence[str]) -> int:
-    """Delete summaries and those built on them; return how many went."""
+    """Delete summaries and those built on them; return how many went.
+
+    Turns of theirs whose own summary was trimmed are eligible again as well.
+    """
     gone = await tx.column(
         """MATCH (s:Summary) WHERE s.uuid IN $ids
            OPTIONAL MATCH (above:Summary)-[:SUMMARIZES]->(s)
@@ -123,9 +127,66 @@ async def remove(tx: Transaction, summary_ids: Sequence[str]) -> int:
            UNWIND all AS id RETURN DISTINCT id""",
         ids=list(summary_ids),
     )
-    await tx.rows("MATCH (n:CodeMention) WHERE n.owner_id IN $ids DELETE n", ids=gone)
-    await tx.rows("MATCH (n:Summary) WHERE n.uuid IN $ids DETACH DELETE n", ids=gone)
+    await tx.rows(
+        """MATCH (s:Summary {level: 2}) WHERE s.uuid IN $ids
+           MATCH (m:Message {conversation_id: s.conversation_id})
+           WHERE m.summary_trimmed AND s.start_turn_index <= m.turn_index <= s.end_turn_index
+           REMOVE m.summary_trimmed""",
+        ids=gone,
+    )
+    await _delete(tx, gone)
     return len(gone)
+
+
+async def trim(tx: Transaction, summary_ids: Sequence[str]) -> int:
+    """Delete summaries and no others, noting on what they covered that this was done."""
+    ids = list(summary_ids)
+    await tx.rows(
+        """MATCH (s:Summary)-[:SUMMARIZES]->(n:Message|Summary) WHERE s.uuid IN $ids
+             AND coalesce(n.role, 'user') = 'user'
+           SET n.summary_trimmed = true""",
+        ids=ids,
+    )
+    await tx.rows(
+        """MATCH (above:Summary)-[:SUMMARIZES]->(s:Summary) WHERE s.uuid IN $ids
+           WITH DISTINCT above
+           SET above.parent_summaries = [id IN above.parent_summaries WHERE NOT id IN $ids]""",
+        ids=ids,
+    )
+    await _delete(tx, ids)
+    return len(ids)
+
+
+async def trimmed(tx: Transaction, conversation_id: str) -> frozenset[str]:
+    """Return the turns and L1 of a conversation whose summary was trimmed."""
+    return frozenset(
+        await tx.column(
+            """MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.summary_trimmed
+               RETURN n.uuid""",
+            id=conversation_id,
+        )
+    )
+
+
+async def mark_trimmed(tx: Transaction, ids: Iterable[str]) -> None:
+    """Note on turns and L1 that their summary was trimmed."""
+    await tx.rows(
+        "MATCH (n:Message|Summary) WHERE n.uuid IN $ids SET n.summary_trimmed = true", ids=list(ids)
+    )
+
+
+async def forget_trims(tx: Transaction, conversation_id: str) -> None:
+    """Forget that summaries were trimmed."""
+    await tx.rows(
+        """MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.summary_trimmed
+           REMOVE n.summary_trimmed""",
+        id=conversation_id,
+    )
+
+
+async def _delete(tx: Transaction, ids: Sequence[str]) -> None:
+    await tx.rows("MATCH (n:CodeMention) WHERE n.owner_id IN $ids DELETE n", ids=ids)
+    await tx.rows("MATCH (n:Summary) WHERE n.uuid IN $ids DETACH DELETE n", ids=ids)
 
 
 async def remove_all(tx: Transaction, conversation_id: str) -> None:

@@ -57,6 +57,7 @@ async def read(tx: Transaction, conversation_id: str) -> WholeConversation:
         vector=whole_vectors.get(conversation_id),
         turn_vectors=await _vectors(tx, vectors.TURNS, inside, conversation_id),
         summary_vectors=await _vectors(tx, vectors.SUMMARIES, inside, conversation_id),
+        trimmed=await summary_nodes.trimmed(tx, conversation_id),
     )
 
 
@@ -78,6 +79,7 @@ async def add(tx: Transaction, whole: WholeConversation, tokeniser: Tokeniser) -
     await _check_free(tx, whole.summaries)
     for summary in whole.summaries:
         await _add_summary(tx, summary, row["project_path"], tokeniser)
+    await summary_nodes.mark_trimmed(tx, whole.trimmed)
     await vectors.put(tx, vectors.TURNS, whole.turn_vectors)
     await vectors.put(tx, vectors.SUMMARIES, whole.summary_vectors)
     if whole.vector is not None:

@@ -49,6 +49,7 @@ def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation
         ),
         turn_vectors=_vectors(connection, "turn", "message_id", "conversation_id", conversation_id),
         summary_vectors=_vectors(connection, "summary", "uuid", "conversation_id", conversation_id),
+        trimmed=_trimmed(connection, conversation_id),
     )
 
 
@@ -66,6 +67,12 @@ def add(connection: apsw.Connection, whole: WholeConversation, tokeniser: Tokeni
             insert(connection, "reference", reference_row(message_id, reference))
     for summary in whole.summaries:
         _add_summary(connection, summary, whole.summary_vectors, tokeniser)
+    for table in ("message", "summary"):
+        connection.execute(
+            f"""UPDATE {table} SET summary_trimmed = 1
+                WHERE uuid IN (SELECT value FROM json_each(?))""",
+            (as_json(whole.trimmed),),
+        )
     if whole.vector is not None:
         vectors.put(connection, "conversation", [(rowid, whole.vector)])
     _add_turn_vectors(connection, whole)
@@ -101,6 +108,13 @@ def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[Whole
         covers = summaries.covered(connection, row["uuid"])
         found.append(WholeSummary(summary_of(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)
+
+
+def _trimmed(connection: apsw.Connection, conversation_id: str) -> frozenset[str]:
+    statement = """
+        SELECT uuid FROM message WHERE conversation_id = :id AND summary_trimmed
+        UNION ALL SELECT uuid FROM summary WHERE conversation_id = :id AND summary_trimmed"""
+    return frozenset(row[0] for row in connection.execute(statement, {"id": conversation_id}))
 
 
 def _points(

@@ -9,7 +9,7 @@ from ragforge.cli.commands.memory import embed, jobs, rebuild, summaries, work
 EXAMPLES = """\b
 Examples:
   ragforge memory summaries --level 2
-  ragforge memory trim --before 90d
+  ragforge memory trim --older-than 90d
   ragforge memory jobs --retry
   ragforge memory rebuild
   ragforge memory embed
