@@ -122,6 +122,7 @@ async def _fill_messages(store: Store, scopes: tuple[Scope, ...]) -> tuple[str, 
             user("And elephants?", uuid="turn-2", timestamp=at(2)),
         ],
     )
+    await talk.set_link_pending(["turn-2"], True)
     await talk.append("billing", [user("Who pays for zebras?", uuid="bill-0")])
     await talk.embed_turns({"turn-0": direction(0), "turn-1": direction(90)})
     await talk.embed_turns({"bill-0": direction(45)})

@@ -180,6 +180,7 @@ def wholes(draw: st.DrawFn) -> WholeConversation:
         vector=draw(st.none() | VECTORS),
         turn_vectors={turn.uuid: draw(VECTORS) for turn in turns if draw(st.booleans())},
         summary_vectors={s.summary.uuid: draw(VECTORS) for s in made if draw(st.booleans())},
+        link_pending=frozenset(turn.uuid for turn in turns if draw(st.booleans())),
         trimmed=frozenset(
             [turn.uuid for turn in turns if draw(st.booleans())]
             + [s.summary.uuid for s in made if s.summary.level == 1 and draw(st.booleans())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from ragforge.app.code import open_brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ToolResult
+from ragforge.domain.instants import now
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
+from ragforge.memory.code import later
 from ragforge.memory.code.age import age_of_summary, age_of_turn
-from ragforge.memory.code.links import link_turn
+from ragforge.memory.code.later import LINK_JOB, link_waiting
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import Change
 from tests.fakes.builders import SHOP, assistant, parsed, project, scope, tool_call, user
@@ -121,8 +124,9 @@ async def test_an_edit_is_linked_to_the_scopes_that_it_changed(store: Store, sho
     await memory.worker.drain()  # the file was not ingested since: it is known as a whole
     assert await hows(memory, steps[1].uuid) == {"cart": "edited"}
 
+    assert await store.conversations.turns_to_link(str(shop), 9) == [turn.uuid]
     await brain.ingest()
-    assert await link_turn(store, turn.uuid)
+    await memory.worker.drain()
     assert await hows(memory, steps[0].uuid) == {"three": "read"}
     assert await hows(memory, steps[1].uuid) == {"cart": "edited", "one": "edited"}
     assert await hows(memory, steps[2].uuid) == {"cart": "edited", "three": "edited"}
@@ -136,6 +140,49 @@ async def test_a_project_that_is_not_known_has_no_code_to_refer_to(memory: Memor
     turn = await memory.say(talk, "What does `Cart.total` do?")
     await memory.worker.drain()
     assert await referred(memory, turn) == []
+
+
+async def test_a_turn_is_linked_when_its_project_becomes_known(store: Store, shop: Path) -> None:
+    (shop / "cart.py").write_text(CART)
+    memory = memory_of(store)
+    talk = await memory.start(str(shop), str(shop))
+    turn = await memory.say(talk, "What does `three` do?", "It is in cart.py.")
+    await memory.worker.drain()
+    assert await referred(memory, turn) == []
+
+    brain = open_brain(Settings(), store, None, shop)
+    await brain.ingest()
+    await memory.worker.drain()
+    assert await referred(memory, turn) == ["three", "cart"]
+    assert await store.conversations.turns_to_link(str(shop), 9) == []
+
+    (shop / "more.py").write_text("def four(): pass\n")
+    await brain.ingest()
+    [job] = [job for job in await store.jobs.find() if job.kind == LINK_JOB]
+    assert (job.status, job.attempts) == ("done", 1)  # once is enough
+
+
+async def test_a_turn_does_not_wait_for_ever_for_its_edits_to_be_ingested(
+    store: Store, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cart = shop / "cart.py"
+    cart.write_text(CART)
+    brain = open_brain(Settings(), store, None, shop)
+    await brain.ingest()
+    memory = memory_of(store)
+    talk = await memory.start(str(shop), str(shop))
+    change = tool_call("edit_file", result=ToolResult(True, edited(cart, "return 1", "return 9")))
+    said = assistant("Done.", change)
+    await memory.recorder.store_turn(talk, [user("Do it.", timestamp=now()), said])
+    cart.write_text(CART + "\n# changed by somebody else\n")
+    await brain.ingest()
+    await memory.worker.drain()
+    assert len(await store.conversations.turns_to_link(str(shop), 9)) == 1  # it may yet come
+
+    monkeypatch.setattr(later, "WAITS", timedelta())
+    assert await link_waiting(store, str(shop)) == 1
+    assert await store.conversations.turns_to_link(str(shop), 9) == []
+    assert await hows(memory, said.uuid) == {"cart": "edited"}
 
 
 async def test_a_summary_mentions_files_and_those_of_their_scopes_that_it_names(

@@ -26,6 +26,7 @@ from ragforge.domain.conversations import (
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.memory import sessions
+from ragforge.memory.code.later import enqueue_links
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
 from ragforge.memory.secrets.redact import redact
@@ -133,6 +134,7 @@ class ConversationAgent:
         imported = await import_conversation(self.app.store.archive, data, as_new=as_new)
         if self.app.recall.embedder is not None:
             await enqueue_missing(self.app.store, self.app.recall.embedder)
+        await enqueue_links(self.app.store, imported.conversation.project_path)
         return Conversation(self.app, imported.conversation)
 
     async def batch_analyze(

@@ -49,6 +49,7 @@ class WholeConversation:
     turn_vectors: Mapping[str, Vector] = field(default_factory=dict)
     summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
     trimmed: frozenset[str] = frozenset()  # turns and L1 whose summary was trimmed by age
+    link_pending: frozenset[str] = frozenset()  # turns whose links to code are still to be made
 
 
 def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
@@ -88,6 +89,7 @@ def as_new(whole: WholeConversation) -> WholeConversation:
             summaries[owner]: vector for owner, vector in whole.summary_vectors.items()
         },
         trimmed=frozenset((messages | summaries)[owner] for owner in whole.trimmed),
+        link_pending=frozenset(messages[owner] for owner in whole.link_pending),
     )
 
 

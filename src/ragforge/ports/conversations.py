@@ -181,6 +181,12 @@ class ConversationStore(Protocol):
         are unknown, are left out.
         """
 
+    async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
+        """Note whether the links of turns to code are still to be made; unknown ids do nothing."""
+
+    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+        """Return turns of a project whose links to code are still to be made, oldest first."""
+
     async def conversations_touching(
         self,
         *,

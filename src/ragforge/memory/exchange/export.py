@@ -50,10 +50,7 @@ def document_of(whole: WholeConversation, with_embeddings: bool = True) -> dict[
             "created_at": format_instant(conversation.created_at),
             "updated_at": format_instant(conversation.updated_at),
         },
-        "messages": [
-            _message(message, whole.references.get(message.uuid, ()), whole.trimmed)
-            for message in whole.messages
-        ],
+        "messages": [_message(message, whole) for message in whole.messages],
         "summaries": [
             _summary(known, whole.trimmed) for known in sorted(whole.summaries, key=_summary_order)
         ],
@@ -91,9 +88,7 @@ def _line(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _message(
-    message: Message, references: Iterable[CodeReference], trimmed: Collection[str]
-) -> Json:
+def _message(message: Message, whole: WholeConversation) -> Json:
     return {
         "uuid": message.uuid,
         "role": message.role,
@@ -104,9 +99,10 @@ def _message(
         "receipt": message.receipt,
         "turn_index": message.turn_index,
         "position": message.position,
-        "summary_trimmed": message.uuid in trimmed,
+        "summary_trimmed": message.uuid in whole.trimmed,
+        "link_pending": message.uuid in whole.link_pending,
         "tool_calls": [_call(call) for call in message.tool_calls],
-        "references": _references(references),
+        "references": _references(whole.references.get(message.uuid, ())),
     }
 
 

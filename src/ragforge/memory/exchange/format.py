@@ -153,6 +153,9 @@ class MessagePart(_Part):
     summary_trimmed: bool = Field(
         description="a user's message: whether the summary of its turn was trimmed by age"
     )
+    link_pending: bool = Field(
+        description="a user's message: whether the links of its turn to code are still to be made"
+    )
     tool_calls: list[ToolCallPart] = Field(description="the tools used while saying it, in order")
     references: list[ReferencePart] = Field(description="the code it had to do with")
 

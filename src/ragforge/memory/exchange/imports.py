@@ -163,6 +163,7 @@ def whole_of(document: ExportedConversation) -> WholeConversation:
             [part.uuid for part in document.messages if part.summary_trimmed]
             + [part.uuid for part in document.summaries if part.summary_trimmed]
         ),
+        link_pending=frozenset(part.uuid for part in document.messages if part.link_pending),
     )
 
 

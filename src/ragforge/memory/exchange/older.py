@@ -14,18 +14,29 @@ def upgraded(document: dict[str, Json]) -> dict[str, Json]:
     """Return a document with what its version did not have yet; the given one stays as it is."""
     if type(document.get("version")) is not int or document["version"] != 1:
         return document
+    messages = document.get("messages")
+    linked = _linked_turns(messages)
+
+    def change(message: dict[str, Json]) -> dict[str, Json]:
+        # Version 1 does not say what tools did with code: `found`, the weakest, is right at least.
+        how = "found" if message.get("tool_calls") else "named"
+        waits = message.get("role") == "user" and repr(message.get("turn_index")) not in linked
+        flags = {"summary_trimmed": False, "link_pending": waits}
+        return _with_how(message, how, "references") | flags
+
     return {
         **document,
         "version": 2,
-        "messages": _each(document.get("messages"), _message),
+        "messages": _each(messages, change),
         "summaries": _each(document.get("summaries"), _summary),
     }
 
 
-def _message(message: dict[str, Json]) -> dict[str, Json]:
-    """Call code `found`, the weakest, where tools ran: version 1 does not say what they did."""
-    how = "found" if message.get("tool_calls") else "named"
-    return _with_how(message, how, "references") | {"summary_trimmed": False}
+def _linked_turns(messages: Json) -> set[str]:
+    """Return the turns with references, as text: a bad document may name a turn by a list."""
+    found = messages if isinstance(messages, list) else []
+    linked = (m for m in found if isinstance(m, dict) and m.get("references"))
+    return {repr(message.get("turn_index")) for message in linked}
 
 
 def _summary(summary: dict[str, Json]) -> dict[str, Json]:

@@ -116,15 +116,19 @@ def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
         del part["how"]
     for part in (*messages, *summaries):
         del part["summary_trimmed"]
+        part.pop("link_pending", None)
 
     found = whole_of(checked(old))
 
     assert [one.how for one in found.references["a0"]] == ["found"]  # perhaps by its tool call
+    assert found.link_pending == {"t1"}  # its turn is linked to nothing yet
     assert [one.how for one in found.summaries[0].files] == ["named"]
     assert [one.how for one in found.summaries[0].scopes] == ["named"]
     assert "how" not in parts[0]
     assert refused(old | {"messages": 7}).startswith("messages should be a valid list")
     assert refused(old | {"messages": [7]}).startswith("messages[0] should be")
+    odd = old | {"messages": [{**messages[0], "turn_index": []}]}
+    assert refused(odd).startswith("messages[0].turn_index should be")
 
 
 @pytest.mark.parametrize("version", [0, "2", True, None, 2.0])

@@ -11,7 +11,7 @@ from ragforge.domain.instants import epoch_ms, to_millisecond
 CONVERSATION = """uuid title summary tags status cwd project_path message_count turn_count
     total_chars created_at updated_at updated_ms"""
 MESSAGE = """uuid conversation_id role content reasoning timestamp timestamp_ms char_count
-    turn_index token_count receipt position summary_trimmed"""
+    turn_index token_count receipt position summary_trimmed link_pending"""
 TOOL_CALL = "uuid message_id position tool_name arguments timestamp duration_ms success iteration"
 TOOL_RESULT = "uuid tool_call_id success result error timestamp result_size_bytes"
 SUMMARY = """uuid conversation_id level conversation_summary actions_summary files_mentioned
@@ -31,6 +31,9 @@ DATES = frozenset(("created_at", "updated_at", "timestamp", "mtime", "run_after"
 Beside most of them stands the same moment in milliseconds, by which we filter and order: Neo4j
 holds two date-times for different that are one moment told with two offsets.
 """
+
+FLAGS = frozenset(("summary_trimmed", "link_pending"))
+"""Properties that are true, or absent."""
 
 FILE_LABELS = "File|WebPage"
 SCOPE_LABELS = "Scope|MarkdownSection"
@@ -52,10 +55,10 @@ def fields(variable: str, names: str) -> str:
 
 def assign(variable: str, names: str, row: str = "row") -> str:
     """Return what comes after SET to give a node the properties of a row, which has these names."""
-    dates = [
+    changes = [
         f"{variable}.{name} = datetime({row}.{name})" for name in names.split() if name in DATES
     ]
-    return ", ".join([f"{variable} += {row}", *dates])
+    return ", ".join([f"{variable} += {row}", *changes])
 
 
 def index_key(text: str) -> str:

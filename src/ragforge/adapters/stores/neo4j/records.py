@@ -152,8 +152,8 @@ def _after(keys: Sequence[str], place: int = 0) -> str:
 def _record(kind: RecordKind, row: Row) -> Record:
     if kind == "vector":
         row["data"] = Vector.of(row["model"], row["data"]).data
-    if "summary_trimmed" in row:
-        row["summary_trimmed"] = bool(row["summary_trimmed"])
+    for name in cypher.FLAGS & row.keys():
+        row[name] = bool(row[name])
     for name in cypher.DATES & row.keys():
         if row[name] is not None:  # Neo4j leaves out seconds that are zero
             row[name] = format_instant(parse_instant(row[name]))

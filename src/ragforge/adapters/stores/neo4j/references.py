@@ -59,6 +59,22 @@ class References:
             found.setdefault(row["owner_id"], []).append(reference_of(row))
         return found
 
+    async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
+        query = (
+            "MATCH (m:Message {role: 'user'}) WHERE m.uuid IN $ids SET m.link_pending = $pending"
+        )
+        await self._database.write(
+            lambda tx: tx.rows(query, ids=list(turn_ids), pending=pending or None)
+        )
+
+    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+        return await self._database.column(
+            """MATCH (m:Message) WHERE m.link_pending = true AND m.project_path = $project
+               RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit""",
+            project=project_path,
+            limit=limit,
+        )
+
     async def conversations_touching(
         self,
         *,

@@ -51,7 +51,11 @@ async def write(
 
 
 def _only(names: str, rows: Sequence[Row]) -> list[Row]:
-    return [{name: row[name] for name in names.split()} for row in rows]
+    wanted = names.split()
+    return [
+        {name: (row[name] or None) if name in cypher.FLAGS else row[name] for name in wanted}
+        for row in rows
+    ]
 
 
 async def _require(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import SUMMARY, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
@@ -155,24 +155,6 @@ async def trim(tx: Transaction, summary_ids: Sequence[str]) -> int:
     )
     await _delete(tx, ids)
     return len(ids)
-
-
-async def trimmed(tx: Transaction, conversation_id: str) -> frozenset[str]:
-    """Return the turns and L1 of a conversation whose summary was trimmed."""
-    return frozenset(
-        await tx.column(
-            """MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.summary_trimmed
-               RETURN n.uuid""",
-            id=conversation_id,
-        )
-    )
-
-
-async def mark_trimmed(tx: Transaction, ids: Iterable[str]) -> None:
-    """Note on turns and L1 that their summary was trimmed."""
-    await tx.rows(
-        "MATCH (n:Message|Summary) WHERE n.uuid IN $ids SET n.summary_trimmed = true", ids=list(ids)
-    )
 
 
 async def forget_trims(tx: Transaction, conversation_id: str) -> None:

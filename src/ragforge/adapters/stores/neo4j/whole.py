@@ -57,7 +57,8 @@ async def read(tx: Transaction, conversation_id: str) -> WholeConversation:
         vector=whole_vectors.get(conversation_id),
         turn_vectors=await _vectors(tx, vectors.TURNS, inside, conversation_id),
         summary_vectors=await _vectors(tx, vectors.SUMMARIES, inside, conversation_id),
-        trimmed=await summary_nodes.trimmed(tx, conversation_id),
+        trimmed=await _flagged(tx, "summary_trimmed", conversation_id),
+        link_pending=await _flagged(tx, "link_pending", conversation_id),
     )
 
 
@@ -79,7 +80,10 @@ async def add(tx: Transaction, whole: WholeConversation, tokeniser: Tokeniser) -
     await _check_free(tx, whole.summaries)
     for summary in whole.summaries:
         await _add_summary(tx, summary, row["project_path"], tokeniser)
-    await summary_nodes.mark_trimmed(tx, whole.trimmed)
+    for flag, ids in (("summary_trimmed", whole.trimmed), ("link_pending", whole.link_pending)):
+        await tx.rows(
+            f"MATCH (n:Message|Summary) WHERE n.uuid IN $ids SET n.{flag} = true", ids=list(ids)
+        )
     await vectors.put(tx, vectors.TURNS, whole.turn_vectors)
     await vectors.put(tx, vectors.SUMMARIES, whole.summary_vectors)
     if whole.vector is not None:
@@ -123,6 +127,12 @@ async def _summaries(tx: Transaction, conversation_id: str) -> tuple[WholeSummar
         )
         for row in rows
     )
+
+
+async def _flagged(tx: Transaction, flag: str, conversation_id: str) -> frozenset[str]:
+    query = f"""MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.{flag}
+                RETURN n.uuid"""
+    return frozenset(await tx.column(query, id=conversation_id))
 
 
 async def _points(tx: Transaction, arrow: str, conversation_id: str) -> list[BranchPoint]:

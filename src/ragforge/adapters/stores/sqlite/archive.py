@@ -145,7 +145,7 @@ def _record(
         del row["project_id"]
     elif kind == "summary":
         row["covers"] = [str(turn) for turn in summaries.covered(connection, row["uuid"])]
-    for name in {"success", "summary_trimmed"} & row.keys():
+    for name in {"success", "summary_trimmed", "link_pending"} & row.keys():
         row[name] = bool(row[name])
     return cursor, row
 

@@ -28,6 +28,11 @@ def copy_until(connection: apsw.Connection, last: Row, branch: Row, tokeniser: T
     messages.add(connection, branch, copies, tokeniser)
     for original, copy in zip(originals, copies, strict=True):
         _copy_references(connection, original.uuid, copy.uuid)
+        connection.execute(
+            """UPDATE message SET link_pending = (SELECT link_pending FROM message WHERE uuid = ?)
+               WHERE uuid = ?""",
+            (original.uuid, copy.uuid),
+        )
         if original.role == "user":
             _copy_vector(connection, original.uuid, copy.uuid, last["position"])
 

@@ -14,7 +14,7 @@ from ragforge.adapters.stores.rows import (
 )
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.sql import as_json, select, upsert
+from ragforge.adapters.stores.sqlite.sql import as_json, column, select, upsert
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Conversation
 
@@ -63,6 +63,18 @@ class References:
             return found
 
         return await self._database.read(work)
+
+    async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
+        statement = """UPDATE message SET link_pending = ?
+                       WHERE role = 'user' AND uuid IN (SELECT value FROM json_each(?))"""
+        given = (pending, as_json(turn_ids))
+        await self._database.write(lambda c: c.execute(statement, given))
+
+    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+        statement = """
+            SELECT t.message_id FROM message m JOIN turn t ON t.message_id = m.uuid
+            WHERE m.link_pending AND t.project_path = ? ORDER BY t.started_ms, t.id LIMIT ?"""
+        return await self._database.read(lambda c: column(c, statement, (project_path, limit)))
 
     async def conversations_touching(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import apsw
 
@@ -16,7 +16,7 @@ from ragforge.adapters.stores.rows import (
     summary_row,
 )
 from ragforge.adapters.stores.sqlite import messages, summaries, vectors, words
-from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
+from ragforge.adapters.stores.sqlite.sql import as_json, column, insert, one, select, value
 from ragforge.domain.code import CodeReference
 from ragforge.domain.summaries import summary_text
 from ragforge.domain.text import check_text
@@ -49,7 +49,9 @@ def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation
         ),
         turn_vectors=_vectors(connection, "turn", "message_id", "conversation_id", conversation_id),
         summary_vectors=_vectors(connection, "summary", "uuid", "conversation_id", conversation_id),
-        trimmed=_trimmed(connection, conversation_id),
+        trimmed=_flagged(connection, "message", "summary_trimmed", conversation_id)
+        | _flagged(connection, "summary", "summary_trimmed", conversation_id),
+        link_pending=_flagged(connection, "message", "link_pending", conversation_id),
     )
 
 
@@ -67,12 +69,9 @@ def add(connection: apsw.Connection, whole: WholeConversation, tokeniser: Tokeni
             insert(connection, "reference", reference_row(message_id, reference))
     for summary in whole.summaries:
         _add_summary(connection, summary, whole.summary_vectors, tokeniser)
-    for table in ("message", "summary"):
-        connection.execute(
-            f"""UPDATE {table} SET summary_trimmed = 1
-                WHERE uuid IN (SELECT value FROM json_each(?))""",
-            (as_json(whole.trimmed),),
-        )
+    _flag(connection, "message", "summary_trimmed", whole.trimmed)
+    _flag(connection, "summary", "summary_trimmed", whole.trimmed)
+    _flag(connection, "message", "link_pending", whole.link_pending)
     if whole.vector is not None:
         vectors.put(connection, "conversation", [(rowid, whole.vector)])
     _add_turn_vectors(connection, whole)
@@ -110,11 +109,16 @@ def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[Whole
     return tuple(found)
 
 
-def _trimmed(connection: apsw.Connection, conversation_id: str) -> frozenset[str]:
-    statement = """
-        SELECT uuid FROM message WHERE conversation_id = :id AND summary_trimmed
-        UNION ALL SELECT uuid FROM summary WHERE conversation_id = :id AND summary_trimmed"""
-    return frozenset(row[0] for row in connection.execute(statement, {"id": conversation_id}))
+def _flagged(
+    connection: apsw.Connection, table: str, flag: str, conversation_id: str
+) -> frozenset[str]:
+    statement = f"SELECT uuid FROM {table} WHERE conversation_id = ? AND {flag}"
+    return frozenset(column(connection, statement, (conversation_id,)))
+
+
+def _flag(connection: apsw.Connection, table: str, flag: str, ids: Iterable[str]) -> None:
+    statement = f"UPDATE {table} SET {flag} = 1 WHERE uuid IN (SELECT value FROM json_each(?))"
+    connection.execute(statement, (as_json(ids),))
 
 
 def _points(
