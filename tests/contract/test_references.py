@@ -6,7 +6,7 @@ import pytest
 
 from ragforge.errors import InvalidId, MessageNotFound
 from ragforge.ports.store import Store
-from tests.fakes.builders import at, conversation, parsed, project, reference, scope, user
+from tests.fakes.builders import conversation, parsed, project, reference, scope, user
 
 
 @pytest.fixture
@@ -94,29 +94,3 @@ async def test_an_unknown_message_can_neither_refer_nor_tell(store: Store, talk:
     with pytest.raises(MessageNotFound):
         await store.conversations.references("none")
     assert await store.archive.count("reference") == 0
-
-
-async def test_conversations_about_code_are_told_once_last_active_first(store: Store) -> None:
-    for name, minute in (("old", 0), ("new", 9), ("mid", 5), ("other", 7)):
-        await store.conversations.create(conversation(uuid=name, created_at=at(minute)))
-        messages = [user(uuid=f"{name}-{i}", timestamp=at(minute)) for i in range(2)]
-        await store.conversations.append(name, messages)
-    refer = store.conversations.refer
-    await refer("old-0", [reference("s", "a.py")])
-    await refer("new-0", [reference("s", "a.py"), reference("t", "a.py", "t")])
-    await refer("new-1", [reference("s", "a.py")])
-    await refer("mid-1", [reference("t", "a.py", "t")])
-    await refer("other-1", [reference("u", "ab.py")])
-    order = {"old", "new", "mid", "other"}
-
-    async def about(**what: list[str]) -> list[str]:
-        told = await store.conversations.conversations_touching(**what)
-        updated = [c.updated_at for c in told]
-        assert updated == sorted(updated, reverse=True)
-        return [c.uuid for c in told if c.uuid in order]
-
-    assert sorted(await about(scope_ids=["s"])) == ["new", "old"]
-    assert sorted(await about(files=["a.py"])) == ["mid", "new", "old"]
-    assert await about(files=["ab.py"]) == ["other"]
-    assert await about(scope_ids=["none"]) == []
-    assert await about(files=["A.py"]) == []

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from ragforge.llm.calls import Tool
     from ragforge.llm.results import BatchResult, OnProgress
+    from ragforge.memory.code.about import ConversationAbout
 
 LISTED = 50
 
@@ -125,6 +126,17 @@ class ConversationAgent:
         store = self.app.store
         likeness = Likeness(store.conversations, store.summaries, self.app.recall.embedder)
         return await likeness.find_similar_conversations(text, limit, project)
+
+    async def find_conversations_about(
+        self, name: str, everywhere: bool = False
+    ) -> list[ConversationAbout]:
+        """Return the conversations of this project, or of all, that edited, read or named a file,
+        a directory or something in the code, and what became of it since.
+
+        The last active come first. The name may be gone by now. Raises InputError if it may
+        mean several files.
+        """
+        return await self.app.find_conversations_about(name, everywhere=everywhere)
 
     async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
         """Store an exported conversation: see docs/export-format.md.

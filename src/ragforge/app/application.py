@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ragforge.context.receipt import Receipt
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
+    from ragforge.memory.code.about import ConversationAbout
 
 
 class _Door(TypedDict):
@@ -224,6 +225,24 @@ class App:
             conversation = await self.store.conversations.get(hit.conversation_id)
             found.append(await age_of(self.store, conversation.project_path, hit))
         return found
+
+    async def find_conversations_about(
+        self, name: str, *, everywhere: bool = False
+    ) -> list[ConversationAbout]:
+        """Return the conversations of this project, or of all, that edited, read or named a file,
+        a directory or something in the code, and what became of it since.
+
+        The last active come first. The name may be gone by now. Raises InputError if it may
+        mean several files.
+        """
+        from ragforge.memory.code.about import find_conversations_about
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git_history import GitHistory
+
+        log = GitHistory(CommandRunner(self.project_path))
+        return await find_conversations_about(
+            self.store, name, self.cwd, self.project_path, log=log, everywhere=everywhere
+        )
 
     async def session_called(self, start: str) -> Conversation:
         """Return the session whose id starts so.

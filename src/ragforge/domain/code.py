@@ -172,6 +172,22 @@ def strongest(hows: Iterable[How]) -> How:
 
 
 @dataclass(frozen=True, slots=True)
+class Touch:
+    """Where in a conversation code was edited, read or named: in a turn, or a summary says so."""
+
+    conversation_id: str
+    first_turn: int  # both are the turn, or the range of the summary
+    last_turn: int
+    when: datetime  # when it was said, or the summary made
+    how: How
+    file: str
+    name: str | None  # qualified; None: the file
+    hash: str
+    target_id: str  # of the scope or file, which may be gone
+    by_summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A line of a file."""
 

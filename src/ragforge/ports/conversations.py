@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ragforge.domain.code import CodeReference
+from ragforge.domain.code import CodeReference, Touch
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -187,16 +187,17 @@ class ConversationStore(Protocol):
     async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
         """Return turns of a project whose links to code are still to be made, oldest first."""
 
-    async def conversations_touching(
+    async def touches(
         self,
         *,
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
-    ) -> list[Conversation]:
-        """Return conversations that edited, read or named any of these, or whose summaries did.
+        limit: int = 1000,
+    ) -> list[Touch]:
+        """Return where messages edited, read or named any of these, or summaries say so.
 
-        A name is that of a scope, which may be gone: its qualified name, or the end of it
-        after a dot. The last active come first.
+        A name is that of a scope, which may be gone: its qualified name, or a part of that
+        between dots. So a class is touched when its method is. The newest come first.
         """

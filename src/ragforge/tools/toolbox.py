@@ -26,6 +26,7 @@ from ragforge.tools.read_memory import read_memory_tool
 from ragforge.tools.search_code import code_tool
 from ragforge.tools.search_files import search_tool
 from ragforge.tools.search_memory import memory_tool
+from ragforge.tools.sessions_about import sessions_about_tool
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import write_tool
 
@@ -56,6 +57,7 @@ class Toolbox:
             explore_tool(self.brain),
             memory_tool(self.recall, self.project_path),
             read_memory_tool(self.store, self.project_path),
+            sessions_about_tool(self.store, self.project_path, self.runner),
             *git_tools(self.runner),
         )
 

@@ -19,6 +19,7 @@ from ragforge.domain.code import (
     Project,
     Scope,
     ScopeName,
+    Touch,
     strongest,
 )
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
@@ -345,6 +346,21 @@ def reference_row(owner_id: str, reference: CodeReference) -> Row:
 def reference_of(row: Stored) -> CodeReference:
     return CodeReference(
         row["scope_id"], row["file"], row["qualified_name"], row["hash"], row["how"]
+    )
+
+
+def touch_of(row: Stored) -> Touch:
+    return Touch(
+        conversation_id=row["conversation_id"],
+        first_turn=row["first_turn"],
+        last_turn=row["last_turn"],
+        when=parse_instant(row["when"]),
+        how=row["how"],
+        file=row["file"],
+        name=row["name"],
+        hash=row["hash"],
+        target_id=row["target_id"],
+        by_summary=bool(row["by_summary"]),
     )
 
 

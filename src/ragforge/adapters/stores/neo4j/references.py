@@ -8,16 +8,15 @@ from ragforge.adapters.stores.neo4j import conversation_nodes, facts
 from ragforge.adapters.stores.neo4j.cypher import REFERENCE, Where, fields, index_key
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import (
-    conversation_of,
     reference_of,
     reference_row,
     stronger,
+    touch_of,
 )
-from ragforge.domain.code import CodeReference
-from ragforge.domain.conversations import Conversation
+from ragforge.domain.code import CodeReference, Touch
 
-_NAMED = """any(name IN $names WHERE f.qualified_name = name
-    OR f.qualified_name ENDS WITH '.' + name)"""
+_NAMED = """any(name IN $names
+    WHERE '.' + f.qualified_name + '.' CONTAINS '.' + name + '.')"""
 
 
 class References:
@@ -75,32 +74,45 @@ class References:
             limit=limit,
         )
 
-    async def conversations_touching(
+    async def touches(
         self,
         *,
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
-    ) -> list[Conversation]:
-        where = Where().add("n.project_path = $project", project=project_path)
+        limit: int = 1000,
+    ) -> list[Touch]:
+        where = Where().add("c.project_path = $project", project=project_path)
         query = f"""CALL () {{
                       MATCH (f:CodeReference) WHERE f.how <> 'found'
                         AND (f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED})
-                      MATCH (m:Message {{uuid: f.owner_id}}) RETURN m.conversation_id AS id
-                      UNION
+                      MATCH (m:Message {{uuid: f.owner_id}})
+                      RETURN m.timestamp_ms AS moment, f {{.how, .hash, .file,
+                        name: f.qualified_name, target_id: f.scope_id,
+                        conversation_id: m.conversation_id, when: toString(m.timestamp),
+                        first_turn: m.turn_index, last_turn: m.turn_index,
+                        by_summary: false}} AS row
+                      UNION ALL
                       MATCH (f:CodeMention) WHERE f.how <> 'found'
                         AND (f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes)
                              OR {_NAMED})
-                      MATCH (s:Summary {{uuid: f.owner_id}}) RETURN s.conversation_id AS id }}
-                    WITH DISTINCT id MATCH (n:Conversation {{uuid: id}}) WHERE {where}
-                    RETURN {conversation_nodes.ROW} AS row {conversation_nodes.LAST_ACTIVE_FIRST}"""
+                      MATCH (s:Summary {{uuid: f.owner_id}})
+                      RETURN s.created_ms AS moment, f {{.how, .hash, .target_id,
+                        file: f.path, name: f.qualified_name,
+                        conversation_id: s.conversation_id, when: toString(s.created_at),
+                        first_turn: s.start_turn_index, last_turn: s.end_turn_index,
+                        by_summary: true}} AS row }}
+                    MATCH (c:Conversation {{uuid: row.conversation_id}}) WHERE {where}
+                    RETURN row ORDER BY moment DESC, row.conversation_id, row.first_turn,
+                      row.last_turn, row.file, row.name, row.target_id LIMIT $limit"""
         rows = await self._database.column(
             query,
             files=list(files),
             keys=[index_key(file) for file in files],
             scopes=list(scope_ids),
-            names=list(names),
+            names=[name for name in names if name],
+            limit=limit,
             **where.parameters,
         )
-        return [conversation_of(row) for row in rows]
+        return [touch_of(row) for row in rows]
