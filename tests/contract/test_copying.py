@@ -156,7 +156,7 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
         "turns": await talk.turns(rich.turn_ids),
         "calls": await talk.tool_calls(cart),
         "references": await talk.references("answer-1"),
-        "about": await talk.conversations_touching(files=["src/cart.py"]),
+        "about": await talk.touches(files=["src/cart.py"]),
         "turns to embed": await talk.turns_to_embed(direction(0).model, 9),
         "summaries": await summaries.find(SummaryFilter()),
         "covered": await summaries.covered_turns("l1-0"),

@@ -57,7 +57,7 @@ async def test_a_deleted_conversation_leaves_nothing_behind(store: Store, rich: 
     gone = {"cart", "turn-0", "turn-1", "turn-2", "l1-0", "l1-1", "l2"}
     assert await found(store) == before - gone
     assert await store.conversations.turns(rich.turn_ids) == {}
-    assert await store.conversations.conversations_touching(files=["src/cart.py"]) == []
+    assert await store.conversations.touches(files=["src/cart.py"]) == []
     assert await store.conversations.conversations_of(["turn-0", "step-0"]) == {}
 
 

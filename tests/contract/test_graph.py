@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import neo4j
 import pytest
 
+from tests.fakes.builders import at
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill
 
@@ -70,6 +71,37 @@ async def test_every_label_has_its_properties(graph: neo4j.AsyncDriver) -> None:
             f"MATCH (n:{label}) UNWIND keys(n) AS name RETURN collect(DISTINCT name) AS names"
         )
         assert set(names.split()) <= set(answer.records[0]["names"]), label
+
+
+async def test_dates_are_date_times_with_their_offset_and_milliseconds(
+    graph: neo4j.AsyncDriver,
+) -> None:
+    answer = await graph.execute_query(
+        """MATCH (n) UNWIND ['created_at', 'updated_at', 'timestamp', 'mtime', 'run_after'] AS name
+           WITH n, name WHERE n[name] IS NOT NULL
+           RETURN DISTINCT labels(n)[0] AS label, valueType(n[name]) AS type"""
+    )
+    told = {(record["label"], record["type"]) for record in answer.records}
+    labels = {"Conversation", "Message", "ToolCall", "ToolResult", "Summary", "File", "RagForgeJob"}
+    assert told == {(label, "ZONED DATETIME NOT NULL") for label in labels}
+
+    answer = await graph.execute_query(
+        "MATCH (m:Message {uuid: 'turn-0'}) RETURN m.timestamp AS then, toString(m.timestamp) AS t"
+    )
+    record = answer.records[0]
+    assert record["then"].to_native() == at(0, 9)
+    assert record["t"].endswith("+09:00")
+
+
+async def test_messages_are_found_by_date_through_an_index(graph: neo4j.AsyncDriver) -> None:
+    query = """MATCH (m:Message) WHERE m.timestamp >= datetime('2026-01-05T12:01:00Z')
+               RETURN m.uuid AS id ORDER BY m.position"""
+    answer = await graph.execute_query(query)
+    assert {record["id"] for record in answer.records} >= {"turn-1", "answer-1", "turn-2"}
+    assert "turn-0" not in {record["id"] for record in answer.records}
+
+    plan = (await graph.execute_query(f"EXPLAIN {query}")).summary.plan
+    assert "NodeIndexSeekByRange" in str(plan)
 
 
 async def test_every_relationship_leads_from_where_to_where(graph: neo4j.AsyncDriver) -> None:

@@ -120,8 +120,8 @@ async def test_in_references(store: Store, text: str, name: str) -> None:
 
     assert await store.conversations.references("m") == [given]
     for about in ({"scope_ids": [name]}, {"files": [text]}):
-        [found] = await store.conversations.conversations_touching(**about)
-        assert found.uuid == "c"
+        [found] = await store.conversations.touches(**about)
+        assert (found.conversation_id, found.name, found.hash) == ("c", text, text)
 
 
 async def test_in_summaries(store: Store, text: str, name: str) -> None:

@@ -8,13 +8,28 @@ import neo4j
 import pytest
 
 from ragforge.adapters.stores.neo4j import migrate, vectors
+from ragforge.adapters.stores.neo4j.cypher import DATES
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.errors import SchemaTooNew, StoreUnavailable
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS, Words
-from tests.fakes.builders import MODEL, conversation, exchange, summary, vector
+from tests.fakes.builders import (
+    MODEL,
+    assistant,
+    conversation,
+    exchange,
+    parsed,
+    project,
+    reference,
+    scope,
+    summary,
+    tool_call,
+    vector,
+)
+from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
+from tests.fakes.rich import fill
 
 pytestmark = pytest.mark.neo4j
 
@@ -99,6 +114,69 @@ async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4
     new = await open_neo4j(neo4j_url, WORDS)
 
     assert await new.summaries.to_embed(MODEL, 5) == ["s"]
+
+
+async def test_dates_of_an_older_store_become_date_times(
+    store: Store, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = migrate.migrations()[:4]  # a later one deletes vectors
+    monkeypatch.setattr(migrate, "migrations", lambda: steps)
+    await fill(store)
+    turns = ["turn-0", "turn-1", "turn-2", "bill-0"]
+    await store.conversations.set_link_pending(turns, True)  # as a later step does to some
+    before = await everything(store)
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query(  # as the first schema held them
+            """MATCH (n:RagForgeSchema) SET n.version = 2 WITH n
+               MATCH (m) UNWIND $dates AS name
+               WITH m, name WHERE m[name] IS NOT NULL AND coalesce(m.uuid, '') <> 'turn-1'
+               SET m[name] = toString(m[name])""",
+            dates=list(DATES),
+        )
+        new = await open_neo4j(neo4j_url, WORDS)
+        left = await driver.execute_query(
+            """MATCH (m) UNWIND keys(m) AS name
+               WITH m, name WHERE m[name] IS :: STRING NOT NULL AND name IN $dates
+               RETURN count(*) AS texts""",
+            dates=list(DATES),
+        )
+    assert left.records[0]["texts"] == 0
+    await new.conversations.set_link_pending(turns, True)
+    assert await everything(new) == before
+    await new.close()
+
+
+async def test_older_references_are_kept_and_say_what_can_be_known(
+    store: Store, neo4j_url: str
+) -> None:
+    calls = {
+        "said": (),
+        "edited": (tool_call("edit_file", arguments={"path": "./a.py", "old_text": "x"}),),
+        "read": (tool_call("read_file", arguments={"path": "a.py"}),),
+        "found": (tool_call("grep_files", arguments={"regex": "x"}),),
+    }
+    shop, f = project(), scope("f", "a.py", uuid="s")
+    await store.code.save_project(shop)
+    await store.code.replace_files(shop.uuid, [parsed("a.py", f)])
+    await store.conversations.create(conversation(uuid="c"))
+    await store.conversations.append("c", [assistant("", *c, uuid=m) for m, c in calls.items()])
+    for message_id in calls:
+        await store.conversations.refer(message_id, [reference("s", "a.py", "f")])
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query(
+            """MATCH (n:RagForgeSchema) SET n.version = 1 WITH n
+               MATCH (f:CodeReference) REMOVE f.how
+               WITH n MATCH ()-[e:REFERENCES_CODE]->() REMOVE e.how"""
+        )
+        new = await open_neo4j(neo4j_url, WORDS)
+        found = await new.conversations.references_of(list(calls))
+        answer = await driver.execute_query(
+            "MATCH (m:Message)-[e:REFERENCES_CODE]->(:Scope) RETURN m.uuid AS m, e.how AS how"
+        )
+
+    hows = {uuid: one.how for uuid, [one] in found.items()}
+    assert hows == {"said": "named", "edited": "edited", "read": "read", "found": "found"}
+    assert {record["m"]: record["how"] for record in answer.records} == hows
     await new.close()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragforge.errors import InvalidId, MessageNotFound
 from ragforge.ports.store import Store
-from tests.fakes.builders import at, conversation, parsed, project, reference, scope, user
+from tests.fakes.builders import conversation, parsed, project, reference, scope, user
 
 
 @pytest.fixture
@@ -48,6 +48,20 @@ async def test_references_add_up_and_the_newer_hash_stays(store: Store, talk: st
     assert told == [reference("1", hash="new"), reference("2", "z.py")]
 
 
+async def test_what_says_most_about_a_scope_stays(store: Store, talk: str) -> None:
+    refer = store.conversations.refer
+    await refer("m", [reference("1", how="found"), reference("2", how="edited", name="b")])
+    await refer("m", [reference("1", how="read"), reference("2", how="found", name="b")])
+    await refer("m", [reference("1", how="named", hash="new")])
+
+    told = await store.conversations.references("m")
+
+    assert [(one.scope_id, one.how, one.hash) for one in told] == [
+        ("1", "read", "new"),
+        ("2", "edited", "h1"),
+    ]
+
+
 async def test_a_reference_outlives_its_scope(store: Store, talk: str) -> None:
     shop, add = project(), scope("add", uuid="add")
     await store.code.save_project(shop)
@@ -80,29 +94,3 @@ async def test_an_unknown_message_can_neither_refer_nor_tell(store: Store, talk:
     with pytest.raises(MessageNotFound):
         await store.conversations.references("none")
     assert await store.archive.count("reference") == 0
-
-
-async def test_conversations_about_code_are_told_once_last_active_first(store: Store) -> None:
-    for name, minute in (("old", 0), ("new", 9), ("mid", 5), ("other", 7)):
-        await store.conversations.create(conversation(uuid=name, created_at=at(minute)))
-        messages = [user(uuid=f"{name}-{i}", timestamp=at(minute)) for i in range(2)]
-        await store.conversations.append(name, messages)
-    refer = store.conversations.refer
-    await refer("old-0", [reference("s", "a.py")])
-    await refer("new-0", [reference("s", "a.py"), reference("t", "a.py", "t")])
-    await refer("new-1", [reference("s", "a.py")])
-    await refer("mid-1", [reference("t", "a.py", "t")])
-    await refer("other-1", [reference("u", "ab.py")])
-    order = {"old", "new", "mid", "other"}
-
-    async def about(**what: list[str]) -> list[str]:
-        told = await store.conversations.conversations_touching(**what)
-        updated = [c.updated_at for c in told]
-        assert updated == sorted(updated, reverse=True)
-        return [c.uuid for c in told if c.uuid in order]
-
-    assert sorted(await about(scope_ids=["s"])) == ["new", "old"]
-    assert sorted(await about(files=["a.py"])) == ["mid", "new", "old"]
-    assert await about(files=["ab.py"]) == ["other"]
-    assert await about(scope_ids=["none"]) == []
-    assert await about(files=["A.py"]) == []

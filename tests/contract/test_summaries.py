@@ -1,4 +1,4 @@
-"""Summaries: stored, found, replaced, trimmed."""
+"""Summaries: stored, found, replaced."""
 
 from __future__ import annotations
 
@@ -167,44 +167,6 @@ async def test_dates_are_instants_of_creation_and_both_ends_belong(store: Store)
     assert await found(store, SummaryFilter(since=at(0, 9), until=at(60, -8))) == ["s1", "s2"]
     assert await found(store, SummaryFilter(since=at(60, 14))) == ["s2", "s3"]
     assert await found(store, SummaryFilter(until=at(0, 14))) == ["s0", "s1"]
-
-
-async def test_trimming_deletes_what_is_older_and_frees_its_turns(store: Store) -> None:
-    await plant(store)
-    await save(
-        store,
-        summary("c", 0, 0, uuid="old", created_at=at(-1, 14)),
-        summary("c", 1, 1, uuid="edge", created_at=at(0, -12)),
-        summary("c", 2, 2, uuid="new", created_at=at(1)),
-    )
-    assert await store.summaries.trim(at(0, 9)) == 1
-
-    assert await found(store) == ["edge", "new"]
-    uncovered = [t.turn_index for t in await store.summaries.uncovered_turns("c")]
-    assert uncovered == [0, 3, 4, 5]
-    assert await store.summaries.trim(at(0)) == 0
-
-
-async def test_trimming_one_level_spares_the_other(store: Store) -> None:
-    await plant(store)
-    low, high = summary("c", 0, 0, uuid="low"), summary("c", 1, 1, uuid="high")
-    await save(store, low, high, level_2([low, high], uuid="l2", created_at=START))
-
-    assert await store.summaries.trim(at(1), level=2) == 1
-
-    assert await store.summaries.not_in_level_2("c") == [low, high]
-    assert await store.summaries.trim(at(1), level=2) == 0
-
-
-async def test_trimming_takes_a_second_level_with_what_it_was_built_on(store: Store) -> None:
-    await plant(store)
-    low, high = summary("c", 0, 0, uuid="low"), summary("c", 1, 1, created_at=at(9))
-    await save(store, low, high, level_2([low, high], uuid="l2", created_at=at(10)))
-
-    assert await store.summaries.trim(at(1), level=1) == 2
-
-    assert await store.summaries.find(ANY) == [high]
-    assert await store.summaries.not_in_level_2("c") == [high]
 
 
 async def test_mentions_are_set_and_told_in_order(store: Store) -> None:

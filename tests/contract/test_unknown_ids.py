@@ -41,6 +41,9 @@ CONVERSATIONS: dict[str, Ask] = {
     "embed_conversation": lambda s, x: s.conversations.embed_conversation(x, direction(0)),
     "summaries.save": lambda s, x: s.summaries.save(summary(x)),
     "uncovered_turns": lambda s, x: s.summaries.uncovered_turns(x),
+    "waiting_for_level_2": lambda s, x: s.summaries.waiting_for_level_2(x),
+    "trimmed_turns": lambda s, x: s.summaries.trimmed_turns(x),
+    "forget_trims": lambda s, x: s.summaries.forget_trims(x),
     "chars_before": lambda s, x: s.summaries.chars_before(x, 0),
 }
 MESSAGES: dict[str, Ask] = {

@@ -13,6 +13,7 @@ from ragforge.domain.code import (
     CodeReference,
     File,
     FileMention,
+    How,
     ParsedFile,
     Project,
     Scope,
@@ -149,12 +150,18 @@ def document(path: str, *titles: str) -> ParsedFile:
     return ParsedFile(file(path, kind="document", language="markdown"), tuple(sections))
 
 
-def reference(scope_id: str, path: str = "src/cart.py", name: str = "add", hash: str = "h1"):
-    return CodeReference(scope_id, path, name, hash)
+def reference(
+    scope_id: str,
+    path: str = "src/cart.py",
+    name: str = "add",
+    hash: str = "h1",
+    how: How = "named",
+) -> CodeReference:
+    return CodeReference(scope_id, path, name, hash, how)
 
 
-def mention(path: str, hash: str = "h1") -> FileMention:
-    return FileMention(f"id of {path}", path, hash)
+def mention(path: str, hash: str = "h1", how: How = "named") -> FileMention:
+    return FileMention(f"id of {path}", path, hash, how)
 
 
 def vector(*values: float, model: str = MODEL) -> Vector:

@@ -124,14 +124,15 @@ async def _fill_messages(store: Store, scopes: tuple[Scope, ...]) -> tuple[str, 
             user("And elephants?", uuid="turn-2", timestamp=at(2)),
         ],
     )
+    await talk.set_link_pending(["turn-2"], True)
     await talk.append("billing", [user("Who pays for zebras?", uuid="bill-0")])
     await talk.embed_turns({"turn-0": direction(0), "turn-1": direction(90)})
     await talk.embed_turns({"bill-0": direction(45)})
     await talk.embed_conversation("cart", direction(10))
     whole, add, _ = scopes
-    await talk.refer("step-0", [reference(add.uuid, add.file, "Cart.add", add.hash)])
+    await talk.refer("step-0", [reference(add.uuid, add.file, "Cart.add", add.hash, "edited")])
     await talk.refer("answer-1", [reference(whole.uuid, whole.file, "Cart", whole.hash)])
-    await talk.refer("answer-1", [reference("gone", "src/old.py", "old", "")])
+    await talk.refer("answer-1", [reference("gone", "src/old.py", "old", "", "found")])
     return "turn-0", "turn-1", "turn-2"
 
 
@@ -141,10 +142,12 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
     both = level_2([first, second], uuid="l2", created_at=at(6))
     for one in (first, second, both):
         await store.summaries.save(one)
+    await store.summaries.save(summary("billing", uuid="b-l1", created_at=at(-99)))
+    await store.summaries.trim(at(-98))
     await store.summaries.embed({"l1-0": direction(20), "l2": direction(70)})
     code = [reference(scopes[0].uuid, scopes[0].file, "Cart", scopes[0].hash)]
     await store.summaries.mention("l1-0", [mention("src/cart.py"), mention("gone.py", "")], code)
-    await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2")], [])
+    await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2", "read")], [])
     return first, second, both
 
 

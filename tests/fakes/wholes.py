@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.code import HOWS, CodeReference, FileMention
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
@@ -22,6 +22,7 @@ ODD = st.sampled_from([text for text in HOSTILE.values() if len(text) < 1_000])
 TEXTS = st.one_of(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), ODD).map(redact)
 IDS = st.uuids(version=4).map(str)
 COUNTS = st.integers(0, 2**53)
+HOW = st.sampled_from(HOWS)
 ANY_CHARACTER = st.text(st.characters(), max_size=8)  # halves of surrogate pairs too
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -98,7 +99,7 @@ def said(draw: st.DrawFn) -> tuple[Message, ...]:
 @st.composite
 def references(draw: st.DrawFn) -> tuple[CodeReference, ...]:
     found = [
-        CodeReference(f"scope {number}", draw(TEXTS), draw(TEXTS), draw(TEXTS))
+        CodeReference(f"scope {number}", draw(TEXTS), draw(TEXTS), draw(TEXTS), draw(HOW))
         for number in range(draw(st.integers(0, 2)))
     ]
     return tuple(sorted(found, key=lambda r: (r.file, r.qualified_name, r.scope_id)))
@@ -114,7 +115,9 @@ def summaries(draw: st.DrawFn, conversation_id: str, turns: list[int]) -> tuple[
         chunk, left = left[:size], left[size:]
         covers = tuple(turn for turn in chunk if draw(st.booleans()))
         made = draw(_summary(conversation_id, 1, chunk[0], chunk[-1], ()))
-        files = tuple(FileMention(f"file {n}", f"a{n}.py", draw(TEXTS)) for n in range(2))
+        files = tuple(
+            FileMention(f"file {n}", f"a{n}.py", draw(TEXTS), draw(HOW)) for n in range(2)
+        )
         found.append(WholeSummary(made, covers, files, draw(references())))
     if found and draw(st.booleans()):
         parents = tuple(known.summary.uuid for known in found)
@@ -192,6 +195,11 @@ def wholes(draw: st.DrawFn) -> WholeConversation:
         summary_vectors={s.summary.uuid: draw(VECTORS) for s in made if draw(st.booleans())},
         notes=tuple(sorted(noted, key=lambda note: (note.created_at, note.uuid))),
         note_vectors={one.uuid: draw(VECTORS) for one in noted if draw(st.booleans())},
+        link_pending=frozenset(turn.uuid for turn in turns if draw(st.booleans())),
+        trimmed=frozenset(
+            [turn.uuid for turn in turns if draw(st.booleans())]
+            + [s.summary.uuid for s in made if s.summary.level == 1 and draw(st.booleans())]
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.memory.code.about import conversations_about, subject_of
+from ragforge.memory.code.about import find_conversations_about, subject_of
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, mention, parsed, project, reference, scope, user
 from tests.fakes.builders import summary as make_summary
@@ -44,10 +44,8 @@ async def root(store: Store, tmp_path: Path) -> Path:
 async def about(
     store: Store, root: Path, text: str, cwd: Path | None = None, everywhere: bool = False
 ) -> list[str]:
-    found = await conversations_about(
-        store.conversations, store.code, text, cwd or root, root, everywhere
-    )
-    return sorted(one.uuid for one in found)
+    found = await find_conversations_about(store, text, cwd or root, root, everywhere=everywhere)
+    return sorted(one.conversation.uuid for one in found)
 
 
 async def test_a_scope_is_found_by_its_name(store: Store, root: Path) -> None:

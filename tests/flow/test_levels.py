@@ -209,7 +209,25 @@ async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) ->
     assert (counts["pending"], counts["running"], counts["dead"]) == (0, 0, 0)
 
 
-async def test_what_was_trimmed_or_lost_its_turns_is_summarised_again(store: Store) -> None:
+async def test_what_was_trimmed_is_not_made_again_by_the_next_question(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    for number in range(4):
+        await memory.say(talk, f"Question {number}?", LONG)
+    await memory.worker.drain()
+    old = await store.summaries.find(SummaryFilter(talk))
+    assert {one.level for one in old} == {1, 2}
+
+    await memory.history.trim_summaries_by_date(now() + timedelta(seconds=1))
+    await memory.say(talk, "One more?", LONG)
+    await memory.worker.drain()
+
+    [new] = await store.summaries.find(SummaryFilter(talk))
+    assert (new.level, new.start_turn_index, new.end_turn_index) == (1, 4, 4)
+    assert (await memory.recorder.store_turn(talk, [user("And?")])).user.turn_index == 5
+
+
+async def test_what_was_deleted_or_lost_its_turns_is_summarised_again(store: Store) -> None:
     chance = random.Random(7)
     memory = memory_of(store)
     talk = await memory.start()
@@ -218,18 +236,13 @@ async def test_what_was_trimmed_or_lost_its_turns_is_summarised_again(store: Sto
     await memory.worker.drain()
     first, second = await check_levels(memory, await store.conversations.get(talk))
 
-    assert await memory.history.trim_summaries_by_date(now(), level=2) == len(second)
+    for one in second:
+        await store.summaries.delete(one.uuid)
     await memory.condenser.enqueue_due(talk)
     await memory.worker.drain()
     again_first, again_second = await check_levels(memory, await store.conversations.get(talk))
     assert [one.uuid for one in again_first] == [one.uuid for one in first]
     assert [one.uuid for one in again_second] == [one.uuid for one in second]
-
-    await memory.history.trim_summaries_by_date(now())
-    await memory.condenser.enqueue_due(talk)
-    await memory.worker.drain()
-    last, _ = await check_levels(memory, await store.conversations.get(talk))
-    assert [one.uuid for one in last] == [one.uuid for one in first]
 
     gone = first[3].start_turn_index
     await store.conversations.delete_turn(talk, gone)

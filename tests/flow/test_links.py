@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 
+from ragforge.app.code import open_brain
+from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ToolResult
+from ragforge.domain.instants import now
 from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
+from ragforge.memory.code import later
 from ragforge.memory.code.age import age_of_summary, age_of_turn
+from ragforge.memory.code.later import LINK_JOB, link_waiting
 from ragforge.ports.store import Store
+from ragforge.tools.edits.change import Change
 from tests.fakes.builders import SHOP, assistant, parsed, project, scope, tool_call, user
 from tests.fakes.remembering import Memory, memory_of
 
@@ -26,6 +36,26 @@ async def memory(store: Store) -> Memory:
     files = [parsed("src/cart.py", *cart), parsed("src/other.py", other)]
     await store.code.replace_files("shop", files)
     return memory_of(store)
+
+
+CART = "def one():\n    return 1\n\ndef two():\n    return 2\n\ndef three():\n    return 3\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return tmp_path.resolve()
+
+
+def edited(file: Path, old: str, new: str) -> dict[str, Json]:
+    """Edit a file, and return what edit_file would."""
+    before = file.read_bytes()
+    file.write_bytes(before.replace(old.encode(), new.encode()))
+    return Change(file.name, before, file.read_bytes()).to_json()
+
+
+async def hows(memory: Memory, message_id: str) -> dict[str, str]:
+    found = await memory.store.conversations.references(message_id)
+    return {one.qualified_name: one.how for one in found}
 
 
 async def referred(memory: Memory, turn: Turn) -> list[str]:
@@ -52,17 +82,68 @@ async def test_a_turn_refers_to_code_that_it_names_by_its_kind(
     assert await referred(memory, turn) == ["Cart.total"]
 
 
-async def test_a_turn_refers_to_the_code_its_tools_read_or_edited(memory: Memory) -> None:
+async def test_a_turn_says_what_its_tools_did_with_code(memory: Memory) -> None:
     talk = await memory.start(cwd=f"{SHOP}/src")
     read = tool_call("read_file", arguments={"path": "src/cart.py", "start_line": 4, "end_line": 6})
     match = {"file": "src/other.py", "line": 2, "startLine": 1, "endLine": 9}
     grep = tool_call("grep_files", result=ToolResult(True, {"matches": [match]}))
-    here = tool_call("edit_file", arguments={"file": "cart.py", "line": 12})  # from the cwd
-    gone = tool_call("read_file", arguments={"path": "/etc/passwd", "line": 1})
-    said = assistant("Done.", read, grep, here, gone)
-    turn = await memory.recorder.store_turn(talk, [user("Look."), said])
+    here = tool_call("edit_file", arguments={"path": "cart.py", "start_line": 12})  # from the cwd
+    gone = tool_call("read_file", arguments={"path": "/etc/passwd", "start_line": 1})
+    said = assistant("`Cart.add` and `Cart` are done.", read, grep, here, gone)
+    turn = await memory.recorder.store_turn(talk, [user("Look at src/other.py."), said])
     await memory.worker.drain()
-    assert await referred(memory, turn) == ["Cart.add", "Cart.total", "add"]
+
+    assert await hows(memory, turn.user.uuid) == {}  # other.py has no scope that is all of it
+    assert await hows(memory, said.uuid) == {
+        "Cart": "named",
+        "Cart.add": "read",  # and named
+        "Cart.total": "edited",
+        "add": "found",
+    }
+
+
+async def test_reading_a_file_reads_the_scopes_of_its_lines_alone(memory: Memory) -> None:
+    talk = await memory.start()
+    page = {"file": "src/cart.py", "content": "…", "startLine": 1, "endLine": 9}
+    read = tool_call("read_file", arguments={"path": "src/cart.py"}, result=ToolResult(True, page))
+    said = assistant("Read.", read)
+    await memory.recorder.store_turn(talk, [user("Read."), said])
+    await memory.worker.drain()
+    assert await hows(memory, said.uuid) == {"Cart": "read", "Cart.add": "read"}
+
+
+async def test_an_edit_is_linked_to_the_scopes_that_it_changed(store: Store, shop: Path) -> None:
+    """Lines that were read move when an edit before them makes the file longer."""
+    cart = shop / "cart.py"
+    cart.write_text(CART)
+    brain = open_brain(Settings(), store, None, shop)
+    await brain.ingest()
+    memory = memory_of(store)
+    talk = await memory.start(str(shop), str(shop))
+    read = tool_call("read_file", arguments={"path": "cart.py", "start_line": 7, "end_line": 8})
+    first = edited(cart, "    return 1", "    one = 1\n    two = 2\n    return one + two")
+    second = edited(cart, "    return 3", "    return 33")
+    found = ToolResult(True, {"matches": [{"file": "cart.py", "line": 7}]})
+    steps = [
+        assistant("", read),
+        assistant("", tool_call("edit_file", result=ToolResult(True, first))),
+        assistant("", tool_call("edit_file", result=ToolResult(True, second))),
+        assistant("Done.", tool_call("grep_files", result=found)),
+    ]
+    turn = await memory.recorder.store_turn(talk, [user("Do it."), *steps])
+
+    await memory.worker.drain()  # the file was not ingested since: it is known as a whole
+    assert await hows(memory, steps[1].uuid) == {"cart": "edited"}
+
+    assert await store.conversations.turns_to_link(str(shop), 9) == [turn.uuid]
+    await brain.ingest()
+    await memory.worker.drain()
+    assert await hows(memory, steps[0].uuid) == {"three": "read"}
+    assert await hows(memory, steps[1].uuid) == {"cart": "edited", "one": "edited"}
+    assert await hows(memory, steps[2].uuid) == {"cart": "edited", "three": "edited"}
+    assert (await hows(memory, steps[3].uuid))["two"] == "found"
+    ids = [step.uuid for step in steps]
+    assert await age_of_turn(store, str(shop), ids) == []  # edited as it is now
 
 
 async def test_a_project_that_is_not_known_has_no_code_to_refer_to(memory: Memory) -> None:
@@ -70,6 +151,49 @@ async def test_a_project_that_is_not_known_has_no_code_to_refer_to(memory: Memor
     turn = await memory.say(talk, "What does `Cart.total` do?")
     await memory.worker.drain()
     assert await referred(memory, turn) == []
+
+
+async def test_a_turn_is_linked_when_its_project_becomes_known(store: Store, shop: Path) -> None:
+    (shop / "cart.py").write_text(CART)
+    memory = memory_of(store)
+    talk = await memory.start(str(shop), str(shop))
+    turn = await memory.say(talk, "What does `three` do?", "It is in cart.py.")
+    await memory.worker.drain()
+    assert await referred(memory, turn) == []
+
+    brain = open_brain(Settings(), store, None, shop)
+    await brain.ingest()
+    await memory.worker.drain()
+    assert await referred(memory, turn) == ["three", "cart"]
+    assert await store.conversations.turns_to_link(str(shop), 9) == []
+
+    (shop / "more.py").write_text("def four(): pass\n")
+    await brain.ingest()
+    [job] = [job for job in await store.jobs.find() if job.kind == LINK_JOB]
+    assert (job.status, job.attempts) == ("done", 1)  # once is enough
+
+
+async def test_a_turn_does_not_wait_for_ever_for_its_edits_to_be_ingested(
+    store: Store, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cart = shop / "cart.py"
+    cart.write_text(CART)
+    brain = open_brain(Settings(), store, None, shop)
+    await brain.ingest()
+    memory = memory_of(store)
+    talk = await memory.start(str(shop), str(shop))
+    change = tool_call("edit_file", result=ToolResult(True, edited(cart, "return 1", "return 9")))
+    said = assistant("Done.", change)
+    await memory.recorder.store_turn(talk, [user("Do it.", timestamp=now()), said])
+    cart.write_text(CART + "\n# changed by somebody else\n")
+    await brain.ingest()
+    await memory.worker.drain()
+    assert len(await store.conversations.turns_to_link(str(shop), 9)) == 1  # it may yet come
+
+    monkeypatch.setattr(later, "WAITS", timedelta())
+    assert await link_waiting(store, str(shop)) == 1
+    assert await store.conversations.turns_to_link(str(shop), 9) == []
+    assert await hows(memory, said.uuid) == {"cart": "edited"}
 
 
 async def test_a_summary_mentions_files_and_those_of_their_scopes_that_it_names(
@@ -84,6 +208,23 @@ async def test_a_summary_mentions_files_and_those_of_their_scopes_that_it_names(
     files, scopes = await memory.store.summaries.mentions(summary.uuid)
     assert [one.path for one in files] == ["src/cart.py"]
     assert [one.qualified_name for one in scopes] == ["Cart.add", "Cart.total"]
+    assert {one.how for one in (*files, *scopes)} == {"named"}
+
+
+async def test_a_summary_says_what_its_turns_did_with_code(memory: Memory) -> None:
+    talk = await memory.start()
+    call = tool_call("edit_file", arguments={"path": "src/cart.py", "start_line": 12})
+    answer = "I changed total in src/cart.py, which uses add. " + "word " * 500
+    await memory.recorder.store_turn(talk, [user("Mend it."), assistant(answer, call)])
+    await memory.worker.drain()
+
+    [summary] = await memory.store.summaries.find(SummaryFilter(talk))
+    files, scopes = await memory.store.summaries.mentions(summary.uuid)
+    assert [(one.path, one.how) for one in files] == [("src/cart.py", "edited")]
+    assert {one.qualified_name: one.how for one in scopes} == {
+        "Cart.add": "named",
+        "Cart.total": "edited",
+    }
 
 
 async def test_memory_tells_what_has_changed_since_and_what_is_gone(memory: Memory) -> None:

@@ -65,12 +65,16 @@ def test_summaries_are_shown_trimmed_and_made_again(ragforge: Run) -> None:
     assert gone == {"deleted": len(found)}
     assert told(ragforge("memory", "summaries", "--json"))["summaries"] == []
 
-    made = told(ragforge("memory", "rebuild", "--json"))
+    assert told(ragforge("memory", "rebuild", "--json"))["summaries"] == 0  # not by itself
+    made = told(ragforge("memory", "rebuild", "--anew", "--yes", "--json"))
     assert made == {"conversations": 1, "summaries": len(found), "failed_jobs": 0}
     again = told(ragforge("memory", "summaries", "--json"))["summaries"]
     assert [one["summary_id"] for one in again] == [one["summary_id"] for one in found]
-    anew = told(ragforge("memory", "rebuild", "--anew", "--yes", "--json"))
-    assert anew == made
+
+    session = found[0]["conversation_id"]
+    one_level = ("--level", "2", "--older-than", "0m", "--session", session[:8], "--yes", "--json")
+    long_term = sum(one["level"] == 2 for one in found)
+    assert told(ragforge("memory", "trim", *one_level)) == {"deleted": long_term}
 
 
 def test_jobs_are_shown_with_their_problems_and_tried_again(ragforge: Run) -> None:

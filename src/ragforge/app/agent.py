@@ -29,6 +29,7 @@ from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.analyze import ITEM_CHARS
 from ragforge.memory import sessions
+from ragforge.memory.code.later import enqueue_links
 from ragforge.memory.digest import conversation_text
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from ragforge.llm.calls import Tool
     from ragforge.llm.results import BatchResult, OnProgress
+    from ragforge.memory.code.about import ConversationAbout
 
 LISTED = 50
 
@@ -129,6 +131,17 @@ class ConversationAgent(Knowledge):
         likeness = Likeness(store.conversations, store.summaries, self.app.recall.embedder)
         return await likeness.find_similar_conversations(query, limit, project)
 
+    async def find_conversations_about(
+        self, name: str, everywhere: bool = False
+    ) -> list[ConversationAbout]:
+        """Return the conversations of this project, or of all, that edited, read or named a file,
+        a directory or something in the code, and what became of it since.
+
+        The last active come first. The name may be gone by now. Raises InputError if it may
+        mean several files.
+        """
+        return await self.app.find_conversations_about(name, everywhere=everywhere)
+
     async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
         """Store an exported conversation: see docs/export-format.md.
 
@@ -137,6 +150,7 @@ class ConversationAgent(Knowledge):
         imported = await import_conversation(self.app.store.archive, data, as_new=as_new)
         if self.app.recall.embedder is not None:
             await enqueue_missing(self.app.store, self.app.recall.embedder)
+        await enqueue_links(self.app.store, imported.conversation.project_path)
         return Conversation(self.app, imported.conversation)
 
     async def batch_analyze(

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -24,6 +24,7 @@ from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import HistoryHit, NoteHit
+from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
 from ragforge.errors import ConversationNotFound, InputError, StoreError
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ragforge.context.receipt import Receipt
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
+    from ragforge.memory.code.about import ConversationAbout
 
 
 class _Door(TypedDict):
@@ -240,6 +242,24 @@ class App:
             found.append(await age_of(self.store, conversation.project_path, hit))
         return found
 
+    async def find_conversations_about(
+        self, name: str, *, everywhere: bool = False
+    ) -> list[ConversationAbout]:
+        """Return the conversations of this project, or of all, that edited, read or named a file,
+        a directory or something in the code, and what became of it since.
+
+        The last active come first. The name may be gone by now. Raises InputError if it may
+        mean several files.
+        """
+        from ragforge.memory.code.about import find_conversations_about
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git_history import GitHistory
+
+        log = GitHistory(CommandRunner(self.project_path))
+        return await find_conversations_about(
+            self.store, name, self.cwd, self.project_path, log=log, everywhere=everywhere
+        )
+
     async def session_called(self, start: str) -> Conversation:
         """Return the session whose id starts so.
 
@@ -356,8 +376,23 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     )
 
 
+async def _trim_by_age(app: App) -> None:
+    """Delete the summaries of this project that are older than the user wants them."""
+    memory = app.settings.agent.memory
+    ages: tuple[tuple[Level, int | None], ...] = (
+        (1, memory.trim_l1_after_days),
+        (2, memory.trim_l2_after_days),
+    )
+    for level, days in ages:
+        if days is not None:
+            before, project = now() - timedelta(days=days), str(app.project_path)
+            await app.history.trim_summaries_by_date(before, level, project_path=project)
+
+
 async def _work(app: App, stopping: asyncio.Event) -> None:
     """Do what is queued, and what an earlier model or version left undone."""
+    with suppress(StoreError):
+        await _trim_by_age(app)
     if app.recall.embedder is not None:
         with suppress(StoreError):
             await enqueue_missing(app.store, app.recall.embedder)

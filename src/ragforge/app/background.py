@@ -18,7 +18,7 @@ from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
-from ragforge.memory.code.links import link_turn
+from ragforge.memory.code.later import LINK_JOB, link_or_wait, link_waiting
 from ragforge.memory.embed import (
     EMBED_JOB,
     EMBED_NOTES_JOB,
@@ -89,15 +89,19 @@ def open_worker(
 
     async def settle(payload: list[str]) -> None:
         conversation_id, turn_id = payload
-        await link_turn(store, turn_id)
         with suppress(ConversationNotFound):
+            await link_or_wait(store, conversation_id, turn_id)
             await condenser.enqueue_due(conversation_id)
+
+    async def link(project_path: str) -> None:
+        await link_waiting(store, project_path)
 
     handlers: dict[str, Handler] = {
         titles.TITLE_JOB: title,
         SETTLE_JOB: settle,
         SUMMARY_JOB: condenser.work,
         INGEST_JOB: ingest,
+        LINK_JOB: link,
     }
     if (embedder := recall.embedder) is not None:
 

@@ -52,7 +52,13 @@ def open_brain(settings: Settings, store: Store, embedder: Embedder | None, proj
     """Return the brain of the project at a path."""
     limits = Limits(settings.brain.max_file_bytes, settings.brain.max_files)
     ingester = Ingester(store.code, store.locks, this_process(), limits)
-    return Brain(project, ingester, Finder(store.code, embedder, WORDS))
+
+    async def link_turns(root: Path) -> None:
+        from ragforge.memory.code.later import enqueue_links  # searching code needs none of it
+
+        await enqueue_links(store, str(root))
+
+    return Brain(project, ingester, Finder(store.code, embedder, WORDS), link_turns)
 
 
 async def search_code(

@@ -71,10 +71,11 @@ async def retry_failed(app: App) -> int:
 
 
 async def _forget(app: App, conversation_id: str) -> None:
-    """Delete the summaries of a conversation; with a short-term one goes what is built on it."""
-    for summary in await _summaries(app, conversation_id):
-        if summary.level == 1:
+    """Delete the summaries of a conversation, and forget that others were trimmed."""
+    for level in (1, 2):  # with a short-term one goes what is built on it
+        for summary in await app.store.summaries.find(SummaryFilter(conversation_id, level=level)):
             await app.store.summaries.delete(summary.uuid)
+    await app.store.summaries.forget_trims(conversation_id)
 
 
 async def _summaries(app: App, conversation_id: str) -> Sequence[Summary]:

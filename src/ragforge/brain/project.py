@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +52,7 @@ class Brain:
     root: Path
     ingester: Ingester
     finder: Finder
+    on_ingested: Callable[[Path], Awaitable[object]] | None = None  # who wants to hear of it
 
     @cached_property
     def project_id(self) -> str:
@@ -72,7 +73,8 @@ class Brain:
         was read stays, and is found by its words.
         """
         report = await self.ingester.ingest(self.root, on_step)
-
+        if self.on_ingested is not None:
+            await self.on_ingested(self.root.resolve())
         return report, await self._embed(report, on_step)
 
     async def _embed(self, report: Report, on_step: OnStep) -> int:

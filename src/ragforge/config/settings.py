@@ -109,6 +109,12 @@ class MemorySettings(_Section):
     l2_threshold_percent: int = Field(
         default=10, ge=1, le=100, description="Short-term summaries this long get a long-term one."
     )
+    trim_l1_after_days: int | None = Field(
+        default=None, ge=1, le=36_500, description="Age at which short-term summaries are deleted."
+    )
+    trim_l2_after_days: int | None = Field(
+        default=None, ge=1, le=36_500, description="Age at which long-term summaries are deleted."
+    )
     max_result_chars: int = Field(
         default=200_000, ge=1, le=100_000_000, description="What is kept of a tool's result."
     )

@@ -14,6 +14,11 @@ FileKind: TypeAlias = Literal["code", "document", "web_page"]
 Direction: TypeAlias = Literal["out", "in"]
 RelationKind = Literal["HAS_PARENT", "CONSUMES", "INHERITS_FROM", "IMPORTS", "USES_LIBRARY"]
 RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
+How: TypeAlias = Literal["edited", "read", "named", "found"]
+HOWS: tuple[How, ...] = get_args(How)
+"""What a message or summary did with code, the strongest first."""
+FOUND: How = "found"
+"""A mere search hit: it does not count as touching."""
 
 SECTION = "section"
 """The scope type of a document's part; code search never returns it."""
@@ -139,7 +144,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class CodeReference:
-    """A mention of code, with what it looked like that day.
+    """What was done with a scope, and what the scope looked like that day.
 
     It outlives the scope, so that recall can say "changed since" or "gone".
     """
@@ -148,15 +153,38 @@ class CodeReference:
     file: str
     qualified_name: str
     hash: str
+    how: How = "named"
 
 
 @dataclass(frozen=True, slots=True)
 class FileMention:
-    """A mention of a file, with its hash of that day."""
+    """What was done with a file, and its hash of that day."""
 
     file_id: str
     path: str
     hash: str
+    how: How = "named"
+
+
+def strongest(hows: Iterable[How]) -> How:
+    """Return the one that says most: who edited a scope has read it as well."""
+    return min(hows, key=HOWS.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Where in a conversation code was edited, read or named: in a turn, or a summary says so."""
+
+    conversation_id: str
+    first_turn: int  # both are the turn, or the range of the summary
+    last_turn: int
+    when: datetime  # when it was said, or the summary made
+    how: How
+    file: str
+    name: str | None  # qualified; None: the file
+    hash: str
+    target_id: str  # of the scope or file, which may be gone
+    by_summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)

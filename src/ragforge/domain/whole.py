@@ -51,6 +51,8 @@ class WholeConversation:
     summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()  # made in it, oldest first; they are of its project
     note_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    trimmed: frozenset[str] = frozenset()  # turns and L1 whose summary was trimmed by age
+    link_pending: frozenset[str] = frozenset()  # turns whose links to code are still to be made
 
 
 def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
@@ -93,6 +95,8 @@ def as_new(whole: WholeConversation) -> WholeConversation:
             summaries[owner]: vector for owner, vector in whole.summary_vectors.items()
         },
         notes=tuple(replace(note, conversation_id=conversation_id) for note in whole.notes),
+        trimmed=frozenset((messages | summaries)[owner] for owner in whole.trimmed),
+        link_pending=frozenset(messages[owner] for owner in whole.link_pending),
     )
 
 

@@ -94,9 +94,19 @@ class History:
         since = now() - timedelta(days=days)
         return await self.get_summaries_by_date_range(since, None, conversation_id, level)
 
-    async def trim_summaries_by_date(self, before: datetime, level: Level | None = None) -> int:
-        """Delete older summaries; what they covered is eligible again. Returns how many went."""
-        return await self.store.summaries.trim(before, level)
+    async def trim_summaries_by_date(
+        self,
+        before: datetime,
+        level: Level | None = None,
+        conversation_id: str | None = None,
+        project_path: str | None = None,
+    ) -> int:
+        """Delete exactly the summaries made before then: of one level, conversation or project
+        where these are given.
+
+        They are not made again from the same turns. Returns how many went.
+        """
+        return await self.store.summaries.trim(before, level, conversation_id, project_path)
 
     async def _newest(self, conversation_id: str, without: Iterable[str]) -> AsyncIterator[Turn]:
         """Yield turns, the newest first, reading no more of them than are asked for."""

@@ -101,6 +101,9 @@ class CodeStore(Protocol):
     async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
         """Return those of the scopes with this name or qualified name, by file and line."""
 
+    async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
+        """Return those of the scopes with this content, by file and line."""
+
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         """Return for each place the smallest scope that contains it, or None."""
 

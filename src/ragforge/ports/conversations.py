@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ragforge.domain.code import CodeReference
+from ragforge.domain.code import CodeReference, Touch
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -167,9 +167,10 @@ class ConversationStore(Protocol):
         """Return the conversations whose summaries are nearest, best first."""
 
     async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
-        """Link a message to code it touched, adding to what is linked.
+        """Link a message to code, adding to what is linked.
 
-        A scope that is referred to again keeps the newer hash. Raises MessageNotFound.
+        A scope that is referred to again keeps the newer hash and the stronger `how`.
+        Raises MessageNotFound.
         """
 
     async def references(self, message_id: str) -> list[CodeReference]:
@@ -180,16 +181,23 @@ class ConversationStore(Protocol):
         are unknown, are left out.
         """
 
-    async def conversations_touching(
+    async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
+        """Note whether the links of turns to code are still to be made; unknown ids do nothing."""
+
+    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+        """Return turns of a project whose links to code are still to be made, oldest first."""
+
+    async def touches(
         self,
         *,
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
-    ) -> list[Conversation]:
-        """Return conversations that refer to, or whose summaries mention, any of these.
+        limit: int = 1000,
+    ) -> list[Touch]:
+        """Return where messages edited, read or named any of these, or summaries say so.
 
-        A name is that of a scope, which may be gone: its qualified name, or the end of it
-        after a dot. The last active come first.
+        A name is that of a scope, which may be gone: its qualified name, or a part of that
+        between dots. So a class is touched when its method is. The newest come first.
         """

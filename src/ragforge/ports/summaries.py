@@ -42,8 +42,23 @@ class SummaryStore(Protocol):
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         """Return the L1 summaries that no L2 covers, oldest first."""
 
+    async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
+        """Return those of them that no L2 covered which was trimmed, oldest first.
+
+        Raises ConversationNotFound.
+        """
+
     async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
-        """Return the turns that no L1 covers, oldest first. Raises ConversationNotFound."""
+        """Return the turns that no L1 covers, nor covered before it was trimmed, oldest first.
+
+        Raises ConversationNotFound.
+        """
+
+    async def trimmed_turns(self, conversation_id: str) -> list[int]:
+        """Return the indexes of the turns whose L1 was trimmed, in order.
+
+        Raises ConversationNotFound.
+        """
 
     async def covered_turns(self, summary_id: str) -> list[int]:
         """Return the indexes of the turns an L1 covers. Raises SummaryNotFound."""
@@ -57,8 +72,24 @@ class SummaryStore(Protocol):
         Raises SummaryNotFound.
         """
 
-    async def trim(self, before: datetime, level: Level | None = None) -> int:
-        """Delete summaries created before the date as `delete` does; return how many went."""
+    async def trim(
+        self,
+        before: datetime,
+        level: Level | None = None,
+        conversation_id: str | None = None,
+        project_path: str | None = None,
+    ) -> int:
+        """Delete exactly the summaries that were made before the date; return how many went.
+
+        They are of one level, conversation or project where these are given. An L2 stays when
+        its L1 go. Unlike with `delete`, what they covered does not become eligible again.
+        """
+
+    async def forget_trims(self, conversation_id: str) -> None:
+        """Make all that was covered by trimmed summaries eligible again.
+
+        Raises ConversationNotFound.
+        """
 
     async def mention(
         self,

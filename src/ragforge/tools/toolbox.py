@@ -28,6 +28,7 @@ from ragforge.tools.remember import remember_tool
 from ragforge.tools.search_code import code_tool
 from ragforge.tools.search_files import search_tool
 from ragforge.tools.search_memory import memory_tool
+from ragforge.tools.sessions_about import sessions_about_tool
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import write_tool
 
@@ -59,6 +60,7 @@ class Toolbox:
             explore_tool(self.brain),
             memory_tool(self.recall, self.notebook, self.project_path),
             read_memory_tool(self.store, self.project_path),
+            sessions_about_tool(self.store, self.project_path, self.runner),
             *git_tools(self.runner),
         )
 

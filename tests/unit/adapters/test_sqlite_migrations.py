@@ -137,3 +137,52 @@ async def test_summaries_of_an_older_file_are_embedded_anew(
 
     assert await new.summaries.to_embed(MODEL, 5) == ["s"]
     await new.close()
+
+
+async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    old = apsw.Connection(str(path))
+    for step in migrate.migrations()[:5]:
+        old.execute(step)
+    old.pragma("user_version", 5)
+    old.pragma("application_id", migrate.APPLICATION_ID)
+    then = "2025-12-09T14:30:00.000+00:00"
+    old.execute(
+        """INSERT INTO conversation (uuid, tags, status, cwd, project_path, message_count,
+             turn_count, total_chars, created_at, updated_at, updated_ms)
+           VALUES ('c', '[]', 'active', '/p', '/p', 1, 1, 15, ?, ?, 0)""",
+        (then, then),
+    )
+    calls = {
+        "said": None,
+        "edited": ("edit_file", '{"path": "./a.py", "old_text": "x"}'),
+        "read": ("read_file", '{"path": "a.py"}'),
+        "found": ("grep_files", '{"regex": "x"}'),
+        "elsewhere": ("read_file", '{"path": "b.py"}'),
+    }
+    for position, (uuid, call) in enumerate(calls.items()):
+        old.execute(
+            """INSERT INTO message (uuid, conversation_id, role, content, timestamp, timestamp_ms,
+                 char_count, turn_index, position)
+               VALUES (?, 'c', 'assistant', 'parsing', ?, 0, 15, -1, ?)""",
+            (uuid, then, position),
+        )
+        old.execute("INSERT INTO reference VALUES (?, 's', 'a.py', 'f', 'h')", (uuid,))
+        if call is not None:
+            old.execute(
+                "INSERT INTO tool_call VALUES (?, ?, 0, ?, ?, ?, 1, 1, 1)",
+                (f"call {uuid}", uuid, *call, then),
+            )
+    old.close()
+
+    store = await open_sqlite(path, WORDS)
+    found = await store.conversations.references_of(list(calls))
+
+    assert {uuid: one.how for uuid, [one] in found.items()} == {
+        "said": "named",
+        "edited": "edited",
+        "read": "read",
+        "found": "found",
+        "elsewhere": "found",
+    }
+    await store.close()

@@ -436,9 +436,17 @@ def test_what_a_session_was_about_is_listed_and_shown(
 def test_sessions_about_code_are_found(ragforge: Ragforge, talk: str) -> None:
     for subject in ("Worker.keep", "keep", "src/worker.py", "./src/lease.py"):
         shown = ragforge("sessions", "about", subject)
-        assert shown.out.splitlines()[1].startswith("ab12cd34"), subject
+        assert shown.out.splitlines()[0].startswith("ab12cd34"), subject
+    shown = ragforge("sessions", "about", "keep")
+    head, turn, since = shown.out.splitlines()
+    assert head == "ab12cd34  2026-01-05 12:01  Leases"
+    assert turn == "  turn 0  2026-01-05 12:00  named  Worker.keep  src/worker.py"
+    assert since == "    the code of its project is not known"
     (found,) = json.loads(ragforge("sessions", "about", "keep", "--json").out)["sessions"]
     assert found["conversation_id"] == talk
+    [touched] = found["touched"]
+    assert (touched["turn_index"], touched["how"], touched["name"]) == (0, "named", "Worker.keep")
+    assert (touched["since"]["state"], touched["since"]["commits"]) == (None, None)
     nothing = ragforge("sessions", "about", "Giraffe")
     assert (nothing.code, nothing.out) == (0, "")
     assert nothing.err.startswith("No session of this project touched Giraffe.")

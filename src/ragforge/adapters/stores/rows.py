@@ -11,7 +11,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from ragforge.domain.code import CodeReference, File, FileMention, Project, Scope, ScopeName
+from ragforge.domain.code import (
+    CodeReference,
+    File,
+    FileMention,
+    How,
+    Project,
+    Scope,
+    ScopeName,
+    Touch,
+    strongest,
+)
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.instants import epoch_ms, format_instant, parse_instant, to_millisecond
 from ragforge.domain.notes import Note
@@ -356,12 +366,36 @@ def reference_row(owner_id: str, reference: CodeReference) -> Row:
             "file": reference.file,
             "qualified_name": reference.qualified_name,
             "hash": reference.hash,
+            "how": reference.how,
         },
     )
 
 
 def reference_of(row: Stored) -> CodeReference:
-    return CodeReference(row["scope_id"], row["file"], row["qualified_name"], row["hash"])
+    return CodeReference(
+        row["scope_id"], row["file"], row["qualified_name"], row["hash"], row["how"]
+    )
+
+
+def touch_of(row: Stored) -> Touch:
+    return Touch(
+        conversation_id=row["conversation_id"],
+        first_turn=row["first_turn"],
+        last_turn=row["last_turn"],
+        when=parse_instant(row["when"]),
+        how=row["how"],
+        file=row["file"],
+        name=row["name"],
+        hash=row["hash"],
+        target_id=row["target_id"],
+        by_summary=bool(row["by_summary"]),
+    )
+
+
+def stronger(row: Row, known: Mapping[str, How]) -> Row:
+    """Return a reference's row that says no less than what is known of its scope."""
+    before = known.get(row["scope_id"])
+    return row if before is None else row | {"how": strongest((row["how"], before))}
 
 
 def file_mention_row(owner_id: str, mention: FileMention) -> Row:
@@ -373,12 +407,13 @@ def file_mention_row(owner_id: str, mention: FileMention) -> Row:
             "file_id": mention.file_id,
             "path": mention.path,
             "hash": mention.hash,
+            "how": mention.how,
         },
     )
 
 
 def file_mention_of(row: Stored) -> FileMention:
-    return FileMention(row["file_id"], row["path"], row["hash"])
+    return FileMention(row["file_id"], row["path"], row["hash"], row["how"])
 
 
 def job_row(job: NewJob, created: datetime) -> Row:

@@ -1,14 +1,18 @@
-"""About: find the conversations that touched a file or a scope."""
+"""About: which conversations touched a file or a scope, and what became of it since."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ragforge.domain.code import Touch, strongest
 from ragforge.domain.conversations import Conversation
-from ragforge.errors import InputError, ProjectNotFound
+from ragforge.errors import ConversationNotFound, InputError, ProjectNotFound
+from ragforge.memory.code.since import Aftermath, CommitLog, Since
 from ragforge.ports.code import CodeStore
-from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.store import Store
 
 CANDIDATES = 5
 
@@ -22,25 +26,83 @@ class Subject:
     names: tuple[str, ...] = ()
 
 
-async def conversations_about(
-    conversations: ConversationStore,
-    code: CodeStore,
+@dataclass(frozen=True, slots=True)
+class TouchedCode:
+    """What was done with code in a turn, and what became of the code."""
+
+    touch: Touch
+    since: Since
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationAbout:
+    """A conversation that touched something, with where it did, the newest first."""
+
+    conversation: Conversation
+    touched: tuple[TouchedCode, ...]
+
+
+async def find_conversations_about(
+    store: Store,
     text: str,
     cwd: Path,
     project: Path,
+    *,
+    log: CommitLog | None = None,
     everywhere: bool = False,
-) -> list[Conversation]:
+) -> list[ConversationAbout]:
     """Return conversations of the project, or of all, that touched what the text names.
 
-    The last active come first. Raises InputError if the text may mean several files.
+    The last active come first. With the project's log, what became of the code names commits.
+    Raises InputError if the text may mean several files.
     """
-    subject = await subject_of(code, text, cwd, project)
-    return await conversations.conversations_touching(
-        files=subject.files,
-        scope_ids=subject.scope_ids,
-        names=subject.names,
-        project_path=None if everywhere else str(project),
+    subject = await subject_of(store.code, text, cwd, project)
+    touches = merged(
+        await store.conversations.touches(
+            files=subject.files,
+            scope_ids=subject.scope_ids,
+            names=subject.names,
+            project_path=None if everywhere else str(project),
+        )
     )
+    if not touches:
+        return []
+    oldest = min(touch.when for touch in touches)
+    aftermath = Aftermath(store.code, log, str(project))
+    found: dict[str, list[TouchedCode]] = {}
+    known: dict[str, Conversation] = {}
+    for touch in touches:
+        owner = touch.conversation_id
+        try:
+            known[owner] = known.get(owner) or await store.conversations.get(owner)
+        except ConversationNotFound:
+            continue  # deleted meanwhile
+        since = await aftermath.since(touch, known[owner].project_path, oldest)
+        found.setdefault(owner, []).append(TouchedCode(touch, since))
+    last_active = sorted(found, key=lambda owner: known[owner].updated_at, reverse=True)
+    return [ConversationAbout(known[owner], tuple(found[owner])) for owner in last_active]
+
+
+def merged(touches: Iterable[Touch]) -> list[Touch]:
+    """Return one touch for each thing in a turn, the strongest, in the order they were given.
+
+    What a summary says of code is left out where a turn of its own says it.
+    """
+    by_thing: dict[tuple[object, ...], Touch] = {}
+    turns: dict[tuple[str, str], set[int]] = {}  # that touched a file themselves
+    for touch in touches:
+        owner, is_turn = touch.conversation_id, not touch.by_summary
+        key = (owner, touch.first_turn, touch.last_turn, touch.target_id, is_turn)
+        before = by_thing.setdefault(key, touch)
+        by_thing[key] = replace(before, how=strongest((before.how, touch.how)))
+        if is_turn:
+            turns.setdefault((owner, touch.file), set()).add(touch.first_turn)
+
+    def is_repeated(touch: Touch) -> bool:
+        own = turns.get((touch.conversation_id, touch.file), set())
+        return touch.by_summary and any(touch.first_turn <= n <= touch.last_turn for n in own)
+
+    return [touch for touch in by_thing.values() if not is_repeated(touch)]
 
 
 async def subject_of(code: CodeStore, text: str, cwd: Path, project: Path) -> Subject:
@@ -53,12 +115,12 @@ async def subject_of(code: CodeStore, text: str, cwd: Path, project: Path) -> Su
     if not wanted:
         raise InputError("Name a file, a directory or something in the code.")
     paths = _paths(wanted, cwd, project)
-    names = () if "/" in wanted else (wanted,)
+    names = () if "/" in wanted else (re.sub(r"::|#", ".", wanted).removesuffix("()"),)
     try:
         known = await code.project(str(project))
     except ProjectNotFound:
         return Subject(paths, (), names)
-    scopes = await code.scopes_named(known.uuid, wanted)
+    scopes = await code.scopes_named(known.uuid, names[0]) if names else []
     files = await _files(code, known.uuid, wanted, paths)
     return Subject(files or paths, tuple(scope.uuid for scope in scopes), names)
 
@@ -85,7 +147,7 @@ async def _files(
     ending = f"/{text.strip('/')}"
     found = [file for file in await code.files(project_id) if file.path.endswith(ending)]
     if len(found) > 1:
-        told = ", ".join(file.path for file in found[:CANDIDATES])
+        some = ", ".join(file.path for file in found[:CANDIDATES])
         more = ", …" if len(found) > CANDIDATES else ""
-        raise InputError(f"{text!r} may be any of {told}{more}. Give more of the path.")
+        raise InputError(f"{text!r} may be any of {some}{more}. Give more of the path.")
     return tuple(file.path for file in found)

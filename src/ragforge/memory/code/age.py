@@ -1,4 +1,7 @@
-"""Age: what has become of the code that a memory is about. No model is needed to tell."""
+"""Age: what has become of the code that a memory is about. No model is needed to tell.
+
+Code that was only found by a search is left out: there may be hundreds of such places.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ragforge.domain.code import CodeReference, File, FileMention
+from ragforge.domain.code import FOUND, CodeReference, File, FileMention
 from ragforge.domain.hits import MemoryHit
 from ragforge.errors import FileNotKnown, ProjectNotFound
 from ragforge.ports.store import Store
@@ -73,7 +76,8 @@ async def _aged(
     files: Iterable[FileMention],
     references: Iterable[CodeReference],
 ) -> list[Aged]:
-    files, references = list(files), list(references)
+    files = list(files)
+    references = [one for one in references if one.how != FOUND]
     if not files and not references:
         return []
     try:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from itertools import chain
 
-from ragforge.domain.code import CodeReference, File, FileMention, Place, Project, Scope
-from ragforge.domain.conversations import Conversation, Message, ToolCall
+from ragforge.domain.code import (
+    CodeReference,
+    File,
+    FileMention,
+    How,
+    Project,
+    Scope,
+    strongest,
+)
+from ragforge.domain.conversations import Conversation
 from ragforge.domain.summaries import Summary, summary_text
-from ragforge.domain.text import Json
 from ragforge.domain.turns import messages_to_turns
-from ragforge.errors import FileNotKnown, ProjectNotFound
-from ragforge.memory.code.files import FileNames, places_of
+from ragforge.errors import ProjectNotFound
+from ragforge.memory.code.files import FileNames
+from ragforge.memory.code.touched import TurnCode
 from ragforge.memory.levels.material import paths_in
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
@@ -20,7 +27,8 @@ from ragforge.search.kinds import names_after_kinds
 
 MOST_NAMES = 40
 """More names are not looked up for one message."""
-MOST_PLACES = 200
+MOST_SCOPES = 400
+"""More scopes are not linked to one message."""
 
 _NAME = r"[^\W\d]\w*"
 _CODE_NAME = re.compile(
@@ -31,24 +39,38 @@ _CODE_NAME = re.compile(
 )
 
 
-async def link_turn(store: Store, turn_id: str) -> None:
-    """Link each message of a turn to the scopes it touched or named."""
+async def link_turn(store: Store, turn_id: str) -> bool:
+    """Link each message of a turn to the scopes that it edited, read, named or found.
+
+    Returns whether all that can be known of them is: not while the project is unknown, or while
+    a file that the turn edited is not ingested as the turn left it.
+    """
     found = (await store.conversations.turns([turn_id])).get(turn_id)
     if not found:
-        return
+        return True
     conversation_id = (await store.conversations.conversations_of([turn_id]))[turn_id]
     conversation = await store.conversations.get(conversation_id)
     project = await _project(store.code, conversation)
     if project is None:
-        return
-    for turn in messages_to_turns(found):
-        for message in (turn.user, *turn.replies):
-            if scopes := await _scopes_of(store.code, project, conversation, message):
-                await store.conversations.refer(message.uuid, [_reference(s) for s in scopes])
+        return False
+    [turn] = messages_to_turns(found)
+    view = await TurnCode.of(store.code, project, conversation, turn)
+    for message in (turn.user, *turn.replies):
+        hows = view.touched_by(message)
+        for scope_id in await _named(store.code, project, view, message.content):
+            hows[scope_id] = strongest((hows.get(scope_id, "named"), "named"))
+        scopes = await store.code.scopes(list(hows)[:MOST_SCOPES])
+        if scopes:
+            references = [_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
+            await store.conversations.refer(message.uuid, references)
+    return view.is_current
 
 
 async def link_summary(store: Store, summary: Summary) -> None:
-    """Link a summary to the files it mentions, and to those scopes of theirs that it names."""
+    """Link a summary to the files it mentions, and to those scopes of theirs that it names.
+
+    A summary says of code what the turns that it stands for did with it, or that it names it.
+    """
     conversation = await store.conversations.get(summary.conversation_id)
     project = await _project(store.code, conversation)
     if project is None:
@@ -61,71 +83,47 @@ async def link_summary(store: Store, summary: Summary) -> None:
     for path in sorted(meant):
         inside = await store.code.scopes_in(project.uuid, path)
         scopes += [scope for scope in inside if _stands_in(scope.name, text)]
-    mentioned = [_mention(files[path]) for path in sorted(meant)]
-    await store.summaries.mention(summary.uuid, mentioned, [_reference(s) for s in scopes])
+    done = await _done_in(store, summary)
+    mentioned = [_mention(files[path], done.get(path, "named")) for path in sorted(meant)]
+    references = [_reference(scope, done.get(scope.uuid, "named")) for scope in scopes]
+    await store.summaries.mention(summary.uuid, mentioned, references)
 
 
-async def _scopes_of(
-    code: CodeStore, project: Project, conversation: Conversation, message: Message
-) -> list[Scope]:
-    scopes: dict[str, Scope] = {}
-    for call in message.tool_calls:
-        for scope in await _touched(code, project, conversation, call):
-            scopes[scope.uuid] = scope
-    named = []
-    for name in names_in(message.content):
+async def _done_in(store: Store, summary: Summary) -> dict[str, How]:
+    """Return what was done with files, by path, and scopes, by id, in what a summary covers."""
+    done: dict[str, How] = {}
+
+    def note(key: str, how: How) -> None:
+        # What was found alone is named at least: the summary speaks of it.
+        done[key] = strongest((how, done.get(key, "named"), "named"))
+
+    for parent in summary.parent_summaries:
+        files, scopes = await store.summaries.mentions(parent)
+        for mention in files:
+            note(mention.path, mention.how)
+        for scope in scopes:
+            note(scope.scope_id, scope.how)
+    if summary.level == 1:
+        messages = await store.conversations.messages(
+            summary.conversation_id, summary.start_turn_index, summary.end_turn_index
+        )
+        referred = await store.conversations.references_of([message.uuid for message in messages])
+        for reference in chain.from_iterable(referred.values()):
+            note(reference.file, reference.how)
+            note(reference.scope_id, reference.how)
+    return done
+
+
+async def _named(code: CodeStore, project: Project, view: TurnCode, text: str) -> list[str]:
+    """Return the scopes that a text names without doubt; a path names its file as a whole."""
+    found = [scope_id for path in paths_in(text) if (scope_id := view.whole(path)) is not None]
+    for name in names_in(text):
         last = re.split(r"\.|::|#", name)[-1]
         fitting = await code.scopes_named(project.uuid, name.replace("::", ".").replace("#", "."))
         fitting = fitting or (await code.scopes_named(project.uuid, last) if last != name else [])
         if len(fitting) == 1:  # else it is not clear which is meant
-            named.append(fitting[0].uuid)
-    return list((scopes | await code.scopes(named)).values())
-
-
-async def _touched(
-    code: CodeStore, project: Project, conversation: Conversation, call: ToolCall
-) -> list[Scope]:
-    """Return the scopes at the places that a call was given or gave."""
-    wanted = _places(call.arguments, whole_files=True)
-    if call.result is not None:
-        wanted += _places(call.result.result, whole_files=False)
-    places: list[Place] = []
-    for text in dict.fromkeys(place.file for place in wanted):
-        if (path := await _path(code, project, conversation, text)) is not None:
-            places += [Place(path, place.line) for place in wanted if place.file == text]
-    if not places:
-        return []
-    found = await code.scopes_at(project.uuid, list(dict.fromkeys(places))[:MOST_PLACES])
-    return [scope for scope in found if scope is not None]
-
-
-def _places(value: Json, whole_files: bool) -> list[Place]:
-    """Return places in files, as tools take and give them: a path with a line or with lines."""
-    places: list[Place] = []
-    for item in _objects(value):
-        file = item.get("file") or item.get("path") or item.get("file_path")
-        if isinstance(file, str) and len(places) < MOST_PLACES:
-            lines = _lines(item) or ([1] if whole_files else [])
-            places += [Place(file, line) for line in lines]
-    return places
-
-
-def _lines(item: dict[str, Json]) -> list[int]:
-    first = item.get("line", item.get("start_line", item.get("startLine")))
-    last = first if "line" in item else item.get("end_line", item.get("endLine", first))
-    if not isinstance(first, int) or not isinstance(last, int):
-        return []
-    return list(range(max(1, first), min(last, first + MOST_PLACES) + 1))
-
-
-async def _path(
-    code: CodeStore, project: Project, conversation: Conversation, text: str
-) -> str | None:
-    """Return the path of a file that a tool named exactly, relative to the project."""
-    for path in places_of(text, project.path, conversation.cwd):
-        with suppress(FileNotKnown):
-            return (await code.file(project.uuid, path)).path
-    return None
+            found.append(fitting[0].uuid)
+    return found
 
 
 def names_in(text: str) -> list[str]:
@@ -134,18 +132,6 @@ def names_in(text: str) -> list[str]:
     hits = (next(filter(None, hit.groups())) for hit in _CODE_NAME.finditer(text))
     names = dict.fromkeys((*hits, *names_after_kinds(text)))
     return [name for name in names if name not in paths][:MOST_NAMES]
-
-
-def _objects(value: Json) -> Iterable[dict[str, Json]]:
-    """Yield every object in a JSON value."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            yield item
-            waiting.extend(reversed(item.values()))
-        elif isinstance(item, list | tuple):
-            waiting.extend(reversed(item))
 
 
 def _stands_in(name: str, text: str) -> bool:
@@ -160,9 +146,9 @@ async def _project(code: CodeStore, conversation: Conversation) -> Project | Non
         return None
 
 
-def _reference(scope: Scope) -> CodeReference:
-    return CodeReference(scope.uuid, scope.file, scope.qualified_name, scope.hash)
+def _reference(scope: Scope, how: How) -> CodeReference:
+    return CodeReference(scope.uuid, scope.file, scope.qualified_name, scope.hash, how)
 
 
-def _mention(file: File) -> FileMention:
-    return FileMention(file.uuid, file.path, file.hash)
+def _mention(file: File, how: How) -> FileMention:
+    return FileMention(file.uuid, file.path, file.hash, how)

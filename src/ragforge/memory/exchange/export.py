@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Message, ToolCall
@@ -18,7 +18,7 @@ from ragforge.errors import InvalidJson
 from ragforge.ports.archive import Archive
 
 FORMAT = "ragforge.conversation"
-VERSION = 1
+VERSION = 2
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -51,10 +51,10 @@ def document_of(whole: WholeConversation, with_embeddings: bool = True) -> dict[
             "created_at": format_instant(conversation.created_at),
             "updated_at": format_instant(conversation.updated_at),
         },
-        "messages": [
-            _message(message, whole.references.get(message.uuid, ())) for message in whole.messages
+        "messages": [_message(message, whole) for message in whole.messages],
+        "summaries": [
+            _summary(known, whole.trimmed) for known in sorted(whole.summaries, key=_summary_order)
         ],
-        "summaries": [_summary(known) for known in sorted(whole.summaries, key=_summary_order)],
         "branch_of": None if whole.branch_of is None else _branch(whole.branch_of),
         "branches": [
             _branch(point) for point in sorted(whole.branches, key=lambda b: b.conversation_id)
@@ -91,7 +91,7 @@ def _line(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _message(message: Message, references: Iterable[CodeReference]) -> Json:
+def _message(message: Message, whole: WholeConversation) -> Json:
     return {
         "uuid": message.uuid,
         "role": message.role,
@@ -102,8 +102,10 @@ def _message(message: Message, references: Iterable[CodeReference]) -> Json:
         "receipt": message.receipt,
         "turn_index": message.turn_index,
         "position": message.position,
+        "summary_trimmed": message.uuid in whole.trimmed,
+        "link_pending": message.uuid in whole.link_pending,
         "tool_calls": [_call(call) for call in message.tool_calls],
-        "references": _references(references),
+        "references": _references(whole.references.get(message.uuid, ())),
     }
 
 
@@ -138,6 +140,7 @@ def _references(references: Iterable[CodeReference]) -> list[Json]:
             "file": one.file,
             "qualified_name": one.qualified_name,
             "hash": one.hash,
+            "how": one.how,
         }
         for one in in_order
     ]
@@ -147,7 +150,7 @@ def _summary_order(known: WholeSummary) -> tuple[int, int, str]:
     return known.summary.level, known.summary.start_turn_index, known.summary.uuid
 
 
-def _summary(known: WholeSummary) -> Json:
+def _summary(known: WholeSummary, trimmed: Collection[str]) -> Json:
     summary = known.summary
     return {
         "uuid": summary.uuid,
@@ -164,10 +167,11 @@ def _summary(known: WholeSummary) -> Json:
         "char_range_end": summary.char_range_end,
         "parent_summaries": list(summary.parent_summaries),
         "covers": list(known.covers),
+        "summary_trimmed": summary.uuid in trimmed,
         "made_by": summary.made_by,
         "created_at": format_instant(summary.created_at),
         "files": [
-            {"file_id": one.file_id, "path": one.path, "hash": one.hash}
+            {"file_id": one.file_id, "path": one.path, "hash": one.hash, "how": one.how}
             for one in sorted(known.files, key=lambda f: (f.path, f.file_id))
         ],
         "scopes": _references(known.scopes),

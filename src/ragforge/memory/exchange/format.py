@@ -20,6 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from ragforge.domain.code import How
 from ragforge.domain.conversations import Role, Status
 from ragforge.domain.instants import parse_instant
 from ragforge.domain.summaries import Level
@@ -29,6 +30,7 @@ from ragforge.errors import InvalidText, InvalidTime
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _LARGEST = 2**63 - 1
+_HOW = "what was done with it: `edited`, `read`, `named` or `found`"
 
 
 def _read_instant(value: object) -> datetime:
@@ -92,12 +94,13 @@ class ConversationPart(_Part):
 
 
 class ReferencePart(_Part):
-    """Code that was touched or mentioned, with what it looked like that day."""
+    """What was done with code, and what it looked like that day."""
 
     scope_id: Id = Field(description="the id of the scope; the scope itself may be gone")
     file: Text = Field(description="its file, relative to the project, with `/`")
     qualified_name: Text = Field(description="its name, with those it stands in")
     hash: Text = Field(description="the hash of its source that day")
+    how: How = Field(description=_HOW)
 
 
 class FileMentionPart(_Part):
@@ -106,6 +109,7 @@ class FileMentionPart(_Part):
     file_id: Id = Field(description="the id of the file; the file itself may be gone")
     path: Text = Field(description="its path, relative to the project, with `/`")
     hash: Text = Field(description="the hash of its content that day")
+    how: How = Field(description=_HOW)
 
 
 class ToolResultPart(_Part):
@@ -146,8 +150,14 @@ class MessagePart(_Part):
         description="its turn; -1: before the first. Deleted turns leave gaps"
     )
     position: Count = Field(description="its place; grows from message to message")
+    summary_trimmed: bool = Field(
+        description="a user's message: whether the summary of its turn was trimmed by age"
+    )
+    link_pending: bool = Field(
+        description="a user's message: whether the links of its turn to code are still to be made"
+    )
     tool_calls: list[ToolCallPart] = Field(description="the tools used while saying it, in order")
-    references: list[ReferencePart] = Field(description="the code it touched")
+    references: list[ReferencePart] = Field(description="the code it had to do with")
 
 
 class SummaryPart(_Part):
@@ -167,6 +177,9 @@ class SummaryPart(_Part):
     char_range_end: Count = Field(description="where it ends in the raw conversation")
     parent_summaries: list[Id] = Field(description="level 2: the summaries it was made from")
     covers: list[Count] = Field(description="level 1: the turns it stands for, by index")
+    summary_trimmed: bool = Field(
+        description="level 1: whether the summary it went into was trimmed by age"
+    )
     made_by: Text = Field(description="the model that wrote it, or the method without a model")
     created_at: Instant = Field(description="when it was made")
     files: list[FileMentionPart] = Field(description="the files of the project it mentions")
@@ -209,7 +222,7 @@ class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"] = Field(description="says what this is")
-    version: Annotated[Literal[1], _WHOLE] = Field(description="the version of the format")
+    version: Annotated[Literal[2], _WHOLE] = Field(description="the version of the format")
     conversation: ConversationPart = Field(description="what the conversation is")
     messages: list[MessagePart] = Field(description="everything said, in order")
     summaries: list[SummaryPart] = Field(description="summaries, level 1 first")

@@ -38,6 +38,7 @@ from ragforge.memory.exchange.format import (
     SummaryPart,
     ToolCallPart,
 )
+from ragforge.memory.exchange.older import upgraded
 from ragforge.memory.secrets.whole import without_secrets
 from ragforge.ports.archive import Archive
 
@@ -108,7 +109,10 @@ def parse(data: bytes) -> Json:
 
 
 def checked(document: Json) -> ExportedConversation:
-    """Return a document whose parts are what they should be. Raises ImportRefused."""
+    """Return a document, of any version, whose parts are what they should be.
+
+    Raises ImportRefused.
+    """
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ImportRefused(f'it has no "format": "{FORMAT}"')
     version = document.get("version")
@@ -118,7 +122,7 @@ def checked(document: Json) -> ExportedConversation:
             "Upgrade RagForge"
         )
     try:
-        found = ExportedConversation.model_validate(document)
+        found = ExportedConversation.model_validate(upgraded(document))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
         told = [(_place(one["loc"]), _reason(one["type"], one["msg"])) for one in wrong]
@@ -162,6 +166,11 @@ def whole_of(document: ExportedConversation) -> WholeConversation:
         summary_vectors=vectors["summary"],
         notes=tuple(_note(about, part) for part in document.notes),
         note_vectors=vectors["note"],
+        trimmed=frozenset(
+            [part.uuid for part in document.messages if part.summary_trimmed]
+            + [part.uuid for part in document.summaries if part.summary_trimmed]
+        ),
+        link_pending=frozenset(part.uuid for part in document.messages if part.link_pending),
     )
 
 
@@ -204,7 +213,7 @@ def _call(part: ToolCallPart) -> ToolCall:
 
 
 def _references(parts: Iterable[ReferencePart]) -> tuple[CodeReference, ...]:
-    return tuple(CodeReference(p.scope_id, p.file, p.qualified_name, p.hash) for p in parts)
+    return tuple(CodeReference(p.scope_id, p.file, p.qualified_name, p.hash, p.how) for p in parts)
 
 
 def _summary(conversation_id: str, part: SummaryPart) -> WholeSummary:
@@ -226,7 +235,7 @@ def _summary(conversation_id: str, part: SummaryPart) -> WholeSummary:
         uuid=part.uuid,
         created_at=part.created_at,
     )
-    files = tuple(FileMention(file.file_id, file.path, file.hash) for file in part.files)
+    files = tuple(FileMention(one.file_id, one.path, one.hash, one.how) for one in part.files)
     return WholeSummary(summary, tuple(part.covers), files, _references(part.scopes))
 
 

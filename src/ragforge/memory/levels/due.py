@@ -80,7 +80,9 @@ async def should_create_l1_summary(
     if not waiting or not (is_long or every_n_messages):
         return not_yet
     covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=1))
-    stretch, is_closed = _stretch(waiting, [summary.start_turn_index for summary in covered])
+    starts = [summary.start_turn_index for summary in covered]
+    starts += await store.summaries.trimmed_turns(conversation_id)
+    stretch, is_closed = _stretch(waiting, starts)
     sizes = {turn.turn_index: turn.chars for turn in _enough(stretch, threshold)}
     first, last = min(sizes), max(sizes)
     messages = await store.conversations.messages(conversation_id, first, last)
@@ -100,13 +102,16 @@ async def should_create_l2_summary(
     store: Store, conversation_id: str, threshold: int
 ) -> Level2Check:
     """Tell whether short-term summaries call for a long-term one. Raises ConversationNotFound."""
-    waiting = await store.summaries.not_in_level_2(conversation_id)
+    waiting = await store.summaries.waiting_for_level_2(conversation_id)
     chars = sum(summary.summary_char_count for summary in waiting)
     not_yet = Level2Check(False, chars, threshold)
     if len(waiting) < LEAST_FOR_LEVEL_2 or chars < threshold:
         return not_yet
     covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=2))
-    starts = [summary.start_turn_index for summary in covered]
+    covered += await store.summaries.not_in_level_2(conversation_id)
+    due = {summary.uuid for summary in waiting}
+    starts = [summary.start_turn_index for summary in covered if summary.uuid not in due]
+    starts += await store.summaries.trimmed_turns(conversation_id)
     while waiting:
         stretch, is_closed = _stretch(waiting, starts)
         chosen = _enough(stretch, threshold, LEAST_FOR_LEVEL_2)

@@ -8,6 +8,7 @@ import stat
 from dataclasses import dataclass
 from hashlib import sha256
 
+from ragforge.brain import ids
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
@@ -48,8 +49,8 @@ class Change:
             "created": self.before is None,
             "added": sum(line.startswith("+") for line in lines),
             "removed": sum(line.startswith("-") for line in lines),
-            "before_hash": digest(self.before),
-            "after_hash": digest(self.after),
+            "before_hash": _known_by(self.before),
+            "after_hash": _known_by(self.after),
             "diff": diff,
         }
 
@@ -57,6 +58,11 @@ class Change:
 def digest(data: bytes | None) -> str | None:
     """Return what tells one content from another."""
     return None if data is None else sha256(data).hexdigest()
+
+
+def _known_by(data: bytes | None) -> str | None:
+    """Return the hash that the graph has for a file with this content."""
+    return None if data is None else ids.digest(data)
 
 
 def target(root: Root, path: str) -> str:

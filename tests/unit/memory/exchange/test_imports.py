@@ -104,13 +104,36 @@ def test_something_else_is_refused(given: object) -> None:
 
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
-    newer = refused({"format": "ragforge.conversation", "version": 2})
-    assert newer == "it has version 2 of the format, this RagForge reads 1. Upgrade RagForge"
+    newer = refused({"format": "ragforge.conversation", "version": 3})
+    assert newer == "it has version 3 of the format, this RagForge reads 2. Upgrade RagForge"
 
 
-@pytest.mark.parametrize("version", [0, "1", True, None, 1.0])
+def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
+    old = document() | {"version": 1}
+    messages, summaries = old["messages"], old["summaries"]
+    parts = [*messages[1]["references"], *summaries[0]["files"], *summaries[0]["scopes"]]
+    for part in parts:
+        del part["how"]
+    for part in (*messages, *summaries):
+        del part["summary_trimmed"]
+        part.pop("link_pending", None)
+
+    found = whole_of(checked(old))
+
+    assert [one.how for one in found.references["a0"]] == ["found"]  # perhaps by its tool call
+    assert found.link_pending == {"t1"}  # its turn is linked to nothing yet
+    assert [one.how for one in found.summaries[0].files] == ["named"]
+    assert [one.how for one in found.summaries[0].scopes] == ["named"]
+    assert "how" not in parts[0]
+    assert refused(old | {"messages": 7}).startswith("messages should be a valid list")
+    assert refused(old | {"messages": [7]}).startswith("messages[0] should be")
+    odd = old | {"messages": [{**messages[0], "turn_index": []}]}
+    assert refused(odd).startswith("messages[0].turn_index should be")
+
+
+@pytest.mark.parametrize("version", [0, "2", True, None, 2.0])
 def test_a_version_that_never_was_is_refused(version: object) -> None:
-    assert refused({**document(), "version": version}).startswith("version should be 1")
+    assert refused({**document(), "version": version}).startswith("version should be 2")
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -29,6 +29,11 @@ async def copy_until(
     pairs = [[old.uuid, new.uuid] for old, new in zip(originals, copies, strict=True)]
     await _copy_vectors(tx, pairs, last["position"])
     await _copy_references(tx, pairs)
+    await tx.each(
+        """MATCH (old:Message {uuid: row[0]}) WHERE old.link_pending
+           MATCH (new:Message {uuid: row[1]}) SET new.link_pending = true""",
+        pairs,
+    )
     return placed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.adapters.stores.neo4j.cypher import CONVERSATION, LOCK, MESSAGE, Where, fields
+from ragforge.adapters.stores.neo4j.cypher import CONVERSATION, LOCK, MESSAGE, Where, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import Row, Stored, conversation_of, conversation_row
 from ragforge.domain.conversations import Conversation, ConversationFilter, Message
@@ -40,15 +40,16 @@ async def create(tx: Transaction, conversation: Conversation) -> Row:
     if await tx.value(known, id=conversation.uuid):
         raise DuplicateId("conversation", conversation.uuid)
     # CREATE, not MERGE: of two at once one must fail.
-    await tx.rows("CREATE (n:Conversation:ConversationSession) SET n = $row", row=row)
+    new = assign("n", CONVERSATION, "$row")
+    await tx.rows(f"CREATE (n:Conversation:ConversationSession) SET {new}", row=row)
     return row
 
 
 async def put(tx: Transaction, rows: Sequence[Stored]) -> None:
     """Store conversations as they are, or change those that are there."""
     await tx.each(
-        """MERGE (n:Conversation {uuid: row.uuid})
-           SET n:ConversationSession, n += row""",
+        f"""MERGE (n:Conversation {{uuid: row.uuid}})
+            SET n:ConversationSession, {assign("n", CONVERSATION)}""",
         [dict(row) for row in rows],
     )
 

@@ -156,7 +156,11 @@ class Neo4jConversations(Recall, References):
             head = await tx.row(
                 """MATCH (m:Message {conversation_id: $id, turn_index: $turn, role: 'user'})
                    RETURN COLLECT {
-                     MATCH (s:Summary)-[:SUMMARIZES]->(m) RETURN s.uuid } AS covers""",
+                     MATCH (s:Summary {conversation_id: $id})
+                     WHERE EXISTS { (s)-[:SUMMARIZES]->(m) }
+                       OR m.summary_trimmed AND s.level = 2
+                         AND s.start_turn_index <= $turn <= s.end_turn_index
+                     RETURN s.uuid } AS covers""",
                 id=conversation_id,
                 turn=turn_index,
             )

@@ -79,6 +79,15 @@ class Database:
             async with self._session() as session:
                 return await session.execute_write(lambda inner: work(Transaction(inner)))
 
+    async def in_batches(self, query: str) -> None:
+        """Run a query that makes transactions of its own: `CALL … IN TRANSACTIONS`.
+
+        What it did before it raised stays done.
+        """
+        with translated(self.url):
+            async with self._session() as session:
+                await (await session.run(query)).consume()
+
     async def rows(self, query: str, /, **parameters: Any) -> list[Row]:
         """Run one reading query and return all its rows."""
         return await self.read(lambda tx: tx.rows(query, **parameters))

@@ -1,7 +1,7 @@
 """Facts about code: what messages refer to and summaries mention.
 
 A fact is a node of its own, because it outlives the code; where the code exists, a
-relationship with the same hash leads to it.
+relationship that says the same leads to it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, ind
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import Row
 
-MENTION = """f {.owner_id, .kind, .hash, .qualified_name,
+MENTION = """f {.owner_id, .kind, .hash, .how, .qualified_name,
     file_id: CASE f.kind WHEN 'file' THEN f.target_id END,
     scope_id: CASE f.kind WHEN 'scope' THEN f.target_id END,
     path: CASE f.kind WHEN 'file' THEN f.path END,
@@ -21,17 +21,17 @@ MENTION = """f {.owner_id, .kind, .hash, .qualified_name,
 
 _LINK_REFERENCES = f"""
     MATCH (m:Message {{uuid: f.owner_id}}) MATCH (s:{SCOPE_LABELS} {{uuid: f.scope_id}})
-    MERGE (m)-[e:REFERENCES_CODE]->(s) SET e.hash = f.hash"""
+    MERGE (m)-[e:REFERENCES_CODE]->(s) SET e.hash = f.hash, e.how = f.how"""
 _LINK_FILES = f"""
     MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{FILE_LABELS} {{uuid: f.target_id}})
-    MERGE (s)-[e:MENTIONS_FILE]->(n) SET e.hash = f.hash"""
+    MERGE (s)-[e:MENTIONS_FILE]->(n) SET e.hash = f.hash, e.how = f.how"""
 _LINK_SCOPES = f"""
     MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{SCOPE_LABELS} {{uuid: f.target_id}})
-    MERGE (s)-[e:MENTIONS_SCOPE]->(n) SET e.hash = f.hash"""
+    MERGE (s)-[e:MENTIONS_SCOPE]->(n) SET e.hash = f.hash, e.how = f.how"""
 
 
 async def put_references(tx: Transaction, rows: Sequence[Row]) -> None:
-    """Store what messages refer to; the newer hash of a scope wins."""
+    """Store what messages refer to, in place of what they referred to of the same scopes."""
     await tx.each(
         f"""MERGE (f:CodeReference {{owner_id: row.owner_id, scope_id: row.scope_id}})
             SET f += row WITH f {_LINK_REFERENCES}""",
@@ -91,4 +91,5 @@ def _mention(row: Row, kind: str, target_id: str, path: str, qualified_name: str
         "path": path,
         "qualified_name": qualified_name,
         "hash": row["hash"],
+        "how": row["how"],
     }

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import (
+    FILE,
     FILE_LABELS,
     LOCK,
     SCOPE_LABELS,
+    assign,
     index_key,
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
@@ -120,7 +122,7 @@ async def put_files(tx: Transaction, rows: Iterable[Row]) -> None:
         )
         await tx.each(
             f"""MATCH (p:Project {{uuid: row.project_id}})
-                MERGE (f:{main} {{uuid: row.uuid}}) SET f:{labels}, f += row
+                MERGE (f:{main} {{uuid: row.uuid}}) SET f:{labels}, {assign("f", FILE)}
                 MERGE (f)-[:BELONGS_TO]->(p)""",
             group,
         )

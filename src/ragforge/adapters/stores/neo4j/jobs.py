@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from ragforge.adapters.stores.holders import is_dead
-from ragforge.adapters.stores.neo4j.cypher import JOB, LOCK, Where, fields
+from ragforge.adapters.stores.neo4j.cypher import JOB, LOCK, Where, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.leases import lease_row, milliseconds, moment, server_ms
 from ragforge.adapters.stores.rows import Row, instant, job_of, job_row
@@ -17,6 +17,7 @@ from ragforge.domain.work import Holder, Job, JobStatus, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
 
 _ROW = fields("n", JOB)
+_LATER = "n.run_after = datetime($run_after), n.run_after_ms = $run_after_ms"
 _DUE = """(n.status = 'pending' AND n.run_after_ms <= timestamp()
     OR n.status = 'running' AND (n.lease_until <= timestamp() OR n.token IN $dead))"""
 
@@ -67,21 +68,26 @@ class Neo4jJobs:
 
     async def fail(self, key: str, holder: Holder, error: str, retry_at: datetime | None) -> None:
         check_text("error", error)
-        change: Row = {"status": "dead", "error": error}
-        if retry_at is not None:
-            change["status"] = "pending"
-            change["run_after"] = instant("retry_at", retry_at)
-            change["run_after_ms"] = epoch_ms(retry_at)
-        await self._change_held(key, holder, "n += $row", row=change)
+        if retry_at is None:
+            dead = "n.status = 'dead', n.error = $error"
+            await self._change_held(key, holder, dead, error=error)
+            return
+        await self._change_held(
+            key,
+            holder,
+            f"n.status = 'pending', n.error = $error, {_LATER}",
+            error=error,
+            run_after=instant("retry_at", retry_at),
+            run_after_ms=epoch_ms(retry_at),
+        )
 
     async def revive(self, key: str) -> None:
         async def work(tx: Transaction) -> None:
             await _read(tx, key)
             start = await server_ms(tx)
             await tx.rows(
-                """MATCH (n:RagForgeJob {key: $key, status: 'dead'})
-                   SET n.status = 'pending', n.attempts = 0,
-                       n.run_after = $run_after, n.run_after_ms = $run_after_ms""",
+                f"""MATCH (n:RagForgeJob {{key: $key, status: 'dead'}})
+                    SET n.status = 'pending', n.attempts = 0, {_LATER}""",
                 key=key,
                 run_after=instant("run_after", moment(start)),
                 run_after_ms=start,
@@ -140,7 +146,7 @@ async def add(tx: Transaction, rows: Sequence[Row]) -> int:
     )
     first = last - len(new)
     await tx.each(
-        "CREATE (n:RagForgeJob) SET n = row",
+        f"CREATE (n:RagForgeJob) SET {assign('n', JOB)}",
         [row | {"sequence": first + place} for place, row in enumerate(new)],
     )
     return len(new)
@@ -150,8 +156,8 @@ async def _restart(tx: Transaction, rows: Sequence[Row]) -> int:
     """Start those of the jobs anew that are done or dead; return how many."""
     return int(
         await tx.value(
-            """UNWIND $rows AS row MATCH (n:RagForgeJob {key: row.key})
-               WHERE n.status IN ['done', 'dead'] SET n += row RETURN count(n)""",
+            f"""UNWIND $rows AS row MATCH (n:RagForgeJob {{key: row.key}})
+                WHERE n.status IN ['done', 'dead'] SET {assign("n", JOB)} RETURN count(n)""",
             rows=list({row["key"]: row for row in reversed(rows)}.values()),
         )
     )

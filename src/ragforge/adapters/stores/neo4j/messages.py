@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragforge.adapters.stores.neo4j.cypher import MESSAGE, TOOL_CALL, TOOL_RESULT, fields
+from ragforge.adapters.stores.neo4j.cypher import MESSAGE, TOOL_CALL, TOOL_RESULT, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import (
     Row,
@@ -140,9 +140,9 @@ async def put_messages(tx: Transaction, conversation: Stored, rows: Sequence[Row
     project = conversation["project_path"]
     heads = [row | {"project_path": project} if row["role"] == "user" else row for row in rows]
     await tx.each(
-        """MATCH (c:Conversation {uuid: $id})
-           MERGE (m:Message {uuid: row.uuid}) SET m += row
-           MERGE (c)-[:HAS_MESSAGE]->(m)""",
+        f"""MATCH (c:Conversation {{uuid: $id}})
+            MERGE (m:Message {{uuid: row.uuid}}) SET {assign("m", MESSAGE)}
+            MERGE (c)-[:HAS_MESSAGE]->(m)""",
         heads,
         id=conversation["uuid"],
     )
@@ -151,9 +151,9 @@ async def put_messages(tx: Transaction, conversation: Stored, rows: Sequence[Row
 async def put_calls(tx: Transaction, rows: Sequence[Row]) -> None:
     """Store tool calls of known messages, or change those that are there."""
     await tx.each(
-        """MATCH (m:Message {uuid: row.message_id})
-           MERGE (t:ToolCall {uuid: row.uuid}) SET t += row
-           MERGE (m)-[:MADE_TOOL_CALL]->(t)""",
+        f"""MATCH (m:Message {{uuid: row.message_id}})
+            MERGE (t:ToolCall {{uuid: row.uuid}}) SET {assign("t", TOOL_CALL)}
+            MERGE (m)-[:MADE_TOOL_CALL]->(t)""",
         rows,
     )
 
@@ -161,9 +161,9 @@ async def put_calls(tx: Transaction, rows: Sequence[Row]) -> None:
 async def put_results(tx: Transaction, rows: Sequence[Row]) -> None:
     """Store results of known tool calls, or change those that are there."""
     await tx.each(
-        """MATCH (t:ToolCall {uuid: row.tool_call_id})
-           MERGE (r:ToolResult {uuid: row.uuid}) SET r += row
-           MERGE (t)-[:PRODUCED_RESULT]->(r)""",
+        f"""MATCH (t:ToolCall {{uuid: row.tool_call_id}})
+            MERGE (r:ToolResult {{uuid: row.uuid}}) SET {assign("r", TOOL_RESULT)}
+            MERGE (t)-[:PRODUCED_RESULT]->(r)""",
         rows,
     )
 

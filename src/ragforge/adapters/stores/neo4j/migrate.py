@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from importlib.resources import files
+from itertools import groupby
 
 from ragforge.adapters.stores.neo4j.cypher import LOCK
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
@@ -36,9 +39,9 @@ async def prepare(database: Database, tokeniser: Tokeniser) -> int:
     await _check_server(database)
     steps = migrations()
     if not await _is_current(database, len(steps), tokeniser):
-        await _retried(database, _ONE_NODE)
+        await _retried(partial(_run, database, [_ONE_NODE]))
         await database.write(lambda tx: _upgrade(tx, database, steps, tokeniser))
-    await database.rows("CALL db.awaitIndexes($seconds)", seconds=INDEX_SECONDS)
+    await _await_indexes(database)
     return len(steps)
 
 
@@ -87,7 +90,7 @@ async def _upgrade(
     row = await _schema(tx)
     _check_schema(database, row["version"], len(steps))
     for step in steps[row["version"] :]:
-        await _retried(database, *step)
+        await _take_step(database, step)
     if row["tokeniser"] != tokeniser.version:
         await reindex(database, tokeniser)
     await tx.rows(
@@ -95,6 +98,25 @@ async def _upgrade(
         version=len(steps),
         tokeniser=tokeniser.version,
     )
+
+
+async def _take_step(database: Database, statements: list[str]) -> None:
+    """Run the statements of a step in order, those that change indexes together.
+
+    A statement that changes data has `IN TRANSACTIONS` in it, and chooses what is not changed
+    yet: it goes on where it was after a crash, and no transaction grows with the store.
+    """
+    for in_batches, group in groupby(statements, lambda text: "IN TRANSACTIONS" in text):
+        if in_batches:
+            for statement in group:
+                await _retried(partial(database.in_batches, statement))
+        else:
+            await _retried(partial(_run, database, list(group)))
+            await _await_indexes(database)
+
+
+async def _await_indexes(database: Database) -> None:
+    await database.rows("CALL db.awaitIndexes($seconds)", seconds=INDEX_SECONDS)
 
 
 async def _schema(tx: Transaction) -> Row:
@@ -108,16 +130,21 @@ def _check_schema(database: Database, found: int, known: int) -> None:
         raise SchemaTooNew(f"Neo4j at {database.url}", found, known)
 
 
-async def _retried(database: Database, *statements: str) -> None:
-    """Run statements that another process may be running at this very moment."""
+async def _run(database: Database, statements: Sequence[str]) -> None:
+    """Run statements in one transaction."""
 
     async def work(tx: Transaction) -> None:
         for statement in statements:
             await tx.rows(statement)
 
+    await database.write(work)
+
+
+async def _retried(work: Callable[[], Awaitable[None]]) -> None:
+    """Do what another process may be doing at this very moment."""
     for attempt in range(_TRIES):
         try:
-            await database.write(work)
+            await work()
             return
         except StoreUnavailable:
             raise

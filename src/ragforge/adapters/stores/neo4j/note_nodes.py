@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import NOTE, fields
+from ragforge.adapters.stores.neo4j.cypher import NOTE, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import note_words
 from ragforge.adapters.stores.rows import Row
@@ -36,7 +36,7 @@ async def put(tx: Transaction, rows: Sequence[Row], tokeniser: Tokeniser) -> Non
     Which of two notes is written first makes no difference.
     """
     new: list[Row] = [{**row, "words": note_words(row, tokeniser)} for row in rows]
-    await tx.each("MERGE (n:Note {uuid: row.uuid}) SET n += row", new)
+    await tx.each(f"MERGE (n:Note {{uuid: row.uuid}}) SET {assign('n', NOTE)}", new)
     await tx.each(
         """MATCH (n:Note {uuid: row.uuid}) MATCH (older:Note {uuid: row.supersedes})
            MERGE (n)-[:SUPERSEDES]->(older)""",

@@ -115,7 +115,7 @@ class ProjectFiles:
             await nodes.lock_project(tx, project_id)
             await tx.each(
                 f"""MATCH (f:{FILE_LABELS} {{project_id: $project, path: row[0]}})
-                    SET f.mtime = row[1]""",
+                    SET f.mtime = datetime(row[1])""",
                 rows,
                 project=project_id,
             )

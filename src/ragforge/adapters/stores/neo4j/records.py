@@ -20,6 +20,7 @@ from ragforge.adapters.stores.neo4j.vectors import (
 )
 from ragforge.adapters.stores.rows import Row
 from ragforge.domain.code import RELATION_KINDS
+from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.domain.vectors import Vector
 from ragforge.ports.archive import Record, RecordKind
 
@@ -154,4 +155,9 @@ def _after(keys: Sequence[str], place: int = 0) -> str:
 def _record(kind: RecordKind, row: Row) -> Record:
     if kind == "vector":
         row["data"] = Vector.of(row["model"], row["data"]).data
+    for name in cypher.FLAGS & row.keys():
+        row[name] = bool(row[name])
+    for name in cypher.DATES & row.keys():
+        if row[name] is not None:  # Neo4j leaves out seconds that are zero
+            row[name] = format_instant(parse_instant(row[name]))
     return row

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
 from ragforge.adapters.stores.neo4j.cypher import REFERENCE, Where, fields, index_key
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import conversation_of, reference_of, reference_row
-from ragforge.domain.code import CodeReference
-from ragforge.domain.conversations import Conversation
+from ragforge.adapters.stores.rows import (
+    reference_of,
+    reference_row,
+    stronger,
+    touch_of,
+)
+from ragforge.domain.code import CodeReference, Touch
 
-_NAMED = """any(name IN $names WHERE f.qualified_name = name
-    OR f.qualified_name ENDS WITH '.' + name)"""
+_NAMED = """any(name IN $names
+    WHERE '.' + f.qualified_name + '.' CONTAINS '.' + name + '.')"""
 
 
 class References:
@@ -25,7 +29,13 @@ class References:
 
         async def work(tx: Transaction) -> None:
             await conversation_nodes.message(tx, message_id)
-            await facts.put_references(tx, rows)
+            found = await tx.rows(
+                """MATCH (f:CodeReference {owner_id: $id})
+                   RETURN f.scope_id AS scope, f.how AS how""",
+                id=message_id,
+            )
+            known = {row["scope"]: row["how"] for row in found}
+            await facts.put_references(tx, [stronger(row, known) for row in rows])
 
         await self._database.write(work)
 
@@ -48,32 +58,61 @@ class References:
             found.setdefault(row["owner_id"], []).append(reference_of(row))
         return found
 
-    async def conversations_touching(
+    async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
+        query = (
+            "MATCH (m:Message {role: 'user'}) WHERE m.uuid IN $ids SET m.link_pending = $pending"
+        )
+        await self._database.write(
+            lambda tx: tx.rows(query, ids=list(turn_ids), pending=pending or None)
+        )
+
+    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+        return await self._database.column(
+            """MATCH (m:Message) WHERE m.link_pending = true AND m.project_path = $project
+               RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit""",
+            project=project_path,
+            limit=limit,
+        )
+
+    async def touches(
         self,
         *,
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
-    ) -> list[Conversation]:
-        where = Where().add("n.project_path = $project", project=project_path)
+        limit: int = 1000,
+    ) -> list[Touch]:
+        where = Where().add("c.project_path = $project", project=project_path)
         query = f"""CALL () {{
-                      MATCH (f:CodeReference)
-                      WHERE f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED}
-                      MATCH (m:Message {{uuid: f.owner_id}}) RETURN m.conversation_id AS id
-                      UNION
-                      MATCH (f:CodeMention)
-                      WHERE f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes)
-                        OR {_NAMED}
-                      MATCH (s:Summary {{uuid: f.owner_id}}) RETURN s.conversation_id AS id }}
-                    WITH DISTINCT id MATCH (n:Conversation {{uuid: id}}) WHERE {where}
-                    RETURN {conversation_nodes.ROW} AS row {conversation_nodes.LAST_ACTIVE_FIRST}"""
+                      MATCH (f:CodeReference) WHERE f.how <> 'found'
+                        AND (f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED})
+                      MATCH (m:Message {{uuid: f.owner_id}})
+                      RETURN m.timestamp_ms AS moment, f {{.how, .hash, .file,
+                        name: f.qualified_name, target_id: f.scope_id,
+                        conversation_id: m.conversation_id, when: toString(m.timestamp),
+                        first_turn: m.turn_index, last_turn: m.turn_index,
+                        by_summary: false}} AS row
+                      UNION ALL
+                      MATCH (f:CodeMention) WHERE f.how <> 'found'
+                        AND (f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes)
+                             OR {_NAMED})
+                      MATCH (s:Summary {{uuid: f.owner_id}})
+                      RETURN s.created_ms AS moment, f {{.how, .hash, .target_id,
+                        file: f.path, name: f.qualified_name,
+                        conversation_id: s.conversation_id, when: toString(s.created_at),
+                        first_turn: s.start_turn_index, last_turn: s.end_turn_index,
+                        by_summary: true}} AS row }}
+                    MATCH (c:Conversation {{uuid: row.conversation_id}}) WHERE {where}
+                    RETURN row ORDER BY moment DESC, row.conversation_id, row.first_turn,
+                      row.last_turn, row.file, row.name, row.target_id LIMIT $limit"""
         rows = await self._database.column(
             query,
             files=list(files),
             keys=[index_key(file) for file in files],
             scopes=list(scope_ids),
-            names=list(names),
+            names=[name for name in names if name],
+            limit=limit,
             **where.parameters,
         )
-        return [conversation_of(row) for row in rows]
+        return [touch_of(row) for row in rows]

@@ -53,7 +53,11 @@ async def write(
 
 
 def _only(names: str, rows: Sequence[Row]) -> list[Row]:
-    return [{name: row[name] for name in names.split()} for row in rows]
+    wanted = names.split()
+    return [
+        {name: (row[name] or None) if name in cypher.FLAGS else row[name] for name in wanted}
+        for row in rows
+    ]
 
 
 async def _require(
@@ -193,7 +197,9 @@ _SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
 async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     found = _only(cypher.JOB, rows)
     await jobs.add(tx, found)
-    await tx.each("MATCH (n:RagForgeJob {key: row.key}) SET n += row", found)
+    await tx.each(
+        f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', cypher.JOB)}", found
+    )
 
 
 _WRITERS: dict[RecordKind, _Writer] = {

@@ -74,6 +74,12 @@ class Scopes:
         rows = await self._database.column(query, project=project_id, name=index_key(name))
         return [scope_name_of(row) for row in rows]
 
+    async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
+        query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project AND s.hash = $hash
+                    RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
+        rows = await self._database.column(query, project=project_id, hash=hash)
+        return [scope_name_of(row) for row in rows]
+
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         query = f"""UNWIND $places AS place
                     CALL (place) {{

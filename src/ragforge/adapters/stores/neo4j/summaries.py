@@ -82,8 +82,16 @@ class Neo4jSummaries:
         return {row["summary"]: row["conversation"] for row in rows}
 
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
+        return await self._outside_level_2(conversation_id, "true")
+
+    async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
+        return await self._outside_level_2(
+            conversation_id, "NOT coalesce(n.summary_trimmed, false)"
+        )
+
+    async def _outside_level_2(self, conversation_id: str, condition: str) -> list[Summary]:
         query = f"""MATCH (n:Summary {{conversation_id: $id, level: 1}})
-                    WHERE NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
+                    WHERE {condition} AND NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
                     RETURN {nodes.ROW} AS row ORDER BY n.start_turn_index, n.uuid"""
 
         async def work(tx: Transaction) -> list[Summary]:
@@ -94,7 +102,8 @@ class Neo4jSummaries:
 
     async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
         query = """MATCH (h:Message {conversation_id: $id, role: 'user'})
-                   WHERE NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(h) }
+                   WHERE NOT coalesce(h.summary_trimmed, false)
+                     AND NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(h) }
                    MATCH (m:Message {conversation_id: $id, turn_index: h.turn_index})
                    RETURN h.turn_index AS turn, sum(m.char_count) AS chars ORDER BY turn"""
 
@@ -102,6 +111,16 @@ class Neo4jSummaries:
             await conversation_nodes.read(tx, conversation_id)
             rows = await tx.rows(query, id=conversation_id)
             return [TurnSize(row["turn"], row["chars"]) for row in rows]
+
+        return await self._database.read(work)
+
+    async def trimmed_turns(self, conversation_id: str) -> list[int]:
+        query = """MATCH (m:Message {conversation_id: $id}) WHERE m.summary_trimmed
+                   RETURN m.turn_index ORDER BY m.turn_index"""
+
+        async def work(tx: Transaction) -> list[int]:
+            await conversation_nodes.read(tx, conversation_id)
+            return await tx.column(query, id=conversation_id)
 
         return await self._database.read(work)
 
@@ -129,15 +148,28 @@ class Neo4jSummaries:
 
         await self._database.write(work)
 
-    async def trim(self, before: datetime, level: Level | None = None) -> int:
-        where = Where().add("n.created_ms < $before", before=filter_ms("before", before))
-        where.add("n.level = $level", level=level)
+    async def trim(
+        self,
+        before: datetime,
+        level: Level | None = None,
+        conversation_id: str | None = None,
+        project_path: str | None = None,
+    ) -> int:
+        where = _summaries(SummaryFilter(conversation_id, project_path, level))
+        where.add("n.created_ms < $before", before=filter_ms("before", before))
 
         async def work(tx: Transaction) -> int:
             query = f"MATCH (n:Summary) WHERE {where} RETURN n.uuid"
-            return await nodes.remove(tx, await tx.column(query, **where.parameters))
+            return await nodes.trim(tx, await tx.column(query, **where.parameters))
 
         return await self._database.write(work)
+
+    async def forget_trims(self, conversation_id: str) -> None:
+        async def work(tx: Transaction) -> None:
+            await conversation_nodes.locked(tx, conversation_id)
+            await nodes.forget_trims(tx, conversation_id)
+
+        await self._database.write(work)
 
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]

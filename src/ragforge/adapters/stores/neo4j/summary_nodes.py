@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import SUMMARY, fields
+from ragforge.adapters.stores.neo4j.cypher import SUMMARY, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import summary_words
 from ragforge.adapters.stores.rows import Row, Stored, summary_of
@@ -34,9 +34,9 @@ async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeni
             id=row["uuid"],
         )
     await tx.rows(
-        """MATCH (c:Conversation {uuid: $row.conversation_id})
-           MERGE (n:Summary {uuid: $row.uuid}) SET n += $row
-           MERGE (c)-[:HAS_SUMMARY]->(n)""",
+        f"""MATCH (c:Conversation {{uuid: $row.conversation_id}})
+            MERGE (n:Summary {{uuid: $row.uuid}}) SET {assign("n", SUMMARY, "$row")}
+            MERGE (c)-[:HAS_SUMMARY]->(n)""",
         row={**row, "project_path": project_path, "words": summary_words(row, tokeniser)},
     )
 
@@ -51,6 +51,7 @@ async def free_turns(tx: Transaction, conversation_id: str, first: int, last: in
     return await tx.column(
         """MATCH (m:Message {conversation_id: $id}) WHERE m.role = 'user'
              AND $first <= m.turn_index <= $last
+             AND NOT coalesce(m.summary_trimmed, false)
              AND NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(m) }
            RETURN m.turn_index""",
         id=conversation_id,
@@ -115,7 +116,10 @@ async def covered(tx: Transaction, summary_id: str) -> list[int]:
 
 
 async def remove(tx: Transaction, summary_ids: Sequence[str]) -> int:
-    """Delete summaries and those built on them; return how many went."""
+    """Delete summaries and those built on them; return how many went.
+
+    Turns of theirs whose own summary was trimmed are eligible again as well.
+    """
     gone = await tx.column(
         """MATCH (s:Summary) WHERE s.uuid IN $ids
            OPTIONAL MATCH (above:Summary)-[:SUMMARIZES]->(s)
@@ -123,9 +127,48 @@ async def remove(tx: Transaction, summary_ids: Sequence[str]) -> int:
            UNWIND all AS id RETURN DISTINCT id""",
         ids=list(summary_ids),
     )
-    await tx.rows("MATCH (n:CodeMention) WHERE n.owner_id IN $ids DELETE n", ids=gone)
-    await tx.rows("MATCH (n:Summary) WHERE n.uuid IN $ids DETACH DELETE n", ids=gone)
+    await tx.rows(
+        """MATCH (s:Summary {level: 2}) WHERE s.uuid IN $ids
+           MATCH (m:Message {conversation_id: s.conversation_id})
+           WHERE m.summary_trimmed AND s.start_turn_index <= m.turn_index <= s.end_turn_index
+           REMOVE m.summary_trimmed""",
+        ids=gone,
+    )
+    await _delete(tx, gone)
     return len(gone)
+
+
+async def trim(tx: Transaction, summary_ids: Sequence[str]) -> int:
+    """Delete summaries and no others, noting on what they covered that this was done."""
+    ids = list(summary_ids)
+    await tx.rows(
+        """MATCH (s:Summary)-[:SUMMARIZES]->(n:Message|Summary) WHERE s.uuid IN $ids
+             AND coalesce(n.role, 'user') = 'user'
+           SET n.summary_trimmed = true""",
+        ids=ids,
+    )
+    await tx.rows(
+        """MATCH (above:Summary)-[:SUMMARIZES]->(s:Summary) WHERE s.uuid IN $ids
+           WITH DISTINCT above
+           SET above.parent_summaries = [id IN above.parent_summaries WHERE NOT id IN $ids]""",
+        ids=ids,
+    )
+    await _delete(tx, ids)
+    return len(ids)
+
+
+async def forget_trims(tx: Transaction, conversation_id: str) -> None:
+    """Forget that summaries were trimmed."""
+    await tx.rows(
+        """MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.summary_trimmed
+           REMOVE n.summary_trimmed""",
+        id=conversation_id,
+    )
+
+
+async def _delete(tx: Transaction, ids: Sequence[str]) -> None:
+    await tx.rows("MATCH (n:CodeMention) WHERE n.owner_id IN $ids DELETE n", ids=ids)
+    await tx.rows("MATCH (n:Summary) WHERE n.uuid IN $ids DETACH DELETE n", ids=ids)
 
 
 async def remove_all(tx: Transaction, conversation_id: str) -> None:

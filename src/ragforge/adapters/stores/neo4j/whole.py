@@ -62,6 +62,8 @@ async def read(tx: Transaction, conversation_id: str) -> WholeConversation:
         summary_vectors=await _vectors(tx, vectors.SUMMARIES, inside, conversation_id),
         notes=tuple(note_of(one) for one in await note_nodes.of_conversation(tx, conversation_id)),
         note_vectors=await _vectors(tx, vectors.NOTES, inside, conversation_id),
+        trimmed=await _flagged(tx, "summary_trimmed", conversation_id),
+        link_pending=await _flagged(tx, "link_pending", conversation_id),
     )
 
 
@@ -88,6 +90,10 @@ async def add(tx: Transaction, whole: WholeConversation, tokeniser: Tokeniser) -
     await note_nodes.put(tx, new, tokeniser)
     new_vectors = {owner: v for owner, v in whole.note_vectors.items() if owner not in known}
     await vectors.put(tx, vectors.NOTES, new_vectors)
+    for flag, ids in (("summary_trimmed", whole.trimmed), ("link_pending", whole.link_pending)):
+        await tx.rows(
+            f"MATCH (n:Message|Summary) WHERE n.uuid IN $ids SET n.{flag} = true", ids=list(ids)
+        )
     await vectors.put(tx, vectors.TURNS, whole.turn_vectors)
     await vectors.put(tx, vectors.SUMMARIES, whole.summary_vectors)
     if whole.vector is not None:
@@ -131,6 +137,12 @@ async def _summaries(tx: Transaction, conversation_id: str) -> tuple[WholeSummar
         )
         for row in rows
     )
+
+
+async def _flagged(tx: Transaction, flag: str, conversation_id: str) -> frozenset[str]:
+    query = f"""MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.{flag}
+                RETURN n.uuid"""
+    return frozenset(await tx.column(query, id=conversation_id))
 
 
 async def _points(tx: Transaction, arrow: str, conversation_id: str) -> list[BranchPoint]:

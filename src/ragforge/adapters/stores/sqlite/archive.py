@@ -33,7 +33,7 @@ _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS stat
   run_after, run_after_ms, created_at, error"""
 _MENTION = """owner_id, kind, iif(kind = 'file', target_id, NULL) AS file_id,
   iif(kind = 'scope', target_id, NULL) AS scope_id, iif(kind = 'file', path, NULL) AS path,
-  iif(kind = 'scope', path, NULL) AS file, qualified_name, hash"""
+  iif(kind = 'scope', path, NULL) AS file, qualified_name, hash, how"""
 _VECTOR = """v.kind AS owner_kind,
   coalesce(t.message_id, c.uuid, s.uuid, n.uuid, p.uuid) AS owner_id,
   m.name AS model, v.data, v.hash AS embedding_hash"""
@@ -149,7 +149,7 @@ def _record(
         del row["project_id"]
     elif kind == "summary":
         row["covers"] = [str(turn) for turn in summaries.covered(connection, row["uuid"])]
-    for name in {"success"} & row.keys():
+    for name in {"success", "summary_trimmed", "link_pending"} & row.keys():
         row[name] = bool(row[name])
     return cursor, row
 
@@ -231,6 +231,7 @@ def _write_mention(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
         "path": row["path"] if row["kind"] == "file" else row["file"],
         "qualified_name": row["qualified_name"],
         "hash": row["hash"],
+        "how": row["how"],
     }
     upsert(connection, "mention", mention, ["owner_id", "kind", "target_id"])
 

@@ -28,13 +28,19 @@ def copy_until(connection: apsw.Connection, last: Row, branch: Row, tokeniser: T
     messages.add(connection, branch, copies, tokeniser)
     for original, copy in zip(originals, copies, strict=True):
         _copy_references(connection, original.uuid, copy.uuid)
+        connection.execute(
+            """UPDATE message SET link_pending = (SELECT link_pending FROM message WHERE uuid = ?)
+               WHERE uuid = ?""",
+            (original.uuid, copy.uuid),
+        )
         if original.role == "user":
             _copy_vector(connection, original.uuid, copy.uuid, last["position"])
 
 
 def _copy_references(connection: apsw.Connection, original: str, copy: str) -> None:
     connection.execute(
-        """INSERT INTO reference SELECT ?, scope_id, file, qualified_name, hash
+        """INSERT INTO reference (owner_id, scope_id, file, qualified_name, hash, how)
+           SELECT ?, scope_id, file, qualified_name, hash, how
            FROM reference WHERE owner_id = ?""",
         (copy, original),
     )

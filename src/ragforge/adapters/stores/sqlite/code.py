@@ -201,6 +201,12 @@ class SqliteCode:
             lambda c: [ScopeName(*row) for row in c.execute(statement, (project_id, name))]
         )
 
+    async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
+        statement = f"{_NAMES} WHERE project_id = ? AND hash = ? ORDER BY file, startLine, uuid"
+        return await self._database.read(
+            lambda c: [ScopeName(*row) for row in c.execute(statement, (project_id, hash))]
+        )
+
     async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
         smallest = """
             SELECT (SELECT uuid FROM scope WHERE project_id = ?1 AND file = p.value ->> 0

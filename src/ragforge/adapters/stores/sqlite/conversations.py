@@ -196,10 +196,8 @@ class SqliteConversations(References):
     async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
         def work(connection: apsw.Connection) -> None:
             _row(connection, conversation_id)
-            turn = message_rows.turn_id(connection, conversation_id, turn_index)
-            cover = value(connection, "SELECT covered_by FROM turn WHERE id = ?", (turn,))
-            if cover is not None:
-                summary_rows.remove(connection, cover)
+            message_rows.turn_id(connection, conversation_id, turn_index)
+            summary_rows.remove_over(connection, conversation_id, turn_index)
             connection.execute(
                 "DELETE FROM message WHERE conversation_id = ? AND turn_index = ?",
                 (conversation_id, turn_index),

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.rows import conversation_of, reference_of, reference_row
+from ragforge.adapters.stores.rows import (
+    reference_of,
+    reference_row,
+    stronger,
+    touch_of,
+)
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.sql import as_json, select, upsert
-from ragforge.domain.code import CodeReference
-from ragforge.domain.conversations import Conversation
+from ragforge.adapters.stores.sqlite.sql import as_json, column, select, upsert
+from ragforge.domain.code import CodeReference, Touch
 
-_NAMED = """EXISTS (SELECT 1 FROM json_each(:names) WHERE qualified_name = value
-    OR substr(qualified_name, -length(value) - 1) = '.' || value)"""
+_NAMED = """EXISTS (SELECT 1 FROM json_each(:names)
+    WHERE value <> '' AND instr('.' || r.qualified_name || '.', '.' || value || '.') > 0)"""
 
 
 class References:
@@ -27,8 +31,10 @@ class References:
 
         def work(connection: apsw.Connection) -> None:
             message_rows.existing(connection, message_id)
+            statement = "SELECT scope_id, how FROM reference WHERE owner_id = ?"
+            known = dict(connection.execute(statement, (message_id,)))
             for row in rows:
-                upsert(connection, "reference", row, ["owner_id", "scope_id"])
+                upsert(connection, "reference", stronger(row, known), ["owner_id", "scope_id"])
 
         await self._database.write(work)
 
@@ -57,36 +63,53 @@ class References:
 
         return await self._database.read(work)
 
-    async def conversations_touching(
+    async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
+        statement = """UPDATE message SET link_pending = ?
+                       WHERE role = 'user' AND uuid IN (SELECT value FROM json_each(?))"""
+        given = (pending, as_json(turn_ids))
+        await self._database.write(lambda c: c.execute(statement, given))
+
+    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+        statement = """
+            SELECT t.message_id FROM message m JOIN turn t ON t.message_id = m.uuid
+            WHERE m.link_pending AND t.project_path = ? ORDER BY t.started_ms, t.id LIMIT ?"""
+        return await self._database.read(lambda c: column(c, statement, (project_path, limit)))
+
+    async def touches(
         self,
         *,
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
-    ) -> list[Conversation]:
+        limit: int = 1000,
+    ) -> list[Touch]:
         statement = f"""
-            WITH owners (id) AS (
-              SELECT owner_id FROM reference
-              WHERE file IN (SELECT value FROM json_each(:files))
-                OR scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED}
-              UNION ALL
-              SELECT owner_id FROM mention
-              WHERE path IN (SELECT value FROM json_each(:files))
-                OR (kind = 'scope' AND target_id IN (SELECT value FROM json_each(:scopes)))
+            SELECT m.conversation_id, m.turn_index AS first_turn, m.turn_index AS last_turn,
+                   m.timestamp AS "when", r.how, r.file, r.qualified_name AS name, r.hash,
+                   r.scope_id AS target_id, 0 AS by_summary, m.timestamp_ms AS moment
+            FROM reference r JOIN message m ON m.uuid = r.owner_id
+            JOIN conversation c ON c.uuid = m.conversation_id
+            WHERE r.how <> 'found' AND (r.file IN (SELECT value FROM json_each(:files))
+                OR r.scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED})
+              AND (:project IS NULL OR c.project_path = :project)
+            UNION ALL
+            SELECT s.conversation_id, s.start_turn_index, s.end_turn_index, s.created_at, r.how,
+                   r.path, r.qualified_name, r.hash, r.target_id, 1, s.created_ms
+            FROM mention r JOIN summary s ON s.uuid = r.owner_id
+            JOIN conversation c ON c.uuid = s.conversation_id
+            WHERE r.how <> 'found' AND (r.path IN (SELECT value FROM json_each(:files))
+                OR (r.kind = 'scope' AND r.target_id IN (SELECT value FROM json_each(:scopes)))
                 OR {_NAMED})
-            SELECT * FROM conversation WHERE uuid IN (
-              SELECT conversation_id FROM message WHERE uuid IN (SELECT id FROM owners)
-              UNION ALL
-              SELECT conversation_id FROM summary WHERE uuid IN (SELECT id FROM owners))
-            AND (:project IS NULL OR project_path = :project)
-            ORDER BY updated_ms DESC, uuid"""
+              AND (:project IS NULL OR c.project_path = :project)
+            ORDER BY moment DESC, 1, 2, 3, 6, 7, 9 LIMIT :limit"""
         bindings = {
             "files": as_json(files),
             "scopes": as_json(scope_ids),
             "names": as_json(names),
             "project": project_path,
+            "limit": limit,
         }
         return await self._database.read(
-            lambda c: [conversation_of(row) for row in select(c, statement, bindings)]
+            lambda c: [touch_of(row) for row in select(c, statement, bindings)]
         )

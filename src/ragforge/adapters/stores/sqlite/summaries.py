@@ -95,16 +95,36 @@ class SqliteSummaries:
 
         return await self._database.read(work)
 
+    async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
+        statement = """SELECT * FROM summary WHERE conversation_id = ? AND level = 1
+                       AND covered_by IS NULL AND NOT summary_trimmed ORDER BY start_turn_index"""
+
+        def work(connection: apsw.Connection) -> list[Summary]:
+            _check_conversation(connection, conversation_id)
+            return [summary_of(r) for r in select(connection, statement, (conversation_id,))]
+
+        return await self._database.read(work)
+
     async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
         statement = """
             SELECT t.turn_index, sum(m.char_count) FROM turn t JOIN message m
               ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
             WHERE t.conversation_id = ? AND t.covered_by IS NULL
-            GROUP BY t.turn_index ORDER BY t.turn_index"""
+            GROUP BY t.turn_index HAVING max(m.summary_trimmed) = 0 ORDER BY t.turn_index"""
 
         def work(connection: apsw.Connection) -> list[TurnSize]:
             _check_conversation(connection, conversation_id)
             return [TurnSize(*row) for row in connection.execute(statement, (conversation_id,))]
+
+        return await self._database.read(work)
+
+    async def trimmed_turns(self, conversation_id: str) -> list[int]:
+        statement = """SELECT turn_index FROM message
+                       WHERE conversation_id = ? AND summary_trimmed ORDER BY turn_index"""
+
+        def work(connection: apsw.Connection) -> list[int]:
+            _check_conversation(connection, conversation_id)
+            return column(connection, statement, (conversation_id,))
 
         return await self._database.read(work)
 
@@ -132,15 +152,30 @@ class SqliteSummaries:
 
         await self._database.write(work)
 
-    async def trim(self, before: datetime, level: Level | None = None) -> int:
-        where = Where().add("created_ms < ?", epoch_ms(before)).add("level = ?", level)
+    async def trim(
+        self,
+        before: datetime,
+        level: Level | None = None,
+        conversation_id: str | None = None,
+        project_path: str | None = None,
+    ) -> int:
+        where = _summaries(SummaryFilter(conversation_id, project_path, level))
+        where.add("o.created_ms < ?", epoch_ms(before))
 
         def work(connection: apsw.Connection) -> int:
-            statement = f"SELECT uuid FROM summary WHERE {where}"
-            old = column(connection, statement, where.bindings)
-            return sum(remove(connection, summary_id) for summary_id in old)
+            statement = f"SELECT uuid FROM summary o WHERE {where}"
+            return _trim(connection, column(connection, statement, where.bindings))
 
         return await self._database.write(work)
+
+    async def forget_trims(self, conversation_id: str) -> None:
+        def work(connection: apsw.Connection) -> None:
+            _check_conversation(connection, conversation_id)
+            for table in ("message", "summary"):
+                statement = f"UPDATE {table} SET summary_trimmed = 0 WHERE conversation_id = ?"
+                connection.execute(statement, (conversation_id,))
+
+        await self._database.write(work)
 
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
@@ -202,13 +237,56 @@ class SqliteSummaries:
 
 
 def remove(connection: apsw.Connection, summary_id: str) -> int:
-    """Delete a summary and what is built on it; return how many went."""
+    """Delete a summary and what is built on it; return how many went.
+
+    Turns of theirs whose own summary was trimmed are eligible again as well.
+    """
     cover = value(connection, "SELECT covered_by FROM summary WHERE uuid = ?", (summary_id,))
     gone = 0
     for uuid in filter(None, (cover, summary_id)):
+        connection.execute(
+            """UPDATE message SET summary_trimmed = 0 FROM summary s WHERE s.uuid = ?
+               AND message.conversation_id = s.conversation_id
+               AND message.turn_index BETWEEN s.start_turn_index AND s.end_turn_index""",
+            (uuid,),
+        )
         connection.execute("DELETE FROM summary WHERE uuid = ?", (uuid,))
         gone += connection.changes()
     return gone
+
+
+def remove_over(connection: apsw.Connection, conversation_id: str, turn_index: int) -> None:
+    """Delete the summaries that a turn went into, also by way of one that was trimmed."""
+    over = """SELECT uuid FROM summary WHERE conversation_id = ?
+              AND ? BETWEEN start_turn_index AND end_turn_index"""
+    cover = "SELECT covered_by FROM turn WHERE conversation_id = ? AND turn_index = ?"
+    trimmed = """SELECT summary_trimmed FROM message
+                 WHERE conversation_id = ? AND turn_index = ? AND role = 'user'"""
+    place = (conversation_id, turn_index)
+    if value(connection, trimmed, place):
+        gone = column(connection, f"{over} AND level = 2", place)
+    else:
+        gone = column(connection, cover, place)
+    for uuid in filter(None, gone):
+        remove(connection, uuid)
+
+
+def _trim(connection: apsw.Connection, uuids: Sequence[str]) -> int:
+    """Delete summaries, noting on what they covered that this was done."""
+    given = {"gone": as_json(uuids)}
+    gone = "(SELECT value FROM json_each(:gone))"
+    for statement in (
+        f"""UPDATE message SET summary_trimmed = 1 WHERE uuid IN (
+              SELECT message_id FROM turn WHERE covered_by IN {gone})""",
+        f"UPDATE summary SET summary_trimmed = 1 WHERE covered_by IN {gone}",
+        f"""UPDATE summary SET parent_summaries = (
+              SELECT json_group_array(value) FROM json_each(parent_summaries)
+              WHERE value NOT IN {gone})
+            WHERE uuid IN (SELECT covered_by FROM summary WHERE uuid IN {gone})""",
+        f"DELETE FROM summary WHERE uuid IN {gone}",
+    ):
+        connection.execute(statement, given)
+    return len(uuids)
 
 
 def covered(connection: apsw.Connection, summary_id: str) -> list[int]:
@@ -222,7 +300,7 @@ def mentioned(
     """Return the files, by path, and the scopes, by file and name, that a summary mentions."""
     statement = """
         SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
-               qualified_name, hash
+               qualified_name, hash, how
         FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
     rows = list(select(connection, statement, (summary_id,)))
     files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
@@ -253,7 +331,8 @@ def _cover(connection: apsw.Connection, summary: Summary) -> None:
     if summary.level == 1:
         connection.execute(
             """UPDATE turn SET covered_by = ? WHERE conversation_id = ? AND covered_by IS NULL
-               AND turn_index BETWEEN ? AND ?""",
+               AND turn_index BETWEEN ? AND ? AND NOT EXISTS (
+                 SELECT 1 FROM message m WHERE m.uuid = turn.message_id AND m.summary_trimmed)""",
             (
                 summary.uuid,
                 summary.conversation_id,
@@ -300,6 +379,7 @@ def _file_mention(row: Row) -> Row:
         "path": row["path"],
         "qualified_name": None,
         "hash": row["hash"],
+        "how": row["how"],
     }
 
 
@@ -311,6 +391,7 @@ def _scope_mention(row: Row) -> Row:
         "path": row["file"],
         "qualified_name": row["qualified_name"],
         "hash": row["hash"],
+        "how": row["how"],
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import apsw
 
@@ -16,7 +16,7 @@ from ragforge.adapters.stores.rows import (
     summary_row,
 )
 from ragforge.adapters.stores.sqlite import messages, notes, summaries, vectors, words
-from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
+from ragforge.adapters.stores.sqlite.sql import as_json, column, insert, one, select, value
 from ragforge.domain.code import CodeReference
 from ragforge.domain.summaries import summary_text
 from ragforge.domain.text import check_text
@@ -51,6 +51,9 @@ def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation
         summary_vectors=_vectors(connection, "summary", "uuid", "conversation_id", conversation_id),
         notes=tuple(notes.of_conversation(connection, conversation_id)),
         note_vectors=_vectors(connection, "note", "uuid", "conversation_id", conversation_id),
+        trimmed=_flagged(connection, "message", "summary_trimmed", conversation_id)
+        | _flagged(connection, "summary", "summary_trimmed", conversation_id),
+        link_pending=_flagged(connection, "message", "link_pending", conversation_id),
     )
 
 
@@ -72,6 +75,9 @@ def add(connection: apsw.Connection, whole: WholeConversation, tokeniser: Tokeni
         noted = notes.put(connection, note, tokeniser)
         if (vector := whole.note_vectors.get(note.uuid)) is not None:
             vectors.put(connection, "note", [(noted, vector)])
+    _flag(connection, "message", "summary_trimmed", whole.trimmed)
+    _flag(connection, "summary", "summary_trimmed", whole.trimmed)
+    _flag(connection, "message", "link_pending", whole.link_pending)
     if whole.vector is not None:
         vectors.put(connection, "conversation", [(rowid, whole.vector)])
     _add_turn_vectors(connection, whole)
@@ -107,6 +113,18 @@ def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[Whole
         covers = summaries.covered(connection, row["uuid"])
         found.append(WholeSummary(summary_of(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)
+
+
+def _flagged(
+    connection: apsw.Connection, table: str, flag: str, conversation_id: str
+) -> frozenset[str]:
+    statement = f"SELECT uuid FROM {table} WHERE conversation_id = ? AND {flag}"
+    return frozenset(column(connection, statement, (conversation_id,)))
+
+
+def _flag(connection: apsw.Connection, table: str, flag: str, ids: Iterable[str]) -> None:
+    statement = f"UPDATE {table} SET {flag} = 1 WHERE uuid IN (SELECT value FROM json_each(?))"
+    connection.execute(statement, (as_json(ids),))
 
 
 def _points(

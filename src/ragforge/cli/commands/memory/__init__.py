@@ -11,7 +11,7 @@ Examples:
   ragforge memory remember "We deploy on Fridays"
   ragforge memory notes
   ragforge memory summaries --level 2
-  ragforge memory trim --before 90d
+  ragforge memory trim --older-than 90d
   ragforge memory jobs --retry
   ragforge memory rebuild
   ragforge memory embed

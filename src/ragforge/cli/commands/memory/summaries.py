@@ -23,10 +23,12 @@ Examples:
 """
 TRIM_EXAMPLES = """\b
 Examples:
-  ragforge memory trim --before 90d
-  ragforge memory trim --before 2026-01-31 --level 2 --yes
+  ragforge memory trim --level 1 --older-than 30d
+  ragforge memory trim --level 2 --older-than 90d --all
+  ragforge memory trim --before 2026-01-31 --session 3f2a91c0 --yes
 
-What the summaries covered stays, and is summarised again when it is due.
+Nothing else is deleted: a summary of level 2 stays when those it was made of go. What they covered
+is not summarised again, except by `ragforge memory rebuild --anew`.
 """
 
 LevelOption = Annotated[
@@ -66,21 +68,38 @@ def summaries(
 def trim(
     context: typer.Context,
     before: Annotated[
-        str, typer.Option(metavar="DATE", help="Those made before then: 2026-01-31 or 90d.")
+        str,
+        typer.Option(
+            "--before",
+            "--older-than",
+            metavar="DATE",
+            help="Those made before then: 2026-01-31, or an age such as 90d.",
+        ),
     ],
     level: LevelOption = None,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="Of one session: the start of its id."),
+    ] = None,
+    everywhere: AllOption = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete old summaries of all projects; their turns stay and may be summarised again."""
+    """Delete old summaries of this project; the turns stay, and are not summarised again."""
     import asyncio
 
     from ragforge.tui.console import print_json, print_note
 
+    if session is not None and everywhere:
+        raise typer.BadParameter("give --session or --all, not both", param_hint="--session")
     limit = dates.before(before)
     if not yes:
-        confirm(f"Delete all summaries made before {limit:%Y-%m-%d %H:%M}?")
-    gone = asyncio.run(_trim(load(context).settings, limit, _level(level)))
+        what = "summaries" if level is None else f"summaries of level {level}"
+        whose = "of all projects" if everywhere else "of this project"
+        whose = whose if session is None else f"of session {session}"
+        confirm(f"Delete the {what} {whose} that were made before {limit:%Y-%m-%d %H:%M}?")
+    settings = load(context).settings
+    gone = asyncio.run(_trim(settings, limit, _level(level), session, everywhere=everywhere))
     if as_json:
         print_json({"deleted": gone})
     else:
@@ -115,11 +134,20 @@ async def _find(
         return await app.store.summaries.find(where)
 
 
-async def _trim(settings: Settings, before: datetime, level: Level | None) -> int:
+async def _trim(
+    settings: Settings,
+    before: datetime,
+    level: Level | None,
+    session: str | None,
+    *,
+    everywhere: bool,
+) -> int:
     from ragforge.app import open_app
 
     async with open_app(settings, current_directory()) as app:
-        return await app.history.trim_summaries_by_date(before, level)
+        one = None if session is None else (await app.session_called(session)).uuid
+        project = None if everywhere or one else str(app.project_path)
+        return await app.history.trim_summaries_by_date(before, level, one, project)
 
 
 def _as_json(summary: Summary) -> dict[str, object]:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.told import AllOption, line_as_json
+from ragforge.cli.commands.sessions.told import AllOption
 from ragforge.cli.commands.sessions.told import as_json as session_as_json
 from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.tui.sessions import short, show_lines
+from ragforge.tui.sessions import short
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
-    from ragforge.memory.sessions import SessionLine
+    from ragforge.memory.code.about import ConversationAbout
     from ragforge.memory.similar import Similar
 
 SIMILAR_EXAMPLES = """\b
@@ -29,7 +29,9 @@ Examples:
   ragforge sessions about src/auth.py
   ragforge sessions about src/web --json
 
-Code that is gone is found by the name or path that it had.
+Each turn says what was done there: edited, read or named; a mere search hit does not count. A class
+is touched when its method is. Code that is gone is found by the name or path that it had. Commits
+are those of git, where the project has it.
 """
 
 WIDEST = 100
@@ -118,20 +120,26 @@ def about(
     ],
     *,
     everywhere: AllOption = False,
+    limit: Annotated[
+        int, typer.Option("-k", "--limit", min=1, max=1000, help="How many sessions to show.")
+    ] = 10,
     as_json: JsonOption = False,
 ) -> None:
-    """Find sessions that touched a file or something in the code."""
+    """Find sessions that touched some code, and what became of it since."""
     import asyncio
 
+    from ragforge.tui.about import show_about
     from ragforge.tui.console import print_json, print_note
 
     if not subject.strip():
         raise typer.BadParameter("the name is empty", param_hint="NAME_OR_PATH")
-    lines = asyncio.run(_about(load(context).settings, subject, everywhere))
+    found = asyncio.run(_about(load(context).settings, subject, everywhere))
     if as_json:
-        print_json({"subject": subject, "sessions": [line_as_json(line) for line in lines]})
-    elif lines:
-        show_lines(lines, with_directory=everywhere)
+        print_json({"subject": subject, "sessions": [_about_as_json(one) for one in found[:limit]]})
+    elif found:
+        show_about(found[:limit], with_directory=everywhere)
+        if len(found) > limit:
+            print_note(f"{len(found) - limit:,} more sessions. --limit shows more.")
     else:
         where = "" if everywhere else " of this project"
         print_note(
@@ -140,14 +148,15 @@ def about(
         )
 
 
-async def _about(settings: Settings, subject: str, everywhere: bool) -> list[SessionLine]:
+def _about_as_json(one: ConversationAbout) -> dict[str, object]:
+    from ragforge.tui.about import touched_as_json
+
+    touched = [touched_as_json(code) for code in one.touched]
+    return {**session_as_json(one.conversation), "touched": touched}
+
+
+async def _about(settings: Settings, subject: str, everywhere: bool) -> list[ConversationAbout]:
     from ragforge.app import open_app
-    from ragforge.memory.code.about import conversations_about
-    from ragforge.memory.sessions import with_last_messages
 
     async with open_app(settings, current_directory()) as app:
-        conversations = app.store.conversations
-        found = await conversations_about(
-            conversations, app.store.code, subject, app.cwd, app.project_path, everywhere
-        )
-        return await with_last_messages(conversations, found)
+        return await app.find_conversations_about(subject, everywhere=everywhere)

@@ -125,6 +125,7 @@ def _read(file: str) -> bytes:
 
 async def _import(settings: Settings, data: bytes, as_new: bool, here: bool) -> Imported:
     from ragforge.app import open_app
+    from ragforge.memory.code.later import enqueue_links
     from ragforge.memory.embed import enqueue_missing
     from ragforge.memory.exchange.imports import import_conversation
 
@@ -140,4 +141,5 @@ async def _import(settings: Settings, data: bytes, as_new: bool, here: bool) -> 
             ) from error
         if app.recall.embedder is not None:
             await enqueue_missing(app.store, app.recall.embedder)
+        await enqueue_links(app.store, imported.conversation.project_path)
         return imported

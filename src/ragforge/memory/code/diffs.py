@@ -1,0 +1,86 @@
+"""Diffs: which lines an edit changed, and where the other lines of the file went."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One stretch of a unified diff."""
+
+    old_start: int  # its first line before and after; lines count from 1
+    new_start: int
+    signs: str  # of each of its lines: " ", "-" or "+"
+
+    @property
+    def old_end(self) -> int:
+        """The line after its last one, before the edit."""
+        return self.old_start + len(self.signs) - self.signs.count("+")
+
+    @property
+    def growth(self) -> int:
+        """How many lines longer the edit made it."""
+        return self.signs.count("+") - self.signs.count("-")
+
+
+def read_diff(diff: str) -> list[Hunk]:
+    """Return the hunks of a unified diff; what is no part of one is passed over."""
+    hunks: list[Hunk] = []
+    head: tuple[int, int] | None = None
+    signs: list[str] = []
+    for line in [*diff.split("\n"), "@@"]:
+        found = _HEAD.match(line)
+        if head is not None and (found or line[:1] not in (" ", "-", "+")):
+            hunks.append(Hunk(*head, "".join(signs)))
+            head, signs = None, []
+        if found:
+            old, old_count, new, new_count = found.groups()
+            # An empty side is given by the line before it.
+            head = int(old) + (old_count == "0"), int(new) + (new_count == "0")
+        elif head is not None:
+            signs.append(line[0])
+    return hunks
+
+
+def changed_lines(hunks: Iterable[Hunk]) -> list[int]:
+    """Return the lines of the new file that were written, and those before removed ones."""
+    found: dict[int, None] = {}
+    for hunk in hunks:
+        line = hunk.new_start
+        for sign in hunk.signs:
+            if sign == "-":
+                found[max(1, line - 1)] = None
+            else:
+                if sign == "+":
+                    found[line] = None
+                line += 1
+    return list(found)
+
+
+def follow(line: int, hunks: Sequence[Hunk]) -> int:
+    """Return where a line of the old file stands in the new one, or what took its place."""
+    moved = line
+    for hunk in hunks:
+        if line >= hunk.old_end:
+            moved += hunk.growth
+        elif line >= hunk.old_start:
+            return _inside(line, hunk)
+    return moved
+
+
+def _inside(line: int, hunk: Hunk) -> int:
+    old, new = hunk.old_start, hunk.new_start
+    for sign in hunk.signs:
+        if sign == "+":
+            new += 1
+            continue
+        if old == line:
+            break
+        old += 1
+        new += sign == " "
+    return max(1, new)

@@ -1,0 +1,152 @@
+"""Since: what became of code after a conversation touched it.
+
+The store tells whether it is still the same, and where it is now; git, where there is one, which
+commits changed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+from ragforge.domain.code import Project, ScopeName, Touch
+from ragforge.errors import ProjectNotFound
+from ragforge.ports.code import CodeStore
+
+State: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
+MOST_LOGS = 20
+"""So many places are looked up in the history of a repository; the rest have hashes alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit, as a reader knows it."""
+
+    id: str
+    when: datetime
+    author: str
+    subject: str
+
+
+class CommitLog(Protocol):
+    """The history of one project."""
+
+    async def of_lines(
+        self, file: str, first: int, last: int, since: datetime
+    ) -> Sequence[Commit] | None:
+        """Return the commits that changed lines, given as they are now, newest first.
+
+        None if there is no history to ask.
+        """
+
+    async def of_file(
+        self, file: str, name: str | None, since: datetime
+    ) -> Sequence[Commit] | None:
+        """Return the commits that changed a file, or that wrote or removed a name in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What became of something that was touched."""
+
+    state: State | None  # None: the code of the project is not known
+    file: str | None = None  # where it is now
+    name: str | None = None
+    lines: tuple[int, int] | None = None
+    is_same: bool = False  # whether it still has the content of that day
+    commits: tuple[Commit, ...] | None = None  # None: there is no git to ask
+
+    def text(self, touch: Touch) -> str:
+        """Return it in words."""
+        if self.state is None:
+            return "the code of its project is not known"
+        if self.state != "moved":
+            return self.state if self.state == "gone" else f"{self.state} since"
+        place = f"{self.file}:{self.lines[0]}-{self.lines[1]}" if self.lines else self.file
+        done = f"moved to {place}"
+        if self.name is not None and self.name != touch.name:
+            done = f"renamed to {self.name} ({place})"
+        return done if self.is_same else f"{done} and changed"
+
+
+@dataclass(slots=True)
+class Aftermath:
+    """Tells what became of code, asking for each thing once."""
+
+    code: CodeStore
+    log: CommitLog | None = None
+    logged_project: str | None = None  # whose history the log is
+    _projects: dict[str, Project | None] = field(default_factory=dict)
+    _found: dict[tuple[str, str, str], Since] = field(default_factory=dict)
+    _logs: dict[tuple[str, str, str], tuple[Commit, ...] | None] = field(default_factory=dict)
+
+    async def since(self, touch: Touch, project_path: str, oldest: datetime) -> Since:
+        """Return what became of what was touched; `oldest` is the first touch that is asked for."""
+        project = await self._project(project_path)
+        key = (project_path, touch.target_id, touch.hash)
+        if key not in self._found:
+            self._found[key] = Since(None) if project is None else await self._state(touch, project)
+        found = self._found[key]
+        if self.log is None or project_path != self.logged_project:
+            return found
+        if key not in self._logs:
+            self._logs[key] = await self._commits(self.log, touch, found, oldest)
+        commits = self._logs[key]
+        if commits is None:
+            return found
+        return replace(found, commits=tuple(one for one in commits if one.when > touch.when))
+
+    async def _project(self, path: str) -> Project | None:
+        if path not in self._projects:
+            try:
+                self._projects[path] = await self.code.project(path)
+            except ProjectNotFound:
+                self._projects[path] = None
+        return self._projects[path]
+
+    async def _state(self, touch: Touch, project: Project) -> Since:
+        if touch.name is None:
+            return await self._state_of_file(touch, project)
+        known = (await self.code.scopes([touch.target_id])).get(touch.target_id)
+        if known is not None:
+            is_same = known.hash == touch.hash
+            lines = (known.start_line, known.end_line)
+            state: State = "unchanged" if is_same else "changed"
+            return Since(state, known.file, known.qualified_name, lines, is_same)
+        same = await self.code.scopes_with_hash(project.uuid, touch.hash)
+        if len(same) == 1:
+            return _moved(same[0], is_same=True)
+        # An inner name may be common; one that is the only one of its kind has gone there.
+        for name in (touch.name, touch.name.rpartition(".")[2]):
+            fitting = await self.code.scopes_named(project.uuid, name)
+            if fitting:
+                return _moved(fitting[0], is_same=False) if len(fitting) == 1 else Since("gone")
+        return Since("gone")
+
+    async def _state_of_file(self, touch: Touch, project: Project) -> Since:
+        files = await self.code.files(project.uuid)
+        known = next((file for file in files if file.path == touch.file), None)
+        if known is not None:
+            is_same = known.hash == touch.hash
+            return Since("unchanged" if is_same else "changed", known.path, is_same=is_same)
+        same = [file for file in files if file.hash == touch.hash]
+        return Since("moved", same[0].path, is_same=True) if len(same) == 1 else Since("gone")
+
+    async def _commits(
+        self, log: CommitLog, touch: Touch, now: Since, oldest: datetime
+    ) -> tuple[Commit, ...] | None:
+        if len(self._logs) >= MOST_LOGS:
+            return None
+        if now.file is not None and now.lines is not None:
+            found = await log.of_lines(now.file, *now.lines, oldest)
+        else:
+            name = None if touch.name is None else touch.name.rpartition(".")[2]
+            found = await log.of_file(now.file or touch.file, name, oldest)
+        return None if found is None else tuple(found)
+
+
+def _moved(scope: ScopeName, is_same: bool) -> Since:
+    lines = (scope.start_line, scope.end_line)
+    return Since("moved", scope.file, scope.qualified_name, lines, is_same)

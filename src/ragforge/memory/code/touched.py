@@ -1,0 +1,152 @@
+"""Touched: the scopes at the lines that a turn edited, read or found.
+
+Lines are those of the moment when a tool gave them; edits that follow in the same turn move
+them. The store knows the file as it was last ingested, which may be before the turn's edits.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ragforge.domain.code import FOUND, MODULE, How, Project, ScopeName, strongest
+from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.turns import Turn
+from ragforge.errors import FileNotKnown
+from ragforge.memory.code.diffs import changed_lines, follow
+from ragforge.memory.code.files import places_of
+from ragforge.memory.code.traces import Edit, Trace, edit_of, traces_of
+from ragforge.memory.levels.material import paths_in
+from ragforge.ports.code import CodeStore
+
+
+class FileScopes:
+    """The scopes of one file by its lines."""
+
+    def __init__(self, names: Sequence[ScopeName]) -> None:
+        self._names = names
+        # Smaller scopes are drawn over those that hold them.
+        self._owners: dict[int, str] = {}
+        for name in sorted(names, key=lambda n: (n.start_line - n.end_line, n.start_line)):
+            self._owners |= dict.fromkeys(range(name.start_line, name.end_line + 1), name.uuid)
+
+    @property
+    def whole(self) -> str | None:
+        """The scope that stands for all of the file, where it has one."""
+        return next((name.uuid for name in self._names if name.type == MODULE), None)
+
+    def within(self, first: int, last: int | None) -> list[str]:
+        """Return the smallest scopes at lines, each once."""
+        end = max(self._owners, default=0)
+        lines = range(first, end + 1 if last is None else min(last, end) + 1)
+        return list(dict.fromkeys(self._owners[line] for line in lines if line in self._owners))
+
+    def at(self, first: int, last: int | None) -> list[str]:
+        """Return the scope that has exactly these lines, or else the smallest at the first."""
+        exact = (n.uuid for n in self._names if (n.start_line, n.end_line) == (first, last))
+        found = next(exact, None) or self._owners.get(first)
+        return [] if found is None else [found]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCode:
+    """The code that a turn had to do with, as the store knows it."""
+
+    paths: Mapping[str, str]  # as they were written → as the project has them
+    files: Mapping[str, FileScopes]
+    edits: Mapping[str, Sequence[tuple[int, Edit]]]  # by path, with the number of the call
+    numbers: Mapping[str, int]  # call id → its place in the turn
+    stale: frozenset[str]  # edited files that are not ingested as the turn left them
+
+    @classmethod
+    async def of(
+        cls, code: CodeStore, project: Project, conversation: Conversation, turn: Turn
+    ) -> TurnCode:
+        """Look up all files that a turn's tools or words name."""
+        written = [trace.file for call in turn.tool_calls for trace in traces_of(call)]
+        edits = [(n, edit) for n, call in enumerate(turn.tool_calls) if (edit := edit_of(call))]
+        written += [edit.file for _, edit in edits]
+        for message in (turn.user, *turn.replies):
+            written += paths_in(message.content)
+        places = {name: places_of(name, project.path, conversation.cwd) for name in written}
+        wanted = dict.fromkeys(path for found in places.values() for path in found)
+        by_file = defaultdict(list)
+        for scope in await code.names_in(project.uuid, list(wanted)):
+            by_file[scope.file].append(scope)
+        paths = {
+            name: path
+            for name, found in places.items()
+            if (path := next((one for one in found if one in by_file), None)) is not None
+        }
+        by_path = defaultdict(list)
+        for number, edit in edits:
+            by_path[paths.get(edit.file, edit.file)].append((number, edit))
+        left = {path: made[-1][1].after_hash for path, made in by_path.items()}
+        stale = [
+            path
+            for path, then in left.items()
+            if then is not None and await _hash(code, project, path) != then
+        ]
+        return cls(
+            paths,
+            {path: FileScopes(scopes) for path, scopes in by_file.items()},
+            by_path,
+            {call.uuid: number for number, call in enumerate(turn.tool_calls)},
+            frozenset(stale),
+        )
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the store knows all edited files as the turn left them."""
+        return not self.stale
+
+    def whole(self, path: str) -> str | None:
+        """Return the scope that stands for a file, given as it was written."""
+        known = self.paths.get(path)
+        return None if known is None else self.files[known].whole
+
+    def touched_by(self, message: Message) -> dict[str, How]:
+        """Return what a message's calls did with scopes, by id; the strongest stays."""
+        done: dict[str, How] = {}
+        for call in message.tool_calls:
+            number, edit = self.numbers[call.uuid], edit_of(call)
+            traces = traces_of(call)
+            if edit is not None:
+                traces = [Trace("edited", edit.file, n, n) for n in changed_lines(edit.hunks)]
+            for trace in traces:
+                for scope_id in self._scopes(trace, number):
+                    done[scope_id] = strongest((trace.how, done.get(scope_id, trace.how)))
+        return done
+
+    def _scopes(self, trace: Trace, number: int) -> Iterable[str]:
+        """Return the scopes at a trace. Whoever edits lines edits the file as a whole too.
+
+        Of a file that is not current no more is known than that.
+        """
+        path = self.paths.get(trace.file)
+        if path is None:
+            return ()
+        scopes = self.files[path]
+        is_edit = trace.how == "edited"
+        whole = [scopes.whole] if is_edit and scopes.whole is not None else []
+        if path in self.stale or (is_edit and trace.last is None):
+            return whole
+        first, last = self._now(path, trace.first, number), trace.last
+        last = None if last is None else max(first, self._now(path, last, number))
+        found = scopes.at(first, last) if trace.how == FOUND else scopes.within(first, last)
+        return [*found, *whole]
+
+    def _now(self, path: str, line: int, number: int) -> int:
+        """Return where a line that a call gave stands after the edits that followed."""
+        for later, edit in self.edits.get(path, ()):
+            if later > number:
+                line = follow(line, edit.hunks)
+        return line
+
+
+async def _hash(code: CodeStore, project: Project, path: str) -> str | None:
+    with suppress(FileNotKnown):
+        return (await code.file(project.uuid, path)).hash
+    return None

@@ -1,0 +1,127 @@
+"""Traces: which lines of which files a tool call edited, read or found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from ragforge.domain.code import FOUND, How
+from ragforge.domain.conversations import ToolCall
+from ragforge.domain.text import Json
+from ragforge.memory.code.diffs import Hunk, read_diff
+
+MOST_TRACES = 200
+"""More are not followed for one call."""
+TOOLS: Mapping[str, How] = {"edit_file": "edited", "write_file": "edited", "read_file": "read"}
+"""What tools do with code; every other tool finds it."""
+_OUTPUT_LINE = re.compile(r"^(?:\./)?([^\s:]+):(\d+):", re.MULTILINE)
+_PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+) .+")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Lines of a file, as a tool was given or gave them."""
+
+    how: How
+    file: str
+    first: int = 1
+    last: int | None = None  # None: to the end of the file
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What an edit did to the lines of a file, and the hash that the file then had."""
+
+    file: str
+    hunks: tuple[Hunk, ...]
+    after_hash: str | None
+
+
+def edit_of(call: ToolCall) -> Edit | None:
+    """Return the edit that a call made, where its result says which lines it changed."""
+    result = _result(call)
+    if TOOLS.get(call.tool_name) != "edited" or not isinstance(result, dict):
+        return None
+    file, diff, after = (result.get(name) for name in ("file", "diff", "after_hash"))
+    if not isinstance(file, str) or not isinstance(diff, str):
+        return None
+    hunks = tuple(read_diff(diff))
+    return Edit(file, hunks, after if isinstance(after, str) else None) if hunks else None
+
+
+def traces_of(call: ToolCall) -> list[Trace]:
+    """Return what a call that succeeded left behind; an edit's lines are those of `edit_of`."""
+    result = _result(call)
+    if result is None:
+        return []
+    how = TOOLS.get(call.tool_name, FOUND)
+    found = list(islice(_traces(how, result), MOST_TRACES))
+    if not found and how != FOUND:  # its result may have been cut: what was asked for is known
+        found = list(islice(_asked_for(how, call.arguments), 1))
+    return found
+
+
+def _result(call: ToolCall) -> Json:
+    """Return what a call gave; None if it failed or was interrupted."""
+    if not call.success or call.result is None or not call.result.success:
+        return None
+    return call.result.result
+
+
+def _traces(how: How, value: Json) -> Iterator[Trace]:
+    for item in _objects(value):
+        if (file := _file(item)) is not None and (first := _first(item)) is not None:
+            yield Trace(how, file, first, _last(item) or first)
+        if how == FOUND:
+            yield from _found_in_text(item)
+
+
+def _found_in_text(item: Mapping[str, Json]) -> Iterator[Trace]:
+    """Yield places in the output of a command, and in what explore_code gives."""
+    if isinstance(output := item.get("stdout"), str):
+        for hit in _OUTPUT_LINE.finditer(output):
+            yield Trace(FOUND, hit[1], int(hit[2]), int(hit[2]))
+    if isinstance(place := item.get("place"), str) and (one := _PLACE.fullmatch(place)):
+        yield Trace(FOUND, one[1], int(one[2]), int(one[3]))
+
+
+def _asked_for(how: How, arguments: Json) -> Iterator[Trace]:
+    for item in _objects(arguments):
+        if (file := _file(item)) is None:
+            continue
+        first, last = _first(item), _last(item)
+        if how == "edited" and last is None:
+            last = first
+        yield Trace(how, file, first or 1, last)
+
+
+def _file(item: Mapping[str, Json]) -> str | None:
+    file = item.get("file") or item.get("path") or item.get("file_path")
+    return file if isinstance(file, str) else None
+
+
+def _first(item: Mapping[str, Json]) -> int | None:
+    return _line(item, "line", "start_line", "startLine")
+
+
+def _last(item: Mapping[str, Json]) -> int | None:
+    return _line(item, "line", "end_line", "endLine")
+
+
+def _line(item: Mapping[str, Json], *names: str) -> int | None:
+    found = (item[name] for name in names if isinstance(item.get(name), int))
+    return next((max(1, line) for line in found), None)
+
+
+def _objects(value: Json) -> Iterator[dict[str, Json]]:
+    """Yield every object in a JSON value."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            yield item
+            waiting.extend(reversed(item.values()))
+        elif isinstance(item, list | tuple):
+            waiting.extend(reversed(item))

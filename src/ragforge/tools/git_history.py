@@ -1,0 +1,71 @@
+"""Git history: which commits changed some lines, asked of git as any read-only line is run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ragforge.domain.instants import format_instant, parse_instant
+from ragforge.errors import InvalidTime
+from ragforge.memory.code.diffs import follow, read_diff
+from ragforge.memory.code.since import Commit
+from ragforge.tools.command.run import CommandRunner
+
+MOST_COMMITS = 20
+SECONDS = 10.0
+_FORMAT = "--format=%h%x09%cI%x09%an%x09%s"
+
+
+@dataclass(slots=True)
+class GitHistory:
+    """The commits of a project; it has none where there is no repository, or no git."""
+
+    runner: CommandRunner
+    _is_there: bool | None = None
+
+    async def of_lines(
+        self, file: str, first: int, last: int, since: datetime
+    ) -> Sequence[Commit] | None:
+        if not await self._exists():
+            return None
+        # Lines are known as the files are now; git counts them as they are in the last commit.
+        changes = read_diff(await self._run("diff", "-R", "--unified=0", "HEAD", "--", file))
+        start, end = follow(first, changes), follow(last, changes)
+        lines = f"-L{start},{max(start, end)}:{file}"
+        return await self._log(since, lines, "--no-patch")
+
+    async def of_file(
+        self, file: str, name: str | None, since: datetime
+    ) -> Sequence[Commit] | None:
+        if not await self._exists():
+            return None
+        return await self._log(since, *([f"-S{name}"] if name else []), "--", file)
+
+    async def _log(self, since: datetime, *words: str) -> list[Commit]:
+        limits = [f"--since={format_instant(since)}", f"--max-count={MOST_COMMITS}"]
+        output = await self._run("log", *limits, _FORMAT, *words)
+        return [commit for line in output.splitlines() if (commit := _commit(line))]
+
+    async def _exists(self) -> bool:
+        if self._is_there is None:
+            self._is_there = bool(await self._run("log", "--max-count=1", "--format=%h"))
+        return self._is_there
+
+    async def _run(self, *words: str) -> str:
+        """Return what git says; nothing if it refuses, fails or takes too long."""
+        result = await self.runner.run(shlex.join(["git", *words]), timeout=SECONDS)
+        if result.refused is not None or result.timed_out or result.exit_code not in (0, 1):
+            return ""
+        return result.stdout
+
+
+def _commit(line: str) -> Commit | None:
+    parts = line.split("\t", 3)
+    if len(parts) != 4:
+        return None
+    try:
+        return Commit(parts[0], parse_instant(parts[1]), parts[2], parts[3])
+    except InvalidTime:
+        return None

@@ -1,0 +1,67 @@
+"""Traces: what tool calls leave behind, by what they take and give."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragforge.domain.conversations import ToolResult
+from ragforge.domain.text import Json
+from ragforge.memory.code.traces import Trace, edit_of, traces_of
+from tests.fakes.builders import tool_call
+
+
+def traces(name: str, arguments: Json, result: Json) -> list[Trace]:
+    return traces_of(tool_call(name, arguments=arguments, result=ToolResult(True, result)))
+
+
+def test_a_file_that_was_read_is_read_where_the_lines_are() -> None:
+    page = {"file": "a.py", "content": "…", "startLine": 3, "endLine": 9, "total_lines": 20}
+    assert traces("read_file", {"path": "a.py"}, page) == [Trace("read", "a.py", 3, 9)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"path": "a.py"}, Trace("read", "a.py", 1, None)),
+        ({"path": "a.py", "start_line": 5}, Trace("read", "a.py", 5, None)),
+        ({"path": "a.py", "start_line": 5, "end_line": 7}, Trace("read", "a.py", 5, 7)),
+    ],
+)
+def test_a_result_that_was_cut_is_read_from_what_was_asked(arguments: Json, found: Trace) -> None:
+    assert traces("read_file", arguments, '{"file": "a.py", [… cut here') == [found]
+
+
+def test_hits_of_searches_are_found_at_their_line() -> None:
+    match = {"file": "a.py", "line": 4, "startLine": 1, "endLine": 30}
+    assert traces("grep_files", {}, {"matches": [match]}) == [Trace("found", "a.py", 4, 4)]
+    hit = {"file": "b.py", "startLine": 2, "endLine": 8, "name": "f"}
+    assert traces("search_code", {"path": "src"}, [hit]) == [Trace("found", "b.py", 2, 8)]
+    one = {"place": "b.py:2-8 f", "source": "…", "used_by": ["c.py:1-2 g"]}
+    assert traces("explore_code", {"name": "f"}, one) == [Trace("found", "b.py", 2, 8)]
+
+
+def test_the_output_of_a_command_is_found_line_by_line() -> None:
+    output = "./src/a.py:12:x = 1\nsrc/b.py:3:y\nno place\n12:30:45 a time\n"
+    found = traces("run_command", {"command": "git grep -n x"}, {"stdout": output, "exit_code": 0})
+    assert [(trace.file, trace.first) for trace in found][:2] == [("src/a.py", 12), ("src/b.py", 3)]
+
+
+def test_a_call_that_failed_or_was_declined_leaves_nothing() -> None:
+    failed = ToolResult(False, None, "no such file")
+    for name in ("read_file", "edit_file", "grep_files"):
+        call = tool_call(name, arguments={"path": "a.py"}, result=failed, success=False)
+        assert traces_of(call) == []
+        assert edit_of(call) is None
+        assert traces_of(tool_call(name, arguments={"path": "a.py"}, result=None)) == []
+
+
+def test_an_edit_says_which_lines_it_wrote_and_what_the_file_became() -> None:
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n x\n+y\n z\n"
+    result = {"file": "a.py", "diff": diff, "after_hash": "h"}
+    edit = edit_of(tool_call("edit_file", result=ToolResult(True, result)))
+    assert edit is not None
+    assert (edit.file, edit.after_hash, [hunk.signs for hunk in edit.hunks]) == (
+        "a.py",
+        "h",
+        [" + "],
+    )
