@@ -391,6 +391,19 @@ async def test_a_model_picks_up_to_three_searches_which_run_as_it_says(
     assert "\nsrc/" in shown.partition("top of the tree")[2]
 
 
+async def test_a_model_that_plans_is_shown_the_languages_of_a_known_project(
+    environ: dict[str, str], project: Path
+) -> None:
+    model = ScriptedModel([plan({"tool": "grep_files", "regex": "check_"})])
+    async with opened(environ, project) as app:
+        await app.brain.ingest()
+        await planned_by(app, model)
+
+    shown = last_words(model.asked[0])
+    assert "languages: python (" in shown
+    assert "\nsrc/ 2\n" in shown
+
+
 async def test_a_model_sets_what_the_tools_take_within_their_bounds(
     environ: dict[str, str], project: Path
 ) -> None:

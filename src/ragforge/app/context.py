@@ -11,6 +11,7 @@ from ragforge.context.build import ContextBuilder
 from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
 from ragforge.context.searches import Deadlines, Searches
+from ragforge.context.surroundings import Surroundings
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -52,6 +53,7 @@ def open_context(
         except StoreError:
             return ()
 
+    surroundings = Surroundings(brain.root, lambda: store.code.files(brain.project_id))
     budget = Budget(
         total=memory.max_context_chars,
         queries=memory.share(memory.last_user_queries_percent),
@@ -65,7 +67,9 @@ def open_context(
         store=store,
         recall=recall,
         brain=brain,
-        initial=InitialContext(planner, by_name, brain.root, limits.search_seconds, known),
+        initial=InitialContext(
+            planner, by_name, brain.root, limits.search_seconds, known, surroundings
+        ),
         deadlines=Deadlines(
             code=limits.search_seconds,
             history=limits.search_seconds,

@@ -92,7 +92,7 @@ class Searches:
         longest = self.deadlines.history
         # What takes longest comes first: a store's readers are served in turn.
         initial, semantic, history, notes, own, instructions = await asyncio.gather(
-            timed(self.files(message, budget.code // 2), self.deadlines.initial),
+            timed(self.files(message, budget.code // 2, cwd), self.deadlines.initial),
             timed(self.code(message, cwd, budget), self.deadlines.code),
             timed(self.memory(conversation, message, budget, without), longest),
             timed(self.notes(conversation, message, budget), longest),
@@ -201,9 +201,11 @@ class Searches:
         ]
         return pieces, "nothing relevant" if pieces else await self._why_no_code()
 
-    async def files(self, message: str, chars: int) -> tuple[list[Piece], list[Search]]:
+    async def files(
+        self, message: str, chars: int, cwd: Path | None = None
+    ) -> tuple[list[Piece], list[Search]]:
         """Return what the initial-context agent finds in the files, and how it went."""
-        spots, searches = await self.initial.search(message)
+        spots, searches = await self.initial.search(message, cwd)
         if not spots:
             return [], searches
         code = self.store.code if await self.brain.is_settled() else None
