@@ -13,6 +13,8 @@ from ragforge.llm.task import shortened
 from ragforge.memory.code.age import Aged
 from ragforge.memory.levels.summarise import summary_as_text
 
+CALLS_CHARS = 400
+"""How much of a past turn's calls is shown: what they led to stands in its answer."""
 NEIGHBOUR_CHARS = 300
 """How much of the turn before a memory is shown, so that it can be understood."""
 AGED_SHOWN = 3
@@ -30,7 +32,8 @@ def piece_text(piece: Piece) -> str:
 
 def turn_text(turn: Turn, chars: int) -> str:
     """Return a turn with its tool calls, in at most so many characters."""
-    return shortened(transcript(replay_turn(turn, TurnLimits(chars, chars // 4))), chars)
+    limits = TurnLimits(chars, min(chars // 4, CALLS_CHARS))
+    return shortened(transcript(replay_turn(turn, limits)), chars)
 
 
 def hit_text(hit: MemoryHit, aged: Sequence[Aged], chars: int, before: Turn | None = None) -> str:

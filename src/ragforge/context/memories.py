@@ -19,6 +19,9 @@ from ragforge.domain.turns import Turn
 
 PLACES: dict[Level, int] = {2: 3, 1: 5}
 """Places kept for the summaries of each level."""
+WHOLE = 5
+"""So many of the best turns are shown whole, as far as one may be; of others the ends do."""
+LESS = 4
 SUMMARIES_SHARE = 1 / 3
 """Of the room that is left: what summaries may take before turns have theirs."""
 
@@ -90,7 +93,14 @@ def _text_of(
     def before(memory: Memory) -> Turn | None:
         return None if memory.before is None or memory.before.uuid in shown else memory.before
 
-    return lambda memory: entries.hit_text(memory.hit, memory.aged, budget.entry, before(memory))
+    whole = {id(memory) for memory in turns[:WHOLE]}
+
+    def text(memory: Memory) -> str:
+        less = memory.hit.type == "turn" and id(memory) not in whole
+        chars = budget.entry // LESS if less else budget.entry
+        return entries.hit_text(memory.hit, memory.aged, chars, before(memory))
+
+    return text
 
 
 def _add(chosen: Selection, section: Section, fit: Fit[Memory]) -> None:
