@@ -130,7 +130,8 @@ async def _evidence_in_context(app: App, talks: Sequence[Talk]) -> dict[str, Any
 
 async def measure_small_talk(repos: Path, work: Path) -> dict[str, Any]:
     """Return how many messages that have nothing to do with a project get any code."""
-    messages = json.loads(OFF_TOPIC.read_text("utf-8"))["check"]
+    every = json.loads(OFF_TOPIC.read_text("utf-8"))
+    messages = [entry["text"] for entry in every if entry["split"] == "check"]
     results: dict[str, Any] = {"messages": len(messages)}
     for name in ASKED_IN:
         root = repos / name
@@ -139,8 +140,7 @@ async def measure_small_talk(repos: Path, work: Path) -> dict[str, Any]:
             if not await app.brain.is_known():
                 await app.brain.ingest()
             got = []
-            for message in messages:
-                text = message if isinstance(message, str) else message["text"]
+            for text in messages:
                 context = await app.build_context(text)
                 if context.code:
                     got.append(text)
