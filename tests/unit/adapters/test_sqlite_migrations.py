@@ -76,8 +76,8 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
     class Backwards(Words):
         version = "backwards"
 
-        def document(self, text: str) -> str:
-            return super().document(text)[::-1]
+        def prose(self, text: str) -> str:
+            return super().prose(text)[::-1]
 
     path = tmp_path / "store.db"
     old = await open_sqlite(path, Backwards())
