@@ -198,6 +198,27 @@ async def test_files_are_found_by_the_names_in_their_code(store: Store, shop: st
     assert await holding("feed_zebra", "<*>") is None
 
 
+async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, shop: str) -> None:
+    files = [
+        parsed(f"{n}.py", scope("f", uuid=f"s{n}", source="parse zebra" if n % 2 else "parsed"))
+        for n in range(9)
+    ]
+    await store.code.replace_files(shop, files)
+    await store.code.save_project(project("/other", uuid="other"))
+    await store.code.replace_files("other", [parsed("x.py", scope("zebra", uuid="x"))])
+    asked = ["zebra", "Parsing", "walrus", "?!"]
+
+    assert await store.code.count_holding(shop, asked, 99) == {
+        "zebra": 4,
+        "Parsing": 9,
+        "walrus": 0,
+        "?!": 0,
+    }
+    assert (await store.code.count_holding(shop, asked, 5))["Parsing"] == 5
+    assert await store.code.count_holding("nowhere", ["zebra"], 5) == {"zebra": 0}
+    assert await store.code.count_holding(shop, [], 5) == {}
+
+
 async def test_known_words_are_those_that_a_search_would_find(store: Store, shop: str) -> None:
     await store.code.save_project(project("/w/other", uuid="other"))
     await plant(store, "other", "lion.py")

@@ -86,8 +86,8 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
     class Backwards(Words):
         version = "backwards"
 
-        def document(self, text: str) -> str:
-            return super().document(text)[::-1]
+        def prose(self, text: str) -> str:
+            return super().prose(text)[::-1]
 
     old = await open_neo4j(neo4j_url, Backwards())
     await old.conversations.create(conversation(uuid="c"))

@@ -30,6 +30,8 @@ BY_WORDS = 150
 BY_MEANING = 60
 WHOLE_FILES = (MODULE, CHUNK)
 MAX_IDENTIFIERS = 5
+COUNTED = 200
+"""A word that so many scopes hold is known."""
 SAME_NAME = 50
 """Of scopes with one name, more say nothing."""
 
@@ -105,12 +107,12 @@ class Finder:
         ]
 
     async def _wording(self, question: str, project_id: str) -> Wording:
-        """Return what to search for: with the English of words that the code does not know."""
+        """Return what to search for: in English where the code speaks English."""
         asked = foreign(question)
         if asked is None:
             return Wording(question, question)
-        known = await self.code.known_words(project_id, asked.unclear())
-        return asked.for_code(known, self.tokeniser)
+        held = await self.code.count_holding(project_id, asked.to_count(), COUNTED)
+        return asked.for_code(held, self.tokeniser)
 
     async def _by_meaning(
         self, question: str, english: str, where: CodeFilter

@@ -166,6 +166,11 @@ class CodeStore(Protocol):
     async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
         """Return which of the words `by_words` would find something for in a project's code."""
 
+    async def count_holding(
+        self, project_id: str, asked: Sequence[str], most: int
+    ) -> Mapping[str, int]:
+        """Return how many scopes of a project's code hold each word, counted up to `most`."""
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:

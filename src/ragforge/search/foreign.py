@@ -17,8 +17,9 @@ quand pourquoi sous en fonction classe fichier fichiers erreur erreurs requête 
 fonctionne marche merci bonjour salut
 der die das dem den des ein eine einen einem einer eines und oder nicht ist sind wird werden wie wo
 wer wann warum welche welcher welches von vom zum zur zu mit für auf aus bei beim nach über im
-danke bitte hallo es sich ich wenn dass kann gibt datei dateien fehler funktion klasse löschen
-fuer ueber
+danke bitte hallo suche befehl befehle aufgabe aufgaben zeile zeilen zeichen ordner größe länge
+schnittstelle rückgabe abfrage es sich ich wenn dass kann gibt datei dateien fehler funktion klasse
+löschen fuer ueber
 el los las del una por para gracias hola como cómo dónde donde qué cual cuál es está se en un hay
 il lo gli grazie ciao della dei delle nel nella dove perché che chi sono viene di dal è
 da dos das na nos não uma como onde qual são por pelo pela é ao obrigado

@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from ragforge.search.foreign import ENGLISH
 from ragforge.search.inflect import DUTCH, GERMAN, infinitives
 from ragforge.search.language import stems, stop_words
 from ragforge.search.scripts import fold
@@ -43,7 +44,6 @@ class Meaning:
     start: int
     end: int
     english: English
-    surely: bool  # also where the words are known: they look English, and mean something else
 
 
 class Lexicon:
@@ -53,7 +53,7 @@ class Lexicon:
         self._language = language
         self._stop = stop_words(language)
         entries = list(_entries(language))
-        self._surely = {word[:-1] for word, _ in entries if word.endswith("*")}
+        self._misleading = {word[:-1] for word, _ in entries if word.endswith("*")}
         plain = [(word.rstrip("*"), english) for word, english in entries if "_" not in word]
         self._written = _gathered((self._spelt(word), english) for word, english in plain)
         self._stems = _gathered(
@@ -76,15 +76,20 @@ class Lexicon:
                 yield phrase
                 place = phrase.end
                 continue
-            if word not in self._stop:
-                surely = word in self._surely
-                for english in self._parts_of(word):
-                    yield Meaning(place, place + 1, english, surely)
+            if word not in self._stop and not self._is_english(word):
+                yield from (Meaning(place, place + 1, some) for some in self._parts_of(word))
             place += 1
 
     def is_foreign(self, word: str) -> bool:
         """Say whether it is a word of this language, and not one of English."""
         return word not in self._in_english and bool(self._found(word) or self._verb(word))
+
+    def _is_english(self, word: str) -> bool:
+        """Say whether a word is, but for its ending, the English word for what it means."""
+        if word in self._misleading:
+            return False
+        likeliest = self._found(word)[:1]
+        return any(stems(word, ENGLISH)[-1] == stems(one, ENGLISH)[-1] for one in likeliest)
 
     def _phrase(self, said: Sequence[str], place: int) -> Meaning | None:
         """Return the meaning that the words from a place on have together, if they have one.
@@ -99,7 +104,7 @@ class Lexicon:
             for chosen in (list(near[:size]), telling[:size]):
                 for key in product(*(stems(said[n], self._language) for n in chosen)):
                     if english := self._phrases.get(key):
-                        return Meaning(place, chosen[-1] + 1, english, surely=True)
+                        return Meaning(place, chosen[-1] + 1, english)
         return None
 
     def _keys(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -121,11 +126,16 @@ class Lexicon:
                 return [head, tail]
         for cut in cuts:
             if len(word) - cut >= LEAST_KNOWN_PART and (tail := self._found(word[cut:])):
-                return [*(self._parts_of(word[:cut]) or [(word[:cut],)]), tail]
+                return [*self._unknown(word[:cut]), tail]
         for cut in reversed(cuts):
             if cut >= LEAST_KNOWN_PART and (head := self._head(word[:cut])):
-                return [head, *(self._parts_of(word[cut:]) or [(word[cut:],)])]
+                return [head, *self._unknown(word[cut:])]
         return []
+
+    def _unknown(self, part: str) -> list[English]:
+        """Return the English words for a part that the lexicon lacks: itself, if it is short."""
+        joined = self._parts_of(part) if len(part) > 2 * LEAST_KNOWN_PART else []
+        return joined or [(part,)]
 
     def _head(self, part: str) -> English:
         """Return the English words for the first part of a joined word."""
@@ -140,8 +150,10 @@ class Lexicon:
         return ()
 
     def _verb(self, form: str) -> English:
-        verbs = (self._written.get(self._spelt(verb)) for verb in infinitives(form, self._language))
-        return next(filter(None, verbs), ())
+        """Return the English words for a verb in another form; some change a vowel: `lädt`."""
+        forms = dict.fromkeys((form, fold(form)))
+        verbs = (verb for one in forms for verb in infinitives(one, self._language))
+        return next(filter(None, (self._written.get(self._spelt(verb)) for verb in verbs)), ())
 
     def _spelt(self, word: str) -> str:
         """Return a word without accents; German has a spelling for where there are none."""

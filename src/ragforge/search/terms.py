@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ragforge.ports.words import Tokeniser
 from ragforge.search.language import stop_words
@@ -14,6 +15,9 @@ from ragforge.search.prose import is_plain, marked_stems
 from ragforge.search.scripts import runs
 from ragforge.search.wording import Group, Wording
 
+SELDOM = 5
+"""A word that stands in the code so many times less than its English is not the code's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -21,8 +25,7 @@ class Term:
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
-    english: tuple[English, ...]  # what each part of it may mean
-    surely: bool  # means that, even where the words themselves are known
+    english: tuple[English, ...]  # what each part of it may mean; none if it is English itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,11 @@ class Foreign:
     def asked_in(cls, language: str, question: str) -> Foreign:
         return cls(question, tuple(_terms(question, language)))
 
-    def unclear(self) -> list[str]:
-        """Return the words that may be meant as they are: the code knows."""
-        alone = (term.words[0] for term in self.terms if term.english and not term.surely)
-        return list(dict.fromkeys(alone))
+    def to_count(self) -> list[str]:
+        """Return the words of which has to be known how often they stand in the code."""
+        unclear = [term for term in self.terms if term.english and len(term.words) == 1]
+        words = (word for term in unclear for word in (*term.words, *chain(*term.english)))
+        return list(dict.fromkeys(words))
 
     def in_english(self) -> list[str]:
         """Return the likeliest English word for each word; where there is none, the word itself."""
@@ -49,27 +53,28 @@ class Foreign:
             for meanings in term.english or [(" ".join(term.words),)]
         ]
 
-    def for_code(self, known: Collection[str], tokeniser: Tokeniser) -> Wording:
-        """Return what to search code for, given the words that stand in it as they are."""
+    def for_code(self, held: Mapping[str, int], tokeniser: Tokeniser) -> Wording:
+        """Return what to search code for, given how often words stand in it.
+
+        A word that stands there seldom beside its English is in a test or a translation: the
+        code is English, and so is what is looked for. Else it is looked for as well.
+        """
         text, rendered = unicodedata.normalize("NFKC", self.question), list[str]()
         groups: list[Group] = []
         for term in self.terms:
-            is_known = not term.surely and term.words[0] in known
-            english = () if is_known else term.english
-            added = _joined(english)
-            if len(term.words) > 1:  # they mean nothing apart
+            stays = not term.english or (len(term.words) == 1 and _is_used(term, held))
+            if not stays:
                 together = r"\W+".join(map(re.escape, term.words))
-                text = re.sub(together, f" {added} ", text, count=1)
-            else:
-                text = f"{text} {added}".rstrip()
-            rendered.append(added or term.words[0])
-            groups += _groups(term, english, tokeniser)
+                text = re.sub(together, " ", text, count=1)
+            text = f"{text} {_joined(term.english)}".rstrip()
+            rendered.append(_joined(term.english) or term.words[0])
+            groups += _groups(term, tokeniser, itself=stays)
         return Wording(text, " ".join(rendered), tuple(dict.fromkeys(groups)))
 
     def for_memory(self, tokeniser: Tokeniser) -> Wording:
         """Return what to search conversations for, which may have been in either language."""
         added = " ".join(filter(None, (_joined(term.english) for term in self.terms)))
-        groups = (group for term in self.terms for group in _groups(term, term.english, tokeniser))
+        groups = (group for term in self.terms for group in _groups(term, tokeniser))
         return Wording(f"{self.question} {added}", added, tuple(dict.fromkeys(groups)))
 
 
@@ -88,20 +93,25 @@ def _terms(question: str, language: str) -> Iterator[Term]:
                 words,
                 tuple(marked_stems(words, language)),
                 tuple(meaning.english for meaning in here if plain),
-                plain and any(meaning.surely for meaning in here),
             )
         place = end
 
 
-def _groups(term: Term, english: Sequence[English], tokeniser: Tokeniser) -> Iterator[Group]:
+def _is_used(term: Term, held: Mapping[str, int]) -> bool:
+    """Say whether the code uses a word itself, and not only its English."""
+    english = max((held.get(word, 0) for word in chain(*term.english)), default=0)
+    return held.get(term.words[0], 0) * SELDOM >= english
+
+
+def _groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Iterator[Group]:
     """Yield the words for a term, those that mean the same together."""
-    itself = [word for said in term.words for word in tokeniser.query(said)]
-    if not english and not term.stems:  # an identifier and its parts
-        yield from (frozenset([word]) for word in itself)
+    said = [word for one in term.words for word in tokeniser.query(one)] if itself else []
+    if not term.english and not term.stems:  # an identifier and its parts
+        yield from (frozenset([word]) for word in said)
         return
-    for part, meanings in enumerate(english or [()]):
+    for part, meanings in enumerate(term.english or [()]):
         meant = {word for meaning in meanings for word in tokeniser.query(meaning)}
-        yield frozenset(meant.union(() if part else (*itself, *term.stems)))
+        yield frozenset(meant.union(() if part or not itself else (*said, *term.stems)))
 
 
 def _joined(english: Sequence[English]) -> str:

@@ -153,6 +153,29 @@ class Scopes:
         found = await asyncio.gather(*(self.by_words(word, where, 1) for word in asked))
         return {word for word, matches in zip(asked, found, strict=True) if matches}
 
+    async def count_holding(
+        self, project_id: str, asked: Sequence[str], most: int
+    ) -> dict[str, int]:
+        index = "ragforge_scope_words"
+        wanted = {word: self._tokeniser.query(word) for word in asked}
+        rows = await self._database.rows(
+            """UNWIND $wanted AS one
+               CALL (one) {
+                 CALL db.index.fulltext.queryNodes($index, one.expression) YIELD node AS n
+                 WHERE n.project_id = $project WITH n LIMIT $most RETURN count(n) AS held
+               }
+               RETURN one.word AS word, held""",
+            wanted=[
+                {"word": word, "expression": words.expression_for(index, some)}
+                for word, some in wanted.items()
+                if some
+            ],
+            index=index,
+            project=project_id,
+            most=max(most, 0),
+        )
+        return dict.fromkeys(asked, 0) | {row["word"]: row["held"] for row in rows}
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:

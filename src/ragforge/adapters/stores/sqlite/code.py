@@ -351,6 +351,20 @@ class SqliteCode:
 
         return await self._database.read(work)
 
+    async def count_holding(
+        self, project_id: str, asked: Sequence[str], most: int
+    ) -> dict[str, int]:
+        table = scope_rows.index_of(sections=False)
+        key = words.key("p", project_id)
+
+        def work(connection: apsw.Connection) -> dict[str, int]:
+            return {
+                word: words.count(connection, table, self._tokeniser.query(word), key, most)
+                for word in asked
+            }
+
+        return await self._database.read(work)
+
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:

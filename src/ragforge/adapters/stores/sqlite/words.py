@@ -90,6 +90,15 @@ def are_there(connection: apsw.Connection, table: str, words: list[str], key: st
     return value(connection, statement, (f'keys : "{key}" AND ({either})',)) is not None
 
 
+def count(connection: apsw.Connection, table: str, words: list[str], key: str, most: int) -> int:
+    """Return how many texts under a key hold any of the words; no more than `most` are counted."""
+    if not words:
+        return 0
+    either = _any_of(words)
+    statement = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)"
+    return int(value(connection, statement, (f'keys : "{key}" AND ({either})', max(most, 0))))
+
+
 def _any_of(words: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
