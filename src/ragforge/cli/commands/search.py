@@ -72,7 +72,7 @@ def search(
         typer.Option(
             min=0,
             max=2,
-            help="Memory of this level alone, or of several: 0 turns, 1 their summaries, 2 of those.",
+            help="Memory of this level, or of several: 0 turns, 1 their summaries, 2 those of 1.",
         ),
     ] = None,
     words: Annotated[
