@@ -95,7 +95,7 @@ async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Pat
         for number, turn in enumerate(turns):
             for language in LANGUAGES:
                 hits = await search_conversation_history(
-                    recall, turn["question"][language], MemoryFilter(), max_results=TOP, levels=()
+                    recall, turn["question"][language], MemoryFilter(), max_results=TOP, levels=(0,)
                 )
                 answers = [hit.type == "turn" and hit.turn.uuid == str(number) for hit in hits]
                 found[language].append(reciprocal(answers))

@@ -160,7 +160,7 @@ def through(finder: Recall, semantic: bool = True) -> Search:
     async def search(talk: Talk, query: str) -> list[str]:
         where = MemoryFilter(project_path=project_of(talk))
         found = await search_conversation_history(
-            finder, query, where, semantic=semantic, max_results=max(DEPTHS), levels=()
+            finder, query, where, semantic=semantic, max_results=max(DEPTHS), levels=(0,)
         )
         return [hit.turn.uuid for hit in found if hit.type == "turn"]
 

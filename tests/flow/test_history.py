@@ -165,10 +165,11 @@ async def test_levels_and_turns_are_chosen(store: Store, recall: Recall) -> None
         return {hit.level for hit in hits}
 
     assert await kinds() == {0, 1, 2}
-    assert await kinds(levels=()) == {0}
-    assert await kinds(levels=(1,)) == {0, 1}
-    assert await kinds(levels=(2,), include_turns=False) == {2}
-    assert await kinds(levels=(), include_turns=False) == set()
+    for chosen in ([0], [1], [2], [0, 1], [0, 2], [1, 2], [2, 0, 1], []):
+        assert await kinds(levels=chosen) == set(chosen)
+        assert await kinds(levels=chosen, include_turns=False) == set(chosen) - {0}
+    with pytest.raises(InputError, match="There is no level 3"):
+        await kinds(levels=[1, 3])
 
 
 async def test_what_scores_less_than_asked_for_is_left_out(store: Store, recall: Recall) -> None:

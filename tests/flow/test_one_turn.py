@@ -64,7 +64,7 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
             ("system", second.content),
         ]
         [hit, *_] = await app.search_conversation_history(
-            QUESTION, max_results=5, levels=(), everywhere=False
+            QUESTION, max_results=5, levels=(0,), everywhere=False
         )
         assert hit.conversation_id == first.conversation_id
         [session] = await lines(app.store.conversations, ConversationFilter(cwd=str(app.cwd)), 10)
@@ -121,7 +121,7 @@ async def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
 
     async with open_app(settings, project) as app:
         [best, *_] = await app.search_conversation_history(
-            "signing in users", max_results=5, levels=(), everywhere=False
+            "signing in users", max_results=5, levels=(0,), everywhere=False
         )
 
     assert best.turn.user.turn_index == wanted.turn_index
@@ -136,7 +136,7 @@ async def test_turns_from_before_a_model_was_chosen_are_embedded_later(
         await app.ask("Authentication happens with a password and a token")
         assert (
             await app.search_conversation_history(
-                "signing in users", max_results=5, levels=(), everywhere=False
+                "signing in users", max_results=5, levels=(0,), everywhere=False
             )
             == []
         )
@@ -146,7 +146,7 @@ async def test_turns_from_before_a_model_was_chosen_are_embedded_later(
         pass
     async with open_app(settings, project) as app:
         found = await app.search_conversation_history(
-            "signing in users", max_results=5, levels=(), everywhere=False
+            "signing in users", max_results=5, levels=(0,), everywhere=False
         )
 
     assert [hit.found_by for hit in found] == [("meaning",)]
@@ -167,7 +167,7 @@ async def test_a_directory_has_its_own_session_and_a_project_its_own_memory(
     async with open_app(settings, elsewhere) as app:
         outside = await app.ask(QUESTION)
         everywhere = await app.search_conversation_history(
-            STATEMENT, max_results=5, levels=(), everywhere=True
+            STATEMENT, max_results=5, levels=(0,), everywhere=True
         )
 
     assert len({here.conversation_id, inside.conversation_id, outside.conversation_id}) == 3
@@ -208,7 +208,7 @@ async def test_a_secret_is_not_stored_and_the_rest_of_the_words_is(
         answer = await app.ask(f"Why does postgres://shop:{secret}@db.local/shop refuse me?")
         stored = await app.store.conversations.messages(answer.conversation_id)
         [hit] = await app.search_conversation_history(
-            "postgres refuse", max_results=3, levels=(), everywhere=False
+            "postgres refuse", max_results=3, levels=(0,), everywhere=False
         )
 
     assert secret not in str(stored)

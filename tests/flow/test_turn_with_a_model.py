@@ -167,12 +167,12 @@ async def test_another_embedding_model_takes_over_in_the_background(
 
     async with open_app(after, project) as app:
         by_words = await app.search_conversation_history(
-            "password token", max_results=3, levels=(), everywhere=False
+            "password token", max_results=3, levels=(0,), everywhere=False
         )
         seen: list[int] = []
         missing, every = await app.embed_memory(seen.append)
         [hit] = await app.search_conversation_history(
-            "signing in users", max_results=3, levels=(), everywhere=False
+            "signing in users", max_results=3, levels=(0,), everywhere=False
         )
 
     assert by_words[0].turn.user.content.startswith("Authentication")

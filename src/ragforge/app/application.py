@@ -203,7 +203,7 @@ class App:
         max_results: int = 10,
         include_turns: bool = True,
         include_notes: bool | None = None,
-        levels: Collection[Level] = (1, 2),
+        levels: Collection[int] = (0, 1, 2),
         min_score: float = 0.0,
         since: datetime | None = None,
         until: datetime | None = None,
@@ -212,6 +212,7 @@ class App:
     ) -> list[HistoryHit]:
         """Return turns, summaries and notes that bear on the query, the best first.
 
+        Level 0 are turns, 1 and 2 summaries: `levels=[2]` gives long-term summaries alone.
         They are of one session, given by the start of its id, of this project, or of all.
         Notes are there where turns are, unless `include_notes` says otherwise.
         Raises InputError if the session is not known, or several begin so.

@@ -49,7 +49,7 @@ class Knowledge:
         max_results: int = 10,
         include_turns: bool = True,
         include_notes: bool | None = None,
-        levels: Collection[Level] = (1, 2),
+        levels: Collection[int] = (0, 1, 2),
         min_score: float = 0.0,
         since: datetime | None = None,
         until: datetime | None = None,
@@ -58,8 +58,8 @@ class Knowledge:
     ) -> list[HistoryHit]:
         """Return turns, summaries of some levels and notes that bear on the query, best first.
 
-        They are of one conversation, of this project, or of all. Notes are there where turns
-        are, unless `include_notes` says otherwise; without `semantic` words alone decide.
+        Level 0 are turns, 1 and 2 summaries. They are of one conversation, of this project, or
+        of all. Notes are there where turns are, unless `include_notes` says otherwise; without `semantic` words alone decide.
         """
         return await self.app.search_conversation_history(
             query,

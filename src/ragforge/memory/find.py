@@ -18,6 +18,7 @@ from ragforge.domain.hits import (
     WordsFound,
 )
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
+from ragforge.errors import InputError
 from ragforge.memory.recall import Recall, mixed_turns, signals
 from ragforge.search.fuse import above, convex
 from ragforge.search.neighbours import coverage, names, worths
@@ -26,6 +27,7 @@ from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.wording import Wording, memory_wording
 
+LEVELS = (0, 1, 2)
 SUMMARIES_A_HIT = 5
 """How many summaries are compared for each that is wanted."""
 
@@ -38,22 +40,27 @@ async def search_conversation_history(
     semantic: bool = True,
     max_results: int = 10,
     include_turns: bool = True,
-    levels: Collection[Level] = (1, 2),
+    levels: Collection[int] = (0, 1, 2),
     min_score: float = 0.0,
     relevant_only: bool = False,
 ) -> list[MemoryHit]:
     """Return turns and summaries of some levels that bear on the query, the best first.
 
-    Best is what scores high and can be trusted: score × confidence. Dates are those of
-    turns, and of when a summary was made. Without `semantic` words alone decide. With
-    `relevant_only` nothing is returned if nothing that was said has to do with the query.
+    Level 0 are turns, which `include_turns` can leave out as well. Best is what scores high and
+    can be trusted: score × confidence. Dates are those of turns, and of when a summary was made.
+    Without `semantic` words alone decide. With `relevant_only` nothing is returned if nothing
+    that was said has to do with the query. Raises InputError for a level that does not exist.
     """
+    if unknown := set(levels).difference(LEVELS):
+        raise InputError(f"There is no level {min(unknown)}: 0 are turns, 1 and 2 summaries.")
     if max_results <= 0:
         return []
+    include_turns = include_turns and 0 in levels
+    wanted: list[Level] = [level for level in SUMMARY_CONFIDENCE if level in levels]
     by_words, nearest, summaries = await asyncio.gather(
         recall.words(query, where, max_results),
         recall.nearest(query, where, max_results) if semantic and include_turns else _none(),
-        _told(recall, query, where, levels, max_results, semantic=semantic),
+        _told(recall, query, where, wanted, max_results, semantic=semantic),
     )
     near_most = _above([*nearest, *summaries.nearest], recall.least) if semantic else None
     in_both = {query, memory_wording(query, WORDS).english}  # of another language, perhaps
@@ -122,7 +129,7 @@ async def _told(
     recall: Recall,
     query: str,
     where: MemoryFilter,
-    levels: Collection[Level],
+    levels: Sequence[Level],
     limit: int,
     *,
     semantic: bool,
@@ -134,7 +141,7 @@ async def _told(
     chosen = SummaryFilter(
         conversation_id=where.conversation_id,
         project_path=where.project_path,
-        level=next(iter(levels)) if len(set(levels)) == 1 else None,
+        level=levels[0] if len(levels) == 1 else None,
         since=where.since,
         until=where.until,
     )

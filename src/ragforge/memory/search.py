@@ -9,7 +9,6 @@ from dataclasses import replace
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import HistoryHit, NoteHit
 from ragforge.domain.notes import NoteFilter
-from ragforge.domain.summaries import Level
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
@@ -25,7 +24,7 @@ async def search_memory(
     max_results: int = 10,
     include_turns: bool = True,
     include_notes: bool | None = None,
-    levels: Collection[Level] = (1, 2),
+    levels: Collection[int] = (0, 1, 2),
     min_score: float = 0.0,
 ) -> list[HistoryHit]:
     """Return turns, summaries of some levels and notes that bear on the query, the best first.
@@ -37,7 +36,7 @@ async def search_memory(
     filter_ = NoteFilter(
         where.project_path, where.conversation_id, since=where.since, until=where.until
     )
-    with_notes = include_turns if include_notes is None else include_notes
+    with_notes = include_turns and 0 in levels if include_notes is None else include_notes
     said, notes = await asyncio.gather(
         search_conversation_history(
             recall,

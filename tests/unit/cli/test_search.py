@@ -18,9 +18,8 @@ MOMENT = datetime(2025, 12, 9, 14, 30, tzinfo=UTC)
 USUAL = {
     "semantic": True,
     "max_results": 5,
-    "include_turns": True,
     "include_notes": True,
-    "levels": (1, 2),
+    "levels": (0, 1, 2),
     "since": None,
     "until": None,
     "session": None,
@@ -147,13 +146,12 @@ def test_a_session_a_level_and_words_alone_can_be_asked_for(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     options = ("--session", "ab12", "--level", "2", "--words")
-    wanted = {"session": "ab12", "levels": (2,), "include_turns": False, "semantic": False}
-    wanted["include_notes"] = False
+    wanted = {"session": "ab12", "levels": (2,), "include_notes": False, "semantic": False}
     assert asked(ragforge, app, *options) == USUAL | wanted
 
 
 def test_level_0_are_the_turns_themselves(ragforge: Ragforge, app: FakeApp) -> None:
-    assert asked(ragforge, app, "--level", "0") == USUAL | {"levels": (), "include_notes": False}
+    assert asked(ragforge, app, "--level", "0") == USUAL | {"levels": (0,), "include_notes": False}
 
 
 def test_days_are_whole_days_here(ragforge: Ragforge, app: FakeApp) -> None:

@@ -70,7 +70,9 @@ def search(
     level: Annotated[
         list[int] | None,
         typer.Option(
-            min=0, max=2, help="Memory: 0 turns, 1 summaries of them, 2 summaries of those."
+            min=0,
+            max=2,
+            help="Memory of this level, or of several: 0 turns, 1 their summaries, 2 those of 1.",
         ),
     ] = None,
     words: Annotated[
@@ -88,13 +90,11 @@ def search(
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
     if place is Place.memory:
-        levels = set(level) if level else {0, 1, 2}
         wanted = {
             "semantic": not words,
             "max_results": limit,
-            "include_turns": 0 in levels,
             "include_notes": not level,
-            "levels": tuple(sorted(levels - {0})),
+            "levels": tuple(sorted(set(level or (0, 1, 2)))),
             "since": dates.since(since),
             "until": dates.until(until),
             "session": session,
