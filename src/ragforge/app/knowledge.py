@@ -59,7 +59,8 @@ class Knowledge:
         """Return turns, summaries of some levels and notes that bear on the query, best first.
 
         Level 0 are turns, 1 and 2 summaries. They are of one conversation, of this project, or
-        of all. Notes are there where turns are, unless `include_notes` says otherwise; without `semantic` words alone decide.
+        of all. Notes are there where turns are, unless `include_notes` says otherwise; without
+        `semantic` words alone decide.
         """
         return await self.app.search_conversation_history(
             query,
