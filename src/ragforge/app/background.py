@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from ragforge.adapters.stores.holders import this_process
+from ragforge.adapters.stores.holders import is_gone, this_process
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
@@ -53,7 +53,7 @@ def open_condenser(
     summariser: Summariser = Extractive()
     if chat is not None:
         summariser = ByModel(StructuredLLMExecutor(chat), chat.model.name)
-    return Condenser(store, summariser, thresholds, embedder)
+    return Condenser(store, summariser, thresholds, embedder, is_gone)
 
 
 def open_worker(
