@@ -38,7 +38,7 @@ def contents(messages: list[Message]) -> list[str]:
 
 async def test_messages_come_back_as_they_were_appended(store: Store, talk: str) -> None:
     given = [
-        user("Find it", timestamp=at(1, 5.5), token_count=0),
+        user("Find it", timestamp=at(1, 5.5), token_count=0, process="host 7 1.5"),
         assistant(
             "",
             tool_call(arguments={"a": [1, 2.5, None, True, {"é": ""}]}, iteration=0),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragforge.adapters.stores.holders import is_gone
 from ragforge.app.background import open_worker
 from ragforge.app.code import open_brain
 from ragforge.config.settings import Settings
@@ -63,7 +64,7 @@ def memory_of(
     summariser: Summariser = Extractive()
     if model is not None:
         summariser = ByModel(StructuredLLMExecutor(Asker(model)), model.name)
-    condenser = Condenser(store, summariser, thresholds, embedder)
+    condenser = Condenser(store, summariser, thresholds, embedder, is_gone)
     recall = Recall(store.conversations, embedder, store.summaries)
     brain = open_brain(settings, store, embedder, Path(SHOP))
     return Memory(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from ragforge.adapters.stores.holders import describe_process, this_host
 from ragforge.domain.chat import ChatRequest
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.instants import now
@@ -18,7 +20,7 @@ from ragforge.errors import ModelUnavailable
 from ragforge.jobs import worker
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
-from tests.fakes.builders import assistant, summary, user
+from tests.fakes.builders import assistant, summary, tool_call, user
 from tests.fakes.projects import ToyEmbedder
 from tests.fakes.remembering import check_levels, memory_of, turn_of
 from tests.fakes.scripted_model import ScriptedModel, last_words
@@ -104,6 +106,7 @@ async def test_below_the_threshold_nothing_happens(store: Store) -> None:
 
 
 async def test_a_question_without_its_answer_waits(store: Store) -> None:
+    """As an older version stores it, which does not say who is to answer."""
     memory = memory_of(store)
     talk = await memory.start()
     asked = await memory.recorder.question(talk, LONG)
@@ -113,11 +116,44 @@ async def test_a_question_without_its_answer_waits(store: Store) -> None:
     assert await memory.condenser.enqueue_due(talk) == 1
 
 
-async def test_a_question_that_never_got_an_answer_holds_nothing_up(store: Store) -> None:
+async def test_a_turn_that_another_terminal_is_answering_is_not_cut_off(store: Store) -> None:
     memory = memory_of(store)
     talk = await memory.start()
-    long_ago = now() - timedelta(hours=2)
-    await memory.recorder.store_turn(talk, [user(LONG, timestamp=long_ago)])
+    recorder = replace(memory.recorder, process=describe_process())
+    asked = await recorder.question(talk, LONG)
+    await recorder.answer(talk, asked.turn_index, "Let me look.", tool_calls=[tool_call()])
+    await memory.say(talk, "And this, from here?", LONG)
+    await memory.worker.drain()
+    assert await store.summaries.find(SummaryFilter(talk)) == []
+
+    await recorder.answer(talk, asked.turn_index, "There it is.")
+    await recorder.end_turn(talk, asked.uuid)
+    await memory.worker.drain()
+    found = await store.summaries.find(SummaryFilter(talk, level=1))
+    assert [one.start_turn_index for one in found] == [0, 1]
+
+
+@pytest.mark.parametrize("silent_for", [timedelta(), timedelta(hours=2)])
+async def test_a_question_that_never_got_an_answer_holds_nothing_up(
+    store: Store, silent_for: timedelta
+) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    asked = now() - silent_for
+    gone = f"{this_host()} {os.getpid()} 1.0"  # one that had our number before us
+    alive = describe_process()
+    process = alive if silent_for else gone
+    await store.conversations.append(talk, [user(LONG, timestamp=asked, process=process)])
+    await memory.recorder.store_turn(talk, [user("Is somebody there?", timestamp=now())])
+    await memory.worker.drain()
+    [found] = await store.summaries.find(SummaryFilter(talk))
+    assert (found.start_turn_index, found.end_turn_index) == (0, 0)
+
+
+async def test_a_turn_that_was_stored_without_an_answer_holds_nothing_up(store: Store) -> None:
+    memory = memory_of(store)
+    talk = await memory.start()
+    await memory.recorder.store_turn(talk, [user(LONG, timestamp=now())])
     await memory.worker.drain()
     assert len(await store.summaries.find(SummaryFilter(talk))) == 1
 

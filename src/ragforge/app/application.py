@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from pydantic import BaseModel
 
+from ragforge.adapters.stores.holders import describe_process
 from ragforge.app.background import ingest_job, is_project, open_condenser, open_worker
 from ragforge.app.code import open_brain, search_code
 from ragforge.app.elsewhere import work_elsewhere
@@ -358,7 +359,8 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     recall = Recall(store.conversations, embedder, store.summaries)
     project = sessions.project_of(place)
     brain = open_brain(settings, store, of_code, project)
-    recorder = Recorder(store, embedder.name if embedder else None, memory.max_result_chars)
+    name = embedder.name if embedder else None
+    recorder = Recorder(store, name, memory.max_result_chars, describe_process())
     condenser = open_condenser(settings, store, embedder, chat)
     return App(
         cwd=place,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from ragforge.adapters.stores.holders import this_process
+from ragforge.adapters.stores.holders import is_gone, this_process
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
@@ -62,7 +62,8 @@ def open_condenser(
     summariser: Summariser = Extractive()
     if chat is not None:
         summariser = ByModel(StructuredLLMExecutor(chat), chat.model.name)
-    return Condenser(store, summariser, thresholds, embedder, memory.summarization.enabled)
+    enabled = memory.summarization.enabled
+    return Condenser(store, summariser, thresholds, embedder, enabled, is_gone)
 
 
 def open_worker(

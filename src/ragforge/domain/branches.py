@@ -18,6 +18,7 @@ def fresh_copies(originals: Sequence[Message]) -> list[Message]:
         replace(
             message,
             uuid=new_id(),
+            process=None,  # nobody is answering the copy
             turn_index=renumbered.get(message.turn_index),
             tool_calls=tuple(fresh_call(call) for call in message.tool_calls),
         )

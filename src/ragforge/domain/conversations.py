@@ -78,6 +78,7 @@ class Message:
     timestamp: datetime = field(default_factory=now)
     token_count: int | None = None
     receipt: Json = None  # the account of the context that an answer rests on
+    process: str | None = None  # of a user's message: who is to answer it; not exported
     turn_index: int | None = None
     position: int | None = None
 

@@ -80,6 +80,7 @@ def as_new(whole: WholeConversation) -> WholeConversation:
             replace(
                 message,
                 uuid=messages[message.uuid],
+                process=None,
                 tool_calls=tuple(fresh_call(call) for call in message.tool_calls),
             )
             for message in whole.messages

@@ -21,6 +21,11 @@ SETTLE_JOB = "settle_turn"
 """What a turn needs once it is over: links to code, and a look at what is due for a summary."""
 
 
+def settle_key(turn_id: str) -> str:
+    """Return the key of the job that is queued when a turn has ended."""
+    return f"settle:{turn_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Recorder:
     """Writes conversations down. What it returned from is durable."""
@@ -28,10 +33,11 @@ class Recorder:
     store: Store
     embedder_name: str | None
     max_result_chars: int
+    process: str | None = None  # who asks: while it lives, a turn that has not ended may grow
 
     async def question(self, conversation_id: str, text: str) -> Message:
         """Open a turn with the user's message."""
-        return await self._append(conversation_id, Message("user", text))
+        return await self._append(conversation_id, Message("user", text, process=self.process))
 
     async def answer(
         self,
@@ -74,7 +80,7 @@ class Recorder:
         The turn is safe whether or not this can be done now.
         """
         title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)
-        jobs = [NewJob(f"settle:{turn_id}", SETTLE_JOB, [conversation_id, turn_id])]
+        jobs = [NewJob(settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
         if self.embedder_name is not None:
             jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
         with suppress(StoreError):

@@ -22,6 +22,21 @@ def this_process() -> Holder:
     return Holder(this_host(), os.getpid(), _start_of(os.getpid()) or 0.0)
 
 
+def describe_process() -> str:
+    """Return what tells the running process from all others, as text."""
+    holder = this_process()
+    return f"{holder.host} {holder.pid} {holder.started}"
+
+
+def is_gone(process: str) -> bool:
+    """Tell whether the process of a description is known to be gone."""
+    try:
+        host, pid, started = process.rsplit(" ", 2)
+        return is_dead(host, int(pid), float(started))
+    except ValueError:
+        return False
+
+
 def is_dead(host: str, pid: int, started: float) -> bool:
     """Tell whether the process is known to be gone; one on another host never is."""
     if host != this_host():

@@ -104,6 +104,7 @@ def message_row(conversation_id: str, message: Message) -> Row:
             "turn_index": message.turn_index,
             "token_count": message.token_count,
             "receipt": None if message.receipt is None else to_json("receipt", message.receipt),
+            "process": message.process,
             "position": message.position,
         },
     )
@@ -119,6 +120,7 @@ def message_of(row: Stored, tool_calls: tuple[ToolCall, ...] = ()) -> Message:
         turn_index=row["turn_index"],
         token_count=row["token_count"],
         receipt=None if row["receipt"] is None else json.loads(row["receipt"]),
+        process=row["process"],
         position=row["position"],
         tool_calls=tool_calls,
     )

@@ -19,6 +19,7 @@ from ragforge.llm.task import shortened
 from ragforge.memory.code.links import link_summary
 from ragforge.memory.embed import embed_summaries
 from ragforge.memory.levels.due import (
+    IsGone,
     Level1Check,
     Level2Check,
     Thresholds,
@@ -43,6 +44,7 @@ class Condenser:
     thresholds: Thresholds
     embedder: Embedder | None
     is_enabled: bool = True  # else summaries are made only when they are asked for
+    is_gone: IsGone = lambda process: False  # whether who was to answer a turn is gone
 
     async def enqueue_due(self, conversation_id: str) -> int:
         """Queue the summaries that are due; one that failed for good is tried anew.
@@ -103,8 +105,9 @@ class Condenser:
 
     async def _due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
         if level == 1:
+            limits = self.thresholds
             return await should_create_l1_summary(
-                self.store, conversation_id, self.thresholds.level_1, self.thresholds.messages
+                self.store, conversation_id, limits.level_1, limits.messages, self.is_gone
             )
         return await should_create_l2_summary(self.store, conversation_id, self.thresholds.level_2)
 

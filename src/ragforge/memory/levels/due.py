@@ -7,22 +7,24 @@ what makes a summary's id and its job known before it is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import pairwise, takewhile
-from typing import TypeVar
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, TurnSize, messages_to_turns
+from ragforge.errors import JobNotFound
+from ragforge.memory.record import settle_key
 from ragforge.ports.store import Store
 
 Piece = TypeVar("Piece", TurnSize, Summary)
 
 OPEN_FOR = timedelta(hours=1)
-"""A question this old without an answer will get none: its turn is over."""
+"""A turn in which nothing happened for so long is over, whatever became of its process."""
 LEAST_FOR_LEVEL_2 = 2
 
 
@@ -67,8 +69,20 @@ class Level2Check:
         return _summary_id(conversation_id, 2, (one.uuid for one in self.summaries_to_summarize))
 
 
+IsGone: TypeAlias = Callable[[str], bool]
+"""Tells whether a process, as `Message.process` describes it, is known to be gone."""
+
+
+def _never(process: str) -> bool:
+    return False
+
+
 async def should_create_l1_summary(
-    store: Store, conversation_id: str, threshold: int, every_n_messages: int | None = None
+    store: Store,
+    conversation_id: str,
+    threshold: int,
+    every_n_messages: int | None = None,
+    is_gone: IsGone = _never,
 ) -> Level1Check:
     """Tell whether the turns without a summary call for one: by their length, or by how many
     messages they have, where that counts too. Raises ConversationNotFound.
@@ -87,7 +101,12 @@ async def should_create_l1_summary(
     first, last = min(sizes), max(sizes)
     messages = await store.conversations.messages(conversation_id, first, last)
     turns = [t for t in messages_to_turns(messages) if t.user.turn_index in sizes]
-    over = tuple(_first_messages(takewhile(is_over, turns), every_n_messages))
+    over: list[Turn] = []
+    for turn in turns:
+        if not await is_over(store, turn, is_gone):
+            break
+        over.append(turn)
+    over = _first_messages(over, every_n_messages)
     taken = sum(sizes[turn.user.turn_index or 0] for turn in over)
     is_enough = taken >= threshold or bool(
         every_n_messages and _message_count(over) >= every_n_messages
@@ -95,7 +114,7 @@ async def should_create_l1_summary(
     if not over or not (is_enough or (is_long and is_closed and len(over) == len(stretch))):
         return not_yet
     start = await store.summaries.chars_before(conversation_id, first)
-    return Level1Check(True, chars, threshold, start, start + taken, over)
+    return Level1Check(True, chars, threshold, start, start + taken, tuple(over))
 
 
 async def should_create_l2_summary(
@@ -123,9 +142,26 @@ async def should_create_l2_summary(
     return not_yet
 
 
-def is_over(turn: Turn) -> bool:
-    """Tell whether a turn will not grow any more: it was answered, or never will be."""
-    return any(m.content for m in turn.replies) or turn.user.timestamp < now() - OPEN_FOR
+async def is_over(store: Store, turn: Turn, is_gone: IsGone = _never) -> bool:
+    """Tell whether a turn will not grow any more: it has ended, or nobody is answering it.
+
+    What a turn says is no proof: a model may say that it will look, and then look for minutes.
+    """
+    if turn.ended_at < now() - OPEN_FOR:
+        return True
+    process = turn.user.process
+    if process is None:  # it was stored as a whole, or by an older version
+        return any(message.content for message in turn.replies) or await _has_ended(store, turn)
+    return is_gone(process) or await _has_ended(store, turn)
+
+
+async def _has_ended(store: Store, turn: Turn) -> bool:
+    """Tell whether whoever answered a turn has queued what follows it."""
+    try:
+        await store.jobs.get(settle_key(turn.uuid))
+    except JobNotFound:
+        return False
+    return True
 
 
 def _summary_id(conversation_id: str, level: Level, covered: Iterable[str]) -> str:

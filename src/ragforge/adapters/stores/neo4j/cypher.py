@@ -11,7 +11,7 @@ from ragforge.domain.instants import epoch_ms, to_millisecond
 CONVERSATION = """uuid title summary tags status cwd project_path message_count turn_count
     total_chars created_at updated_at updated_ms"""
 MESSAGE = """uuid conversation_id role content reasoning timestamp timestamp_ms char_count
-    turn_index token_count receipt position summary_trimmed link_pending"""
+    turn_index token_count receipt process position summary_trimmed link_pending"""
 TOOL_CALL = "uuid message_id position tool_name arguments timestamp duration_ms success iteration"
 TOOL_RESULT = "uuid tool_call_id success result error timestamp result_size_bytes"
 SUMMARY = """uuid conversation_id level conversation_summary actions_summary files_mentioned
