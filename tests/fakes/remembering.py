@@ -64,7 +64,7 @@ def memory_of(
     summariser: Summariser = Extractive()
     if model is not None:
         summariser = ByModel(StructuredLLMExecutor(Asker(model)), model.name)
-    condenser = Condenser(store, summariser, thresholds, embedder, is_gone)
+    condenser = Condenser(store, summariser, thresholds, embedder, is_gone=is_gone)
     recall = Recall(store.conversations, embedder, store.summaries)
     brain = open_brain(settings, store, embedder, Path(SHOP))
     return Memory(
