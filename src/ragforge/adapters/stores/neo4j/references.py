@@ -105,7 +105,7 @@ class References:
                         by_summary: true}} AS row }}
                     MATCH (c:Conversation {{uuid: row.conversation_id}}) WHERE {where}
                     RETURN row ORDER BY moment DESC, row.conversation_id, row.first_turn,
-                      row.last_turn, row.file, row.name, row.target_id LIMIT $limit"""
+                      row.last_turn, row.file, coalesce(row.name, ''), row.target_id LIMIT $limit"""
         rows = await self._database.column(
             query,
             files=list(files),
