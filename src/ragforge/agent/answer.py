@@ -16,6 +16,7 @@ Stopped: TypeAlias = Literal["failed", "time", "spend"]
 
 PASSAGES = 3
 CODE_PASSAGES = 5
+DOCUMENT_PASSAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +56,32 @@ def from_passages(context: EnrichedContext) -> str:
     if not found:
         return "Nothing in this project's memory bears on that yet. It is remembered from now on."
     in_code = len(context.code[:CODE_PASSAGES])
-    lines = [f"{_bear(in_code, len(found) - in_code)} on this:"]
+    in_documents = len(context.documents[:DOCUMENT_PASSAGES])
+    lines = [f"{_bear(in_code, in_documents, len(found) - in_code - in_documents)} on this:"]
     lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
     return "\n".join(lines)
 
 
 def passages_of(context: EnrichedContext) -> tuple[Passage, ...]:
-    """Return the best passages of a context: code first, then what was said."""
-    code = [
-        Passage(piece.text, f"{piece.place} {piece.name}", piece.score)
-        for piece in context.code[:CODE_PASSAGES]
-    ]
+    """Return the best passages of a context: code first, then documents and what was said."""
+    pieces = (*context.code[:CODE_PASSAGES], *context.documents[:DOCUMENT_PASSAGES])
+    read = [Passage(piece.text, f"{piece.place} {piece.name}", piece.score) for piece in pieces]
     turns = [hit for hit in context.found if isinstance(hit, TurnHit)][:PASSAGES]
-    return (*code, *(Passage(_quote(hit.turn), _source(hit), hit.score) for hit in turns))
+    return (*read, *(Passage(_quote(hit.turn), _source(hit), hit.score) for hit in turns))
 
 
-def _bear(code: int, turns: int) -> str:
+def _bear(code: int, documents: int, turns: int) -> str:
     """Return the beginning of a sentence: how much of what was found."""
     parts = []
     if code:
         parts.append("one place in the code" if code == 1 else f"{code} places in the code")
+    if documents:
+        many = f"{documents} places in documents"
+        parts.append("one place in a document" if documents == 1 else many)
     if turns:
         parts.append("one past exchange" if turns == 1 else f"{turns} past exchanges")
-    verb = "bears" if code + turns == 1 else "bear"
-    text = f"{' and '.join(parts)} {verb}"
+    verb = "bears" if code + documents + turns == 1 else "bear"
+    text = f"{', '.join(parts[:-1])} and {parts[-1]} {verb}" if parts[1:] else f"{parts[0]} {verb}"
     return text[0].upper() + text[1:]
 
 

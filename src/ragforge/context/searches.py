@@ -31,6 +31,7 @@ from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 
 SEMANTIC_CONFIDENCE = 0.9
+DOCUMENT_HITS = 10
 CHARS_A_MEMORY = 250
 """How long a memory is at least, on the whole: no more are looked for than may fit."""
 MEMORIES = (20, 300)
@@ -91,13 +92,18 @@ class Searches:
         cwd = Path(conversation.cwd)
         longest = self.deadlines.history
         # What takes longest comes first: a store's readers are served in turn.
-        initial, semantic, history, notes, own, instructions = await asyncio.gather(
-            timed(self.files(message, budget.code // 2, cwd), self.deadlines.initial),
-            timed(self.code(message, cwd, budget), self.deadlines.code),
-            timed(self.memory(conversation, message, budget, without), longest),
-            timed(self.notes(conversation, message, budget), longest),
-            timed(self.own_past(conversation, budget, without), self.deadlines.own),
-            timed(self.instructions(cwd, budget), longest),
+        (initial, semantic, documents), (history, notes, own, instructions) = await asyncio.gather(
+            asyncio.gather(
+                timed(self.files(message, budget.code // 2, cwd), self.deadlines.initial),
+                timed(self.code(message, cwd, budget), self.deadlines.code),
+                timed(self.documents(message, cwd), self.deadlines.code),
+            ),
+            asyncio.gather(
+                timed(self.memory(conversation, message, budget, without), longest),
+                timed(self.notes(conversation, message, budget), longest),
+                timed(self.own_past(conversation, budget, without), self.deadlines.own),
+                timed(self.instructions(cwd, budget), longest),
+            ),
         )
         from_files, of_files = initial.found or ([], [])
         pieces, no_code = semantic.found or ([], "nothing relevant")
@@ -107,6 +113,7 @@ class Searches:
             memories=history.found or [],
             notes=notes.found or [],
             code=fused(pieces, from_files),
+            documents=documents.found or [],
             instructions=instructions.found or Instructions(),
         )
         searches = [
@@ -114,6 +121,7 @@ class Searches:
             history.search("memory by words and meaning", len(material.memories)),
             notes.search("notes", len(material.notes)),
             semantic.search("code by meaning", len(pieces), no_code),
+            documents.search("documents", len(material.documents), no_code),
             *(of_files or [initial.search("initial context", 0)]),
         ]
         return material, searches
@@ -200,6 +208,13 @@ class Searches:
             Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
         return pieces, "nothing relevant" if pieces else await self._why_no_code()
+
+    async def documents(self, message: str, cwd: Path) -> list[Piece]:
+        """Return sections of documents: decisions, runbooks, notebooks and the like."""
+        hits = await self.brain.search_documents(message, cwd, DOCUMENT_HITS, relevant_only=True)
+        return [
+            Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
+        ]
 
     async def files(
         self, message: str, chars: int, cwd: Path | None = None
