@@ -23,7 +23,7 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
-from ragforge.search.relevance import BEST_HITS, code_relevance
+from ragforge.search.relevance import BEST_HITS, find_relevance
 from ragforge.search.wording import Wording, foreign
 
 BY_WORDS = 150
@@ -86,7 +86,7 @@ class Finder:
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = code_relevance(question, found, best, self.tokeniser, least, asked.english)
+        likely = find_relevance(question, found, best, self.tokeniser, least, asked.english)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked

@@ -110,14 +110,16 @@ def rank(
     limit: int,
     meaning: MeaningWeights = _STATIC,
     groups: Sequence[Group] = (),
+    aside: Callable[[str], bool] = is_aside,
 ) -> list[Ranked]:
     """Return the best scopes, best first, spread over files.
 
     `meaning` tells how much the vectors count. `groups` are the question's words where some
-    stand for the same thing; else each of them stands for itself.
+    stand for the same thing; else each of them stands for itself. Files that are `aside` come
+    later, unless the question asks for such.
     """
     names = found.scopes()
-    scoring = _Scoring(question, found, tokeniser, meaning, groups)
+    scoring = _Scoring(question, found, tokeniser, meaning, groups, aside)
     scores = {scope: scoring.scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
     for scope, name in names.items():
@@ -158,9 +160,11 @@ class _Scoring:
         tokeniser: Tokeniser,
         weights: MeaningWeights,
         groups: Sequence[Group],
+        aside: Callable[[str], bool],
     ) -> None:
         self._weights = weights
         self._used = found.used
+        self._is_aside = aside
         self._words_of = _words_by(tokeniser)
         self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
         self._groups = groups
@@ -199,7 +203,7 @@ class _Scoring:
         score += PATH * self._share(along & self._question)
         score += self._weights.file * self._files.get(path, 0.0)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
-        return score * (OUT_OF_THE_WAY if is_aside(path) and not self._aside_wanted else 1.0)
+        return score * (OUT_OF_THE_WAY if self._is_aside(path) and not self._aside_wanted else 1.0)
 
     def signals(self, name: ScopeName) -> tuple[str, ...]:
         """Return which searches found a scope or its file."""
