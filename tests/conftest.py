@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
@@ -17,6 +18,11 @@ Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 _LOUD = {"no Neo4j: ": "NEO4J TESTS", "no real model: ": "TESTS WITH A REAL MODEL"}
 """How reasons to skip begin that the last lines of a run tell, and what was skipped."""
+
+
+# No test depends on how fast the machine is.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture(params=ENGINES)

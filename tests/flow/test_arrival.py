@@ -295,3 +295,36 @@ async def test_a_search_that_finds_nothing_says_what_that_means(
     assert states["this conversation"] == "nothing to search"
     assert states["memory by words and meaning"] == "nothing relevant"
     assert states["code by meaning"] == "nothing to search"
+
+
+async def test_small_talk_gets_no_code_and_no_old_turns(
+    environ: dict[str, str], project: Path
+) -> None:
+    (project / "crane.py").write_text('def grease(crane):\n    """Grease a crane."""\n')
+    async with opened(environ, project) as (app, server):
+        await app.brain.ingest()
+        await store(app, await new_session(app), range(4), 300)
+        session = await new_session(app)
+        for message in ("Merci beaucoup, bonne journée !", "ok", "Yes, please go on"):
+            answer = await app.ask(message, session)
+            assert contents(server)[-1] == message
+            states = {one.name: one.state for one in answer.receipt.searches}
+            assert states["code by meaning"] == "nothing relevant"
+
+
+async def test_a_project_of_documents_alone_is_answered_from_them(
+    environ: dict[str, str], project: Path
+) -> None:
+    (project / "runbooks").mkdir()
+    (project / "runbooks" / "crane.md").write_text(
+        "# When a crane is stuck\n\nCut the power, wait ten minutes, then turn the winch by hand.\n"
+    )
+    (project / "decisions.md").write_text("# Lamps\n\nWe chose gas lamps for the harbour.\n")
+    async with opened(environ, project) as (app, server):
+        await app.brain.ingest()
+        await app.ask("What do I do when a crane is stuck?", await new_session(app))
+
+    sent = contents(server)[-1]
+    assert "<documents" in sent
+    assert "turn the winch by hand" in sent
+    assert "[runbooks/crane.md:" in sent

@@ -86,7 +86,7 @@ def search(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search the project's code or documents, or what was said and done in earlier sessions."""
+    """Search the project's code, its documents, or what was said before."""
     import asyncio
 
     from ragforge.cli import dates
