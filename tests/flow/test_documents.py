@@ -77,7 +77,9 @@ async def test_a_repository_of_documents_alone_answers_from_them(operations: Bra
         assert found.hits[0].scope.file == file, question
         assert found.hits[0].scope.type == "section"
 
-    [best, *_] = await operations.search_documents("pg_restore", operations.root / "runbooks", 3)
+    [best, *_] = await operations.search_documents(
+        "snapshot in the bucket", operations.root / "runbooks", 3
+    )
     assert (best.scope.name, best.scope.start_line, best.scope.end_line) == (
         "From a snapshot",
         5,
