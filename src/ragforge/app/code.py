@@ -69,3 +69,16 @@ async def search_code(
     if not await brain.is_known():
         await brain.ingest(on_step)
     return await brain.search(question, limit, under)
+
+
+async def search_documents(
+    brain: Brain,
+    question: str,
+    limit: int,
+    under: str | None = None,
+    on_step: OnStep = lambda _: None,
+) -> list[CodeHit]:
+    """Return the sections of a project's documents that bear on the question, as `search_code`."""
+    if not await brain.is_known():
+        await brain.ingest(on_step)
+    return await brain.search_documents(question, brain.root / (under or ""), limit)

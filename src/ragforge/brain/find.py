@@ -22,7 +22,7 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
-from ragforge.search.relevance import BEST_HITS, code_relevance
+from ragforge.search.relevance import BEST_HITS, find_relevance
 
 BY_WORDS = 150
 BY_MEANING = 60
@@ -79,7 +79,7 @@ class Finder:
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = code_relevance(question, found, best, self.tokeniser, least)
+        likely = find_relevance(question, found, best, self.tokeniser, least)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked

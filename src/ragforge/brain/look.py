@@ -12,7 +12,7 @@ HEADER_BYTES = 1024
 HEADER_LINES = 5
 LONG_LINE = 5_000
 WIDE_LINES = 300  # on average, in a language that people write in shorter ones
-PROSE = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".org", ".tex")
+PROSE = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".org", ".tex", ".ipynb")
 SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 MARKUP = (".html", ".htm", ".svg", ".xml", ".json")
 

@@ -10,12 +10,13 @@ from functools import cached_property
 from pathlib import Path
 
 from ragforge.brain import locks, settled
+from ragforge.brain.documents import search_documents
 from ragforge.brain.embed import embed_scopes
 from ragforge.brain.find import CodeHit, Finder
 from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
 from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, Relevant
 from ragforge.errors import ModelError, ProjectNotFound
-from ragforge.search.relevance import LEAST, LEAST_OF_A_HIT
+from ragforge.search.relevance import LEAST, LEAST_OF_A_HIT, LEAST_OF_DOCUMENTS
 from ragforge.search.small_talk import is_small_talk
 
 SEMANTIC_LIMIT = 100
@@ -153,6 +154,40 @@ class Brain:
         )
         return Relevant(reason=INGESTING) if not settled else only_relevant(hits)
 
+    async def search_documents(
+        self,
+        query: str,
+        cwd: Path | None = None,
+        limit: int = 10,
+        *,
+        relevant_only: bool = False,
+    ) -> list[CodeHit]:
+        """Return sections of documents below `cwd` that bear on a query, best first.
+
+        Code search never returns them. With `relevant_only` nothing is returned if the query
+        has nothing to do with them.
+        """
+        under = "" if cwd is None else below(self.root, cwd)
+        if under is None:
+            return []
+        if relevant_only:
+            return list((await self.find_relevant_documents(query, under, limit)).hits)
+        return await search_documents(self.finder, query, self.project_id, under or None, limit)
+
+    async def find_relevant_documents(
+        self, message: str, under: str = "", limit: int = 10
+    ) -> Relevant[CodeHit]:
+        """Return the sections below a directory that have to do with a message, or why none."""
+        if is_small_talk(message):
+            return Relevant(reason=SMALL_TALK)
+        settled, hits = await asyncio.gather(
+            self.is_settled(),
+            search_documents(self.finder, message, self.project_id, under or None, limit),
+        )
+        if not settled:
+            return Relevant(reason=INGESTING)
+        return only_relevant(hits, LEAST_OF_DOCUMENTS)
+
     async def is_settled(self) -> bool:
         """Tell whether nobody is ingesting or embedding the project."""
         names = (locks.ingestion(self.project_id), locks.embedding(self.project_id))
@@ -203,9 +238,9 @@ class Brain:
         return None if lock is None else f"{lock.holder.host}, process {lock.holder.pid}"
 
 
-def only_relevant(hits: Sequence[CodeHit]) -> Relevant[CodeHit]:
+def only_relevant(hits: Sequence[CodeHit], least: float = LEAST) -> Relevant[CodeHit]:
     """Return the hits that are relevant; none if even the best is not."""
-    if not hits or hits[0].relevance < LEAST:
+    if not hits or hits[0].relevance < least:
         return Relevant(reason=NOTHING_RELEVANT)
     return Relevant(tuple(hit for hit in hits if hit.relevance >= LEAST_OF_A_HIT))
 

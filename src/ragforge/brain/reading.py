@@ -18,7 +18,9 @@ from ragforge.domain.code import File, ParsedFile
 RECENT_SECONDS = 2.0
 """A file that changed so shortly before it was read may change again within one tick of its
 clock: its time is not noted, so that the next run reads it once more."""
-DOCUMENTS = frozenset(("markdown", "restructuredtext", "text", "latex"))
+DOCUMENTS = frozenset(
+    ("asciidoc", "latex", "markdown", "notebook", "org", "restructuredtext", "text")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ragforge.brain.ids import digest, stable_id
 from ragforge.brain.parse import Definition, Outline
-from ragforge.domain.code import MODULE, SECTION, Scope
+from ragforge.domain.code import MODULE, Scope
 
 MAX_SOURCE_CHARS = 100_000
 
@@ -36,6 +36,7 @@ def scopes_of(path: str, outline: Outline, text: str, ids: Sequence[str]) -> tup
         first, last = definition.start_line, min(definition.end_line, len(lines))
         whole = "\n".join(lines[first - 1 : last])
         source = _without_inner(lines, definition, inner[number]) if inner[number] else whole
+        source = source if definition.text is None else definition.text
         signature = _signature(definition)
         scopes.append(
             Scope(
@@ -71,7 +72,7 @@ def _children(definitions: Sequence[Definition]) -> list[list[Definition]]:
         parent = definition.parent
         if parent is None and module is not None and number != module:
             parent = module
-        if parent is not None and definition.type != SECTION:
+        if parent is not None:
             inner[parent].append(definition)
     return inner
 
@@ -81,7 +82,7 @@ def _without_inner(
 ) -> str:
     """Return a source in which each inner definition is its signature alone.
 
-    So a class is found by all it holds, and no line is indexed twice.
+    So a class or chapter is found by all it holds, and no line is indexed twice.
     """
     kept: list[str] = []
     outside: list[str] = []

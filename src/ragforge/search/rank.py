@@ -99,10 +99,19 @@ def is_aside(path: str) -> bool:
     return bool(_ASIDE_FOLDER.search(path) or _ASIDE_FILE.search(path))
 
 
-def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> list[Ranked]:
-    """Return the best scopes, best first, spread over files."""
+def rank(
+    question: str,
+    found: Candidates,
+    tokeniser: Tokeniser,
+    limit: int,
+    aside: Callable[[str], bool] = is_aside,
+) -> list[Ranked]:
+    """Return the best scopes, best first, spread over files.
+
+    Files that are `aside` come later, unless the question asks for such.
+    """
     names = found.scopes()
-    scoring = _Scoring(question, found, tokeniser)
+    scoring = _Scoring(question, found, tokeniser, aside)
     scores = {scope: scoring.scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
     for scope, name in names.items():
@@ -136,8 +145,15 @@ def rank(question: str, found: Candidates, tokeniser: Tokeniser, limit: int) -> 
 class _Scoring:
     """The scores of one question."""
 
-    def __init__(self, question: str, found: Candidates, tokeniser: Tokeniser) -> None:
+    def __init__(
+        self,
+        question: str,
+        found: Candidates,
+        tokeniser: Tokeniser,
+        aside: Callable[[str], bool],
+    ) -> None:
         self._used = found.used
+        self._is_aside = aside
         self._words_of = _words_by(tokeniser)
         self._question = frozenset(tokeniser.query(question))
         self._exact = {scope.uuid for scope in found.by_name}
@@ -175,7 +191,7 @@ class _Scoring:
         score += PATH * self._share(len(along & self._question))
         score += FILE_MEANING * self._files.get(path, 0.0)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
-        return score * (OUT_OF_THE_WAY if is_aside(path) and not self._aside_wanted else 1.0)
+        return score * (OUT_OF_THE_WAY if self._is_aside(path) and not self._aside_wanted else 1.0)
 
     def signals(self, name: ScopeName) -> tuple[str, ...]:
         """Return which searches found a scope or its file."""

@@ -11,16 +11,20 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from ragforge.domain.code import Scope
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, is_aside
+from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_trade_words, shows_code
 
 LEAST = 0.3
 """A message that is less likely to be about what was found gets nothing of it."""
+LEAST_OF_DOCUMENTS = 0.2
+"""The same for documents, which are asked for with fewer words of the trade."""
 LEAST_OF_A_HIT = 0.1
 """The same for one hit beside better ones: it is seldom the answer, and may be."""
 BEST_HITS = 5
@@ -58,16 +62,21 @@ def gather_evidence(
     best: Sequence[Scope],
     tokeniser: Tokeniser,
     least: float,
+    aside: Callable[[str], bool] = is_aside,
+    prose: bool = False,
 ) -> Evidence:
     """Return what speaks for a question being about what was found.
 
     `best` are the first hits, `least` is the score at which a model of meaning begins to
-    see a relation.
+    see a relation; what stands in a file that is `aside` counts less. Of `prose` any message
+    holds some words: those that say nothing are left out.
     """
     wanted = set(tokeniser.query(question))
+    if prose:
+        wanted = wanted.difference(_words_that_say_nothing(tokeniser)) or wanted
     every, held, named = max(len(wanted), 1), 0.0, 0.0
     for scope in best[:BEST_HITS]:
-        weight = _ASIDE_WORDS if is_aside(scope.file) else 1.0
+        weight = _ASIDE_WORDS if aside(scope.file) else 1.0
         name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split()) & wanted
         text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
         inside = name | (set(tokeniser.document(text).split()) & wanted)
@@ -75,7 +84,7 @@ def gather_evidence(
         named = max(named, weight * len(name) / every)
     trade = count_trade_words(question)
     return Evidence(
-        meaning=_nearest(found, least),
+        meaning=_nearest(found, least, aside),
         held=held,
         named=named,
         exact=float(bool(found.by_name) or _names_file(question, found)),
@@ -92,26 +101,38 @@ def weigh(evidence: Evidence, by_meaning: bool) -> float:
     return 1 / (1 + math.exp(-total))
 
 
-def code_relevance(
-    question: str, found: Candidates, best: Sequence[Scope], tokeniser: Tokeniser, least: float
+def find_relevance(
+    question: str,
+    found: Candidates,
+    best: Sequence[Scope],
+    tokeniser: Tokeniser,
+    least: float,
+    aside: Callable[[str], bool] = is_aside,
+    prose: bool = False,
 ) -> float:
-    """Return how likely a question is about the code that was found, 0..1.
+    """Return how likely a question is about the code or documents that were found, 0..1.
 
     A threshold below .5 was never measured, for it would call opposites related: words decide
     then. Of a script that no list of words is known for, the benefit of the doubt is given.
     """
     by_meaning = bool(found.by_meaning) and least >= 0.5
-    likely = weigh(gather_evidence(question, found, best, tokeniser, least), by_meaning)
+    evidence = gather_evidence(question, found, best, tokeniser, least, aside, prose)
+    likely = weigh(evidence, by_meaning)
     return max(likely, LEAST) if _is_foreign(question) else likely
 
 
-def _nearest(found: Candidates, least: float) -> float:
+@cache
+def _words_that_say_nothing(tokeniser: Tokeniser) -> frozenset[str]:
+    return frozenset(tokeniser.document(" ".join(SAYS_NOTHING)).split())
+
+
+def _nearest(found: Candidates, least: float, aside: Callable[[str], bool]) -> float:
     room = max(1.0 - least, 1e-9)
     nearest = 0.0
     for scope, score in found.by_meaning:
         above = (score - least) / room
         if above > nearest:  # else no need to look at its path
-            nearest = max(nearest, above * (_ASIDE_MEANING if is_aside(scope.file) else 1.0))
+            nearest = max(nearest, above * (_ASIDE_MEANING if aside(scope.file) else 1.0))
     return min(nearest, 1.0)
 
 

@@ -96,7 +96,8 @@ _COMPANY = frozenset(
 )
 
 
-_ALL = _COURTESIES | _COMPANY
+SAYS_NOTHING = _COURTESIES | _COMPANY
+"""Words that say nothing of what a message is about."""
 
 
 def is_small_talk(message: str) -> bool:
@@ -106,6 +107,6 @@ def is_small_talk(message: str) -> bool:
     """
     folded = _ACCENT.sub("", unicodedata.normalize("NFKD", message)).casefold()
     words = _RUN.findall(folded)
-    if len(words) > MOST_WORDS or not _ALL.issuperset(words):
+    if len(words) > MOST_WORDS or not SAYS_NOTHING.issuperset(words):
         return False
     return len(words) > FEW or not words or not _COURTESIES.isdisjoint(words)

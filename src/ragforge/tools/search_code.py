@@ -50,7 +50,11 @@ def code_tool(brain: Brain) -> Tool:
 
     async def call(given: CodeArguments) -> CodeFound:
         await check_known(brain)
-        return CodeFound(tuple(await brain.search(given.query, given.limit, given.path)))
+        found = await brain.search(given.query, given.limit, given.path)
+        if not found:  # a project may be documents alone
+            place = brain.root / (given.path or "")
+            found = await brain.search_documents(given.query, place, given.limit)
+        return CodeFound(tuple(found))
 
     return as_tool("search_code", CodeArguments, call)
 

@@ -13,6 +13,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import conversation, exchange
+from tests.fakes.projects import SHOP, brain_of, write
 
 
 async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path) -> None:
@@ -117,3 +118,22 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
 
     assert [(holder.id, holder.length) for holder in found.holders] == [("m", 2)]
     await store.close()
+
+
+async def test_documents_of_an_older_file_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = migrate.migrations()
+    documents = next(n for n, step in enumerate(steps) if "read again" in step)
+    monkeypatch.setattr(migrate, "migrations", lambda: steps[:documents])
+    write(tmp_path / "project", SHOP)
+    old = await open_sqlite(tmp_path / "store.db", WORDS)
+    await brain_of(old, tmp_path / "project").ingest()
+    await old.close()
+    monkeypatch.setattr(migrate, "migrations", lambda: steps)
+
+    new = await open_sqlite(tmp_path / "store.db", WORDS)
+    report, _ = await brain_of(new, tmp_path / "project").ingest()
+
+    assert report.changed == ("docs/guide.md",)
+    await new.close()

@@ -160,10 +160,10 @@ def test_a_renamed_method_that_stands_elsewhere_changes_what_its_type_is_made_of
     assert before["Cart"].hash != after["Cart"].hash
 
 
-def test_a_section_keeps_the_sections_inside_it() -> None:
+def test_a_chapter_says_which_sections_are_inside_it_not_what_they_say() -> None:
     found = scopes("a.md", "# One\n\ntext\n\n## Two\n\nmore\n")
 
-    assert found["One"].source == "# One\n\ntext\n\n## Two\n\nmore"
+    assert found["One"].source == "# One\n\ntext\n\n## Two"
     assert found["One > Two"].source == "## Two\n\nmore"
 
 

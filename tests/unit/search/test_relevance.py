@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ragforge.domain.code import Scope, ScopeMatch, ScopeName
 from ragforge.search.rank import Candidates
-from ragforge.search.relevance import LEAST, Evidence, code_relevance, weigh
+from ragforge.search.relevance import LEAST, Evidence, find_relevance, weigh
 from ragforge.search.tokenise import WORDS
 
 SIGN_COOKIE = Scope(
@@ -32,7 +32,7 @@ def found(score: float, scope: Scope = SIGN_COOKIE, named: bool = False) -> Cand
 
 
 def relevance(question: str, candidates: Candidates, scope: Scope = SIGN_COOKIE) -> float:
-    return code_relevance(question, candidates, [scope], WORDS, 0.55)
+    return find_relevance(question, candidates, [scope], WORDS, 0.55)
 
 
 def test_a_question_about_the_code_is_relevant_and_a_recipe_is_not() -> None:
@@ -48,7 +48,7 @@ def test_the_same_holds_by_words_alone() -> None:
 def test_a_model_whose_threshold_was_never_measured_does_not_decide() -> None:
     question = "a poem about the sea in autumn"
 
-    assert code_relevance(question, found(0.8), [SIGN_COOKIE], WORDS, 0.3) < LEAST
+    assert find_relevance(question, found(0.8), [SIGN_COOKIE], WORDS, 0.3) < LEAST
 
 
 def test_a_french_question_about_english_code_is_let_through() -> None:

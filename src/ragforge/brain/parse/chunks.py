@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
+from ragforge.domain.code import CHUNK
 
 TARGET_LINES = 60
 _SHORTEST, _LONGEST = 40, 80  # where a blank line is taken instead of the target
 
 
-def outline_chunks(language: str, path: str, text: str) -> Outline:
+def outline_chunks(language: str, path: str, text: str, type_: str = CHUNK) -> Outline:
     """Return the outline of a text in pieces of some sixty lines, cut at blank lines."""
     lines = text.removeprefix("\ufeff").rstrip().split("\n")
     filename = PurePosixPath(path).name
@@ -20,17 +22,17 @@ def outline_chunks(language: str, path: str, text: str) -> Outline:
         if not lines[first].strip():
             first += 1
             continue
-        after = _cut(lines, first)
+        after = cut(lines, first)
         last = after - 1
         while not lines[last].strip():
             last -= 1
-        found.append(_chunk(filename, lines[first], first + 1, last + 1))
+        found.append(_chunk(type_, filename, lines[first], first + 1, last + 1))
         first = after
     return Outline(language, tuple(found))
 
 
-def _cut(lines: list[str], first: int) -> int:
-    """Return the line at which the next chunk starts."""
+def cut(lines: Sequence[str], first: int) -> int:
+    """Return the line at which the next piece of a text starts, counted from 0."""
     if len(lines) - first <= _LONGEST:
         return len(lines)
     target = first + TARGET_LINES
@@ -38,12 +40,12 @@ def _cut(lines: list[str], first: int) -> int:
     return min(blank, key=lambda line: abs(line - target), default=target)
 
 
-def _chunk(filename: str, first_line: str, start: int, end: int) -> Definition:
+def _chunk(type_: str, filename: str, first_line: str, start: int, end: int) -> Definition:
     name = f"{filename}:{start}-{end}"
     return Definition(
         name=name,
         qualified_name=name,
-        type="chunk",
+        type=type_,
         start_line=start,
         end_line=end,
         signature=" ".join(first_line[: 4 * MAX_SIGNATURE_CHARS].split())[:MAX_SIGNATURE_CHARS],

@@ -40,6 +40,7 @@ class Definition:
     calls: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
+    text: str | None = None  # what it says, where the lines of the file say it another way
 
 
 @dataclass(frozen=True, slots=True)

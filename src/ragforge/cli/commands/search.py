@@ -1,4 +1,4 @@
-"""`ragforge search`: find code, or past turns and summaries of them."""
+"""`ragforge search`: find code, documents, or past turns and summaries of them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ EXAMPLES = """\b
 Examples:
   ragforge search "where are passwords checked"
   ragforge search SessionMiddleware --path src/web -k 20
+  ragforge search "roll back a release" --in docs
   ragforge search "lease renewal" --in memory --everywhere
   ragforge search "why sqlite" --in memory --since 2025-11-01 --until 2025-11-30
   ragforge search "release steps" --in memory --session 3f2a91c0 --level 1 --level 2
@@ -34,6 +35,7 @@ class Place(StrEnum):
     """What can be searched."""
 
     code = "code"
+    docs = "docs"
     memory = "memory"
 
 
@@ -45,12 +47,16 @@ def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, words or a name.")],
     *,
-    place: Annotated[Place, typer.Option("--in", help="Where to look.")] = Place.code,
+    place: Annotated[
+        Place | None,
+        typer.Option("--in", help="Where to look; if not given, in code, or in docs without any."),
+    ] = None,
     limit: Annotated[
         int, typer.Option("-k", "--limit", min=1, max=1000, help="How many hits to show.")
     ] = 5,
     path: Annotated[
-        Path | None, typer.Option("--path", metavar="DIR", help="Only code below this path.")
+        Path | None,
+        typer.Option("--path", metavar="DIR", help="Only code or docs below this path."),
     ] = None,
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="Memory of all projects, not only this one.")
@@ -78,7 +84,7 @@ def search(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search the project's code, or what was said and done in earlier sessions."""
+    """Search the project's code or documents, or what was said and done in earlier sessions."""
     import asyncio
 
     from ragforge.cli import dates
@@ -99,20 +105,20 @@ def search(
             "session": session,
             "everywhere": everywhere,
         }
-        found, ages = asyncio.run(_memory(load(context).settings, query, wanted))
+        said, ages = asyncio.run(_memory(load(context).settings, query, wanted))
         if as_json:
-            told = [hits.memory_as_json(*pair) for pair in zip(found, ages, strict=True)]
+            told = [hits.memory_as_json(*pair) for pair in zip(said, ages, strict=True)]
             print_json({"query": query, "hits": told})
         else:
-            hits.show_memory(list(zip(found, ages, strict=True)), query, everywhere)
+            hits.show_memory(list(zip(said, ages, strict=True)), query, everywhere)
         return
     if session or since or until or level or words or everywhere:
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
-    code = asyncio.run(_code(load(context).settings, query, limit, path))
+    found = asyncio.run(_files(load(context).settings, query, place, limit, path))
     if as_json:
-        print_json({"query": query, "hits": [hits.code_as_json(hit) for hit in code]})
+        print_json({"query": query, "hits": [hits.code_as_json(hit) for hit in found]})
     else:
-        hits.show_code(code, query)
+        hits.show_code(found, query)
 
 
 async def _memory(
@@ -126,19 +132,26 @@ async def _memory(
         return found, await app.ages_of(found)
 
 
-async def _code(settings: Settings, query: str, limit: int, path: Path | None) -> list[CodeHit]:
-    """Search the code; a project that is not known yet is read first, with a progress bar."""
-    from ragforge.app.code import open_code, search_code
+async def _files(
+    settings: Settings, query: str, place: Place | None, limit: int, path: Path | None
+) -> list[CodeHit]:
+    """Search code or documents; a project that is not known yet is read first, with a bar."""
+    from ragforge.app.code import open_code, search_code, search_documents
     from ragforge.brain.project import below
     from ragforge.cli.progress import ingestion_bar
 
     async with open_code(settings, current_directory()) as code:
         under = ""
         if path is not None:
-            place = (current_directory() / path).resolve()
-            inside = below(code.project_path, place)
+            there = (current_directory() / path).resolve()
+            inside = below(code.project_path, there)
             if inside is None:
-                raise InputError(f"{place} is not in the project {code.project_path}.")
+                raise InputError(f"{there} is not in the project {code.project_path}.")
             under = inside
+        found: list[CodeHit] = []
         with ingestion_bar() as on_step:
-            return await search_code(code.brain, query, limit, under or None, on_step)
+            if place is not Place.docs:
+                found = await search_code(code.brain, query, limit, under or None, on_step)
+            if place is Place.docs or (place is None and not found):
+                found = await search_documents(code.brain, query, limit, under or None, on_step)
+        return found

@@ -30,7 +30,7 @@ def test_a_text_without_blank_lines_is_cut_every_sixty_lines() -> None:
 
 
 def test_a_short_text_is_one_chunk_without_the_blank_lines_around_it() -> None:
-    found = parse("notes.txt", "\n\nOne.\n\nTwo.\n\n")
+    found = parse("requirements.txt", "\n\nOne.\n\nTwo.\n\n")
     assert [(d.type, d.start_line, d.end_line) for d in found.definitions] == [("chunk", 3, 5)]
 
 

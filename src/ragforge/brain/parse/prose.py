@@ -1,0 +1,103 @@
+"""Prose: the sections of documents that are not Markdown, by the headings of each format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ragforge.brain.parse.chunks import outline_chunks
+from ragforge.brain.parse.languages import language_of
+from ragforge.brain.parse.markdown import headings_in
+from ragforge.brain.parse.outline import Outline
+from ragforge.brain.parse.sections import Heading, outline_sections
+from ragforge.domain.code import SECTION
+
+_ROW = re.compile(r"([=\-~^\"'`#*+.:_<>])\1{2,}[ \t\r]*$")
+_ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+=+)?[ \t\r]*$")
+_ASCIIDOC_BLOCK = re.compile(r"(-{4,}|\.{4,}|={4,}|\+{4,}|/{4,}|```)[ \t\r]*$")
+_ORG = re.compile(r"(\*{1,6})[ \t]+(\S.*?)[ \t\r]*$")
+
+
+# A list of packages or a log is data, though its name ends like a text's.
+_DATA = re.compile(
+    r"(?:^|/)(?:[\w.-]*(?:requirements|constraints)[\w.-]*\.txt|robots\.txt|[^/]*\.log)$",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    r"""(?:^|/)(?:readme|changes|changelog|news|history|releases?|contributing|authors|contributors
+    |maintainers|licen[sc]e|copying|copyright|notice|install|upgrading|todo|faq|hacking|bugs
+    |security|support|thanks|credits)[^/.]*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def is_prose(path: str) -> bool:
+    """Tell whether a text without a grammar was written to be read: by its ending, or as one of
+    the files that have none, such as README.
+    """
+    if "." in path.rpartition("/")[2].lstrip("."):
+        return not _DATA.search(path) and language_of(path) in FORMATS
+    return _BARE.search(path) is not None
+
+
+def outline_prose(language: str, path: str, text: str) -> Outline:
+    """Return the outline of a document; without headings, in pieces of some sixty lines."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    headings = list(FORMATS[language](lines))
+    if not headings:
+        return outline_chunks(language, path, text, SECTION)
+    return outline_sections(language, path, lines, headings)
+
+
+def _underlined(lines: Sequence[str]) -> Iterator[Heading]:
+    """Yield titles with a row of signs below, or above and below: which sign means which level
+    is up to the document, in the order in which they come.
+    """
+    levels: dict[tuple[str, bool], int] = {}
+    for number in range(1, len(lines)):
+        below, title = _ROW.match(lines[number]), lines[number - 1].rstrip()
+        if below is None or not title or _ROW.match(title):
+            continue
+        above = _ROW.match(lines[number - 2]) if number > 1 else None
+        over = above is not None and above[1] == below[1]
+        if not over and (title[0].isspace() or (number > 1 and lines[number - 2].strip())):
+            continue  # the last line of a paragraph, or of a block
+        if len(lines[number].rstrip()) < min(len(title.strip()), 6):
+            continue
+        level = levels.setdefault((below[1], over), len(levels) + 1)
+        yield Heading(title.strip(), level, number - 2 if over else number - 1)
+
+
+def _plain(lines: Sequence[str]) -> Sequence[Heading]:
+    """Return the headings of a text that says nothing of its format: one of two, as it seems."""
+    underlined, marked = list(_underlined(lines)), list(headings_in(lines))
+    return marked if len(marked) > len(underlined) else underlined
+
+
+def _asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
+    yield from _marked(lines, _ASCIIDOC, _ASCIIDOC_BLOCK)
+
+
+def _org(lines: Sequence[str]) -> Iterator[Heading]:
+    yield from _marked(lines, _ORG, re.compile(r"#\+(?:begin|end)_", re.IGNORECASE))
+
+
+def _marked(
+    lines: Sequence[str], heading: re.Pattern[str], block: re.Pattern[str]
+) -> Iterator[Heading]:
+    """Yield lines that begin with signs, as many as the level, outside of blocks of code."""
+    inside = ""
+    for number, line in enumerate(lines):
+        if fence := block.match(line):
+            kind = fence[0].strip()[:2]
+            inside = "" if inside == kind else inside or kind
+        elif not inside and (found := heading.match(line)):
+            yield Heading(found[2], len(found[1]), number)
+
+
+FORMATS: dict[str, Callable[[Sequence[str]], Iterable[Heading]]] = {
+    "asciidoc": _asciidoc,
+    "org": _org,
+    "restructuredtext": _underlined,
+    "text": _plain,
+}

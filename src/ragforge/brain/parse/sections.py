@@ -1,0 +1,98 @@
+"""Sections: the outline of a document out of its headings, whatever it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from ragforge.brain.parse.chunks import cut
+from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
+from ragforge.domain.code import SECTION
+
+LONGEST_LINES = 120
+"""Nobody finds a sentence in more than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title, how deep it is (1 is outermost), and where it begins."""
+
+    title: str
+    level: int
+    line: int  # counted from 0
+
+
+def outline_sections(
+    language: str, path: str, lines: Sequence[str], headings: Sequence[Heading]
+) -> Outline:
+    """Return the outline of a document; what precedes its first heading has the file's name.
+
+    Where a section goes on for long without another heading, it has parts.
+    """
+    headings = list(_with_parts(lines, headings))
+    stem = PurePosixPath(path).stem
+    before = headings[0].line if headings else len(lines)
+    found: list[Definition] = []
+    if any(line.strip() for line in lines[:before]):
+        first = next(number for number, line in enumerate(lines) if line.strip())
+        found.append(_section(stem, stem, "", first, _last(lines, first, before), None))
+    open_sections: list[tuple[Heading, int]] = []  # with their index, outermost first
+    ends = _ends(headings, len(lines))
+    for heading, end in zip(headings, ends, strict=True):
+        while open_sections and open_sections[-1][0].level >= heading.level:
+            open_sections.pop()
+        parent = open_sections[-1][1] if open_sections else None
+        title = heading.title or stem
+        above = [found[parent].qualified_name] if parent is not None else []
+        last = _last(lines, heading.line, end)
+        signature = lines[heading.line].strip()[:MAX_SIGNATURE_CHARS]
+        qualified_name = " > ".join([*above, title])
+        open_sections.append((heading, len(found)))
+        found.append(_section(title, qualified_name, signature, heading.line, last, parent))
+    return Outline(language, tuple(found))
+
+
+def _with_parts(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[Heading]:
+    """Yield the headings, and for long stretches below one, where its further parts begin."""
+    ends = [heading.line for heading in headings[1:]] + [len(lines)]
+    for heading, end in zip(headings, ends, strict=False):
+        yield heading
+        place, part = heading.line, 1
+        while end - place > LONGEST_LINES:
+            place, part = cut(lines[:end], place), part + 1
+            yield Heading(f"{heading.title} ({part})", heading.level + 1, place)
+
+
+def _ends(headings: Sequence[Heading], line_count: int) -> list[int]:
+    """Return for each heading the line of the next one of its level or above."""
+    ends = [line_count] * len(headings)
+    waiting: list[int] = []
+    for index, heading in enumerate(headings):
+        while waiting and headings[waiting[-1]].level >= heading.level:
+            ends[waiting.pop()] = heading.line
+        waiting.append(index)
+    return ends
+
+
+def _last(lines: Sequence[str], first: int, end: int) -> int:
+    """Return the last line of a section that is not blank."""
+    last = end - 1
+    while last > first and not lines[last].strip():
+        last -= 1
+    return last
+
+
+def _section(
+    name: str, qualified_name: str, signature: str, first: int, last: int, parent: int | None
+) -> Definition:
+    return Definition(
+        name=name,
+        qualified_name=qualified_name,
+        type=SECTION,
+        start_line=first + 1,
+        end_line=last + 1,
+        signature=signature,
+        docstring="",
+        parent=parent,
+    )
