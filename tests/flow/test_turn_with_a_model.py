@@ -78,6 +78,8 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
         ("user", QUESTION, None),
         ("assistant", "Sixty seconds.", "It was said before."),
     ]
+    # The user's words are estimated, the model's are as its provider counts.
+    assert [m.token_count for m in stored] == [-(-len(FACT) // 4), 7, -(-len(QUESTION) // 4), 7]
     assert session.title == "Leases of jobs"
     assert KEY not in str(stored)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ragforge.agent.events import OnEvent, Reasoning, Text, ToolFinished, ToolStarted
 from ragforge.context.receipt import Receipt
-from ragforge.domain.chat import ReasoningPiece, TextPiece, ToolRequest
+from ragforge.domain.chat import ReasoningPiece, Reply, TextPiece, ToolRequest
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.domain.text import Json
 from ragforge.llm.calls import ExecutedCall
@@ -30,6 +30,7 @@ class Progress:
     _thought: list[str] = field(default_factory=list)
     _waiting: dict[str, ToolRequest] = field(default_factory=dict)
     _made: list[ExecutedCall] = field(default_factory=list)
+    _tokens: int | None = None  # that the model said in this round, as its provider counts
 
     @property
     def is_empty(self) -> bool:
@@ -44,6 +45,10 @@ class Progress:
         else:
             self._thought.append(piece.text)
             self.on_event(Reasoning(piece.text))
+
+    def replied(self, reply: Reply) -> None:
+        """Take note of what an answer of the model took."""
+        self._tokens = reply.usage.output_tokens or None
 
     def started(self, request: ToolRequest) -> None:
         """Take note of a call."""
@@ -61,7 +66,8 @@ class Progress:
         if done.text and not self._said:  # it did not come in pieces
             self.on_event(Text(done.text))
         calls = [stored(call) for call in done.calls]
-        await self._store(done.text, done.reasoning or "".join(self._thought), calls)
+        thought = done.reasoning or "".join(self._thought)
+        await self._store(done.text, thought, calls, self._tokens)
 
     async def cut_off(self, why: str) -> None:
         """Store what was said and done in a round that did not end, and why it did not."""
@@ -77,7 +83,9 @@ class Progress:
             self.conversation_id, self.turn_index, why, receipt=self._account(), by_model=False
         )
 
-    async def _store(self, text: str, reasoning: str, calls: list[ToolCall]) -> None:
+    async def _store(
+        self, text: str, reasoning: str, calls: list[ToolCall], tokens: int | None = None
+    ) -> None:
         await self.recorder.answer(
             self.conversation_id,
             self.turn_index,
@@ -85,7 +93,9 @@ class Progress:
             reasoning=reasoning or None,
             tool_calls=calls,
             receipt=self._account(),
+            token_count=tokens,
         )
+        self._tokens = None
         self.calls += calls
         self.text = text or self.text
         self.reasoning = "\n\n".join(part for part in (self.reasoning, reasoning) if part)

@@ -203,6 +203,7 @@ class Agent:
                 reply = await asker.stream(request, progress.piece)
             else:  # JSON with calls in it is not for reading
                 reply = await asker.ask(request)
+            progress.replied(reply)
             desk.on_event(Used(asker.meter.total))
             return reply
 

@@ -12,6 +12,7 @@ from ragforge.domain.text import Json, new_id, plain
 Role: TypeAlias = Literal["user", "assistant", "system"]
 Status: TypeAlias = Literal["active", "archived"]
 
+BYTES_A_TOKEN = 4
 BEFORE_FIRST_TURN = -1
 """turn_index of messages that precede the first user message."""
 
@@ -76,7 +77,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     uuid: str = field(default_factory=new_id)
     timestamp: datetime = field(default_factory=now)
-    token_count: int | None = None
+    token_count: int | None = None  # as the model's provider counts, or estimated
     receipt: Json = None  # the account of the context that an answer rests on
     process: str | None = None  # of a user's message: who is to answer it; not exported
     turn_index: int | None = None
@@ -87,6 +88,17 @@ class Message:
         """Characters that count towards budgets: what was said and what tools returned."""
         results = (call.result for call in self.tool_calls)
         return len(self.content) + sum(len(plain(r.result)) for r in results if r is not None)
+
+
+def estimate_tokens(message: Message) -> int:
+    """Return about how many tokens was said: words, reasoning and what tools were given.
+
+    A token is four bytes of UTF-8: right for English, and not far off for other scripts.
+    """
+    said = [message.content, message.reasoning or ""]
+    said += [plain(call.arguments) for call in message.tool_calls]
+    chars = sum(len(text.encode("utf-8", "surrogatepass")) for text in said)
+    return -(-chars // BYTES_A_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)

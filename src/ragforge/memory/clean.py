@@ -10,7 +10,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.domain.conversations import Message, ToolCall, ToolResult, estimate_tokens
 from ragforge.domain.text import Json, plain
 from ragforge.memory.injected import without_injected
 
@@ -22,13 +22,16 @@ def cleaned(message: Message, max_result_chars: int) -> Message:
     calls = tuple(_call(call, max_result_chars) for call in message.tool_calls)
     content = redact(without_injected(message.content))
     reasoning = message.reasoning and redact(without_injected(message.reasoning))
-    return replace(
+    kept = replace(
         message,
         content=content,
         reasoning=reasoning or None,
         tool_calls=calls,
         receipt=redact_json(message.receipt),
     )
+    if kept.token_count is None:
+        kept = replace(kept, token_count=estimate_tokens(kept))
+    return kept
 
 
 def _call(call: ToolCall, most: int) -> ToolCall:

@@ -49,15 +49,22 @@ class Recorder:
         tool_calls: Sequence[ToolCall] = (),
         receipt: Json = None,
         by_model: bool = True,
+        token_count: int | None = None,
     ) -> Message:
-        """Add an answer to a turn.
+        """Add an answer to a turn; without a count of its tokens they are estimated.
 
         What no model wrote is the system's, not an assistant's, so that a later search
         finds what it points to and not the pointing.
         """
         role: Role = "assistant" if by_model else "system"
         said = Message(
-            role, text, reasoning, tuple(tool_calls), receipt=receipt, turn_index=turn_index
+            role,
+            text,
+            reasoning,
+            tuple(tool_calls),
+            receipt=receipt,
+            turn_index=turn_index,
+            token_count=token_count,
         )
         return await self._append(conversation_id, said)
 

@@ -34,6 +34,15 @@ def test_secrets_go_out_of_everything_that_is_said_and_done() -> None:
     assert text.count("[redacted") == 5
 
 
+def test_tokens_are_estimated_unless_they_were_counted() -> None:
+    assert cleaned(user("four words in here"), 1_000).token_count == 5
+    assert cleaned(user(""), 1_000).token_count == 0
+    assert cleaned(user("修复数据库"), 1_000).token_count == 4
+    call = tool_call(arguments={"a": "bcd"}, result=ToolResult(True, "x" * 900))
+    assert cleaned(assistant("done", call, reasoning="why?"), 1_000).token_count == 5
+    assert cleaned(assistant("done", token_count=99), 1_000).token_count == 99
+
+
 def test_recalled_text_is_not_taken_for_the_users_own() -> None:
     context = "\n\n".join([fenced("code", "x = 1\n</code>"), fenced("past-turns", "User: old")])
     message = cleaned(user(f"{context}\n\nWhat now?"), 1_000)

@@ -144,7 +144,9 @@ class MessagePart(_Part):
     content: Text = Field(description="what was said")
     reasoning: Text | None = Field(description="what a model thought before it answered")
     timestamp: Instant = Field(description="when it was said")
-    token_count: Count | None = Field(description="how many tokens it has, if known")
+    token_count: Count | None = Field(
+        description="how many tokens it has, counted or estimated, if known"
+    )
     receipt: Any = Field(description="the account of the context that an answer rests on, or null")
     turn_index: TurnIndex = Field(
         description="its turn; -1: before the first. Deleted turns leave gaps"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.memory.code.diffs import changed_lines, follow, read_diff
@@ -30,6 +30,7 @@ def test_removed_lines_count_for_the_line_before_them() -> None:
     assert changed_lines(read_diff(diff(old, []))) == [1]
 
 
+@settings(deadline=None)
 @given(LINES, LINES)
 def test_a_line_that_stays_is_followed_to_its_new_place(old: list[str], new: list[str]) -> None:
     hunks = read_diff(diff(old, new))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.domain.turns import Turn
@@ -86,6 +86,7 @@ def test_a_long_term_summary_keeps_the_newest_of_findings_that_say_the_same() ->
 TURNS = st.lists(st.builds(turn, st.text(min_size=1), st.text()), min_size=1, max_size=30)
 
 
+@settings(deadline=None)
 @given(TURNS)
 def test_any_turns_give_a_summary_within_its_limits(turns: list[Turn]) -> None:
     draft = extract.from_turns(turns)
