@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ragforge.context.instructions import Instructions
 from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Layout
+from ragforge.context.replay import Replays
 from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
@@ -23,6 +24,7 @@ class OwnPast:
     level_1: Sequence[Summary] = ()  # those that no level 2 covers, oldest first
     starts: frozenset[int] = frozenset()  # the turns at which summarised stretches begin
     layout: Layout | None = None  # of the request before
+    replays: Replays = field(default_factory=Replays)  # of the turns
 
 
 @dataclass(frozen=True, slots=True)

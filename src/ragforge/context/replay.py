@@ -29,20 +29,42 @@ class TurnLimits:
         return self.words + self.calls
 
 
-def replay_turn(turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
-    """Return a turn as a model saw it; one that is too long loses the middles of its parts.
+class Replays:
+    """Turns as the messages they were; what a turn's calls gave is made text once."""
 
-    The same turn and limits give the same messages, so that a provider's cache can be hit.
-    """
-    messages = [message for message in turn.replies if message.role != "user"]
-    spoken = [turn.user.content, *(_words(message) for message in messages)]
-    spoken = _fit(spoken, limits.words)
-    calls = _fit_calls([_Call.of(call) for call in turn.tool_calls], limits.calls)
-    kept = {call.uuid: call for call in calls}
-    replayed: list[ChatMessage] = [UserSays(spoken[0])]
-    for message, text in zip(messages, spoken[1:], strict=True):
-        replayed += _replies(message, text, kept)
-    return replayed
+    def __init__(self) -> None:
+        self._calls: dict[str, list[_Call]] = {}
+        self._known: dict[tuple[str, TurnLimits], list[ChatMessage]] = {}
+
+    def of(self, turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
+        """Return a turn as a model saw it; one that is too long loses the middles of its parts.
+
+        The same turn and limits give the same messages, so that a provider's cache can be hit.
+        """
+        if (turn.uuid, limits) not in self._known:
+            self._known[turn.uuid, limits] = self._replay(turn, limits)
+        return self._known[turn.uuid, limits]
+
+    def size(self, turn: Turn, limits: TurnLimits) -> int:
+        """Return how many characters a turn has."""
+        return sum(map(message_chars, self.of(turn, limits)))
+
+    def _replay(self, turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
+        if turn.uuid not in self._calls:
+            self._calls[turn.uuid] = [_Call.of(call) for call in turn.tool_calls]
+        messages = [message for message in turn.replies if message.role != "user"]
+        spoken = [turn.user.content, *(_words(message) for message in messages)]
+        spoken = _fit(spoken, limits.words)
+        kept = {call.uuid: call for call in _fit_calls(self._calls[turn.uuid], limits.calls)}
+        replayed: list[ChatMessage] = [UserSays(spoken[0])]
+        for message, text in zip(messages, spoken[1:], strict=True):
+            replayed += _replies(message, text, kept)
+        return replayed
+
+
+def replay_turn(turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
+    """Return one turn as a model saw it, within its limits."""
+    return Replays().of(turn, limits)
 
 
 def replay_messages(messages: Sequence[Message]) -> list[ChatMessage]:

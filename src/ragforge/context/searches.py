@@ -17,6 +17,7 @@ from ragforge.context.material import Material, Memory, OwnPast
 from ragforge.context.merge import fused, merged
 from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Search, SearchState
+from ragforge.context.replay import Replays
 from ragforge.context.timed import timed
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
@@ -132,7 +133,9 @@ class Searches:
         """Return the newest turns of a conversation, as many as may be shown, and its summaries."""
         if not conversation.message_count:  # it may not be stored at all
             return OwnPast()
-        reader = TurnsToRead(WindowLimits.of(budget.recent, budget.total), budget.queries)
+        replays = Replays()
+        limits = WindowLimits.of(budget.recent, budget.total)
+        reader = TurnsToRead(limits, budget.queries, replays)
         history, summaries = History(self.store), self.store.summaries
         turns, level_2, level_1 = await asyncio.gather(
             history.turns_while(conversation.uuid, reader.wants, without),
@@ -146,7 +149,7 @@ class Searches:
             starts |= {summary.start_turn_index for summary in below.values()}
         ends = [summary.end_turn_index + 1 for summary in (*level_2[-1:], *level_1[-1:])]
         starts |= {max(ends, default=0)}
-        return OwnPast(turns, level_2, level_1, frozenset(starts), reader.layout)
+        return OwnPast(turns, level_2, level_1, frozenset(starts), reader.layout, replays)
 
     async def instructions(self, cwd: Path, budget: Budget) -> Instructions:
         """Return what the project asks of every agent."""

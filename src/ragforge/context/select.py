@@ -66,9 +66,10 @@ def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
         return
     limits = WindowLimits.of(budget.recent, chosen.room)
     last = None if before is None else Window(before.first_turn, before.whole_from)
-    window = choose_window(turns, found.own.starts, last, limits)
+    replays = found.own.replays
+    window = choose_window(turns, found.own.starts, last, limits, replays)
     shown = shown_turns(turns, window)
-    replayed = replay_window(turns, window, limits)
+    replayed = replay_window(turns, window, limits, replays)
     texts = [f"[turn {index_of(t)}]\n{transcript(m)}" for t, m in zip(shown, replayed, strict=True)]
     fit = _fit_newest(shown, texts, chosen.room)
     if len(fit.shown) < len(shown):  # a very small budget

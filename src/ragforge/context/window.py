@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ragforge.context.receipt import Layout, layout_of
-from ragforge.context.replay import TurnLimits, message_chars, replay_turn
+from ragforge.context.replay import Replays, TurnLimits
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.turns import Turn
 
@@ -65,11 +65,11 @@ def shown_turns(turns: Sequence[Turn], window: Window) -> list[Turn]:
 
 
 def replay_window(
-    turns: Sequence[Turn], window: Window, limits: WindowLimits
+    turns: Sequence[Turn], window: Window, limits: WindowLimits, replays: Replays
 ) -> list[list[ChatMessage]]:
     """Return the messages of each turn that the window shows."""
     return [
-        replay_turn(turn, limits.of_turn(index_of(turn), window))
+        replays.of(turn, limits.of_turn(index_of(turn), window))
         for turn in shown_turns(turns, window)
     ]
 
@@ -79,6 +79,7 @@ def choose_window(
     starts: Collection[int],
     before: Window | None,
     limits: WindowLimits,
+    replays: Replays,
 ) -> Window:
     """Return the window over turns, oldest first; `starts` are where summarised stretches begin.
 
@@ -88,7 +89,7 @@ def choose_window(
     if not turns:
         return Window(0, 0)
     newest = index_of(turns[-1])
-    sizes = _Sizes(turns, limits)
+    sizes = _Sizes(turns, limits, replays)
     oldest = index_of(turns[0])
     kept = before if before is not None and oldest <= before.first <= newest else None
     kept = kept or Window(oldest, oldest)
@@ -112,8 +113,9 @@ def choose_window(
 class TurnsToRead:
     """Which of the newest turns may be shown, or their questions; asked of the newest first."""
 
-    def __init__(self, limits: WindowLimits, queries: int) -> None:
+    def __init__(self, limits: WindowLimits, queries: int, replays: Replays) -> None:
         self.layout: Layout | None = None  # of the request before
+        self._replays = replays
         self._limits = limits
         self._left = limits.most
         self._queries = queries
@@ -125,32 +127,23 @@ class TurnsToRead:
             found = (layout_of(message.receipt) for message in turn.replies if message.receipt)
             self.layout = next(filter(None, found), None)
         if self._left > 0 or (self.layout and index_of(turn) >= self.layout.first_turn):
-            short = replay_turn(turn, self._limits.short)
-            self._left -= TURN_CHARS + sum(map(message_chars, short))
+            self._left -= TURN_CHARS + self._replays.size(turn, self._limits.short)
             return True
         self._beyond += 1
         self._queries -= len(turn.user.content)
         return self._queries >= 0 and self._beyond <= MOST_QUERIES
 
 
+@dataclass(frozen=True, slots=True)
 class _Sizes:
     """How many characters turns have, whole and with short results."""
 
-    def __init__(self, turns: Sequence[Turn], limits: WindowLimits) -> None:
-        self._turns = turns
-        self._limits = limits
-        self._known: dict[tuple[int, bool], int] = {}
+    turns: Sequence[Turn]
+    limits: WindowLimits
+    replays: Replays
 
     def total(self, window: Window) -> int:
         return sum(
-            self._size(at, index_of(turn) >= window.whole_from, window)
-            for at, turn in enumerate(self._turns)
-            if index_of(turn) >= window.first
+            TURN_CHARS + self.replays.size(turn, self.limits.of_turn(index_of(turn), window))
+            for turn in shown_turns(self.turns, window)
         )
-
-    def _size(self, at: int, whole: bool, window: Window) -> int:
-        if (at, whole) not in self._known:
-            turn = self._turns[at]
-            messages = replay_turn(turn, self._limits.of_turn(index_of(turn), window))
-            self._known[at, whole] = TURN_CHARS + sum(map(message_chars, messages))
-        return self._known[at, whole]

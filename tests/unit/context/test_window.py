@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.context.receipt import Layout
-from ragforge.context.replay import message_chars
+from ragforge.context.replay import Replays, message_chars
 from ragforge.context.window import (
     TURN_CHARS,
     TurnsToRead,
@@ -41,13 +41,13 @@ def _as_json(layout: Layout) -> dict[str, object]:
 
 
 def chars_of(turns: list[Turn], window: Window) -> int:
-    shown = replay_window(turns, window, LIMITS)
+    shown = replay_window(turns, window, LIMITS, Replays())
     return sum(TURN_CHARS + sum(map(message_chars, messages)) for messages in shown)
 
 
 def test_a_short_conversation_is_shown_whole() -> None:
     turns = [turn(n) for n in range(4)]
-    assert choose_window(turns, {0}, None, LIMITS) == Window(0, 0)
+    assert choose_window(turns, {0}, None, LIMITS, Replays()) == Window(0, 0)
 
 
 def test_the_window_grows_at_its_end_until_it_is_too_long_and_then_a_stretch_leaves() -> None:
@@ -56,7 +56,7 @@ def test_the_window_grows_at_its_end_until_it_is_too_long_and_then_a_stretch_lea
     firsts = []
     for count in range(1, 60):
         turns = [turn(n) for n in range(count)]
-        before = choose_window(turns, starts, before, LIMITS)
+        before = choose_window(turns, starts, before, LIMITS, Replays())
         firsts.append(before.first)
         assert chars_of(turns, before) <= LIMITS.most
 
@@ -68,19 +68,19 @@ def test_the_window_grows_at_its_end_until_it_is_too_long_and_then_a_stretch_lea
 
 def test_there_is_at_least_the_budgets_worth_whether_or_not_it_was_summarised() -> None:
     turns = [turn(n) for n in range(40)]
-    window = choose_window(turns, range(0, 41, 4), None, LIMITS)
+    window = choose_window(turns, range(0, 41, 4), None, LIMITS, Replays())
     assert LIMITS.least <= chars_of(turns, window) <= LIMITS.most
 
 
 def test_long_results_are_shortened_before_a_turn_leaves() -> None:
     turns = [turn(n, result=2_000) for n in range(5)]
-    window = choose_window(turns, range(5), Window(0, 0), LIMITS)
+    window = choose_window(turns, range(5), Window(0, 0), LIMITS, Replays())
     assert window == Window(0, 4)
 
 
 def test_where_no_summary_was_made_in_time_the_window_still_keeps_to_its_limit() -> None:
     turns = [turn(n) for n in range(60)]
-    window = choose_window(turns, {0}, Window(0, 0), LIMITS)
+    window = choose_window(turns, {0}, Window(0, 0), LIMITS, Replays())
     assert LIMITS.least <= chars_of(turns, window) <= LIMITS.most
 
 
@@ -89,7 +89,7 @@ def test_the_newest_turn_is_always_shown_and_the_limit_always_holds(
     sizes: list[int], first: int
 ) -> None:
     turns = [turn(n, size) for n, size in enumerate(sizes)]
-    window = choose_window(turns, {0, 3, 7, 12}, Window(first, first), LIMITS)
+    window = choose_window(turns, {0, 3, 7, 12}, Window(first, first), LIMITS, Replays())
     assert window.first <= len(turns) - 1
     assert window.whole_from <= len(turns) - 1
     assert chars_of(turns, window) <= LIMITS.most + TURN_CHARS + 60
@@ -98,7 +98,7 @@ def test_the_newest_turn_is_always_shown_and_the_limit_always_holds(
 def test_turns_are_read_as_far_as_the_window_before_and_some_questions_beyond() -> None:
     layout = Layout((), first_turn=30, whole_from=30, same_chars=0)
     turns = [turn(n, layout=layout if n == 49 else None) for n in range(50)]
-    reader = TurnsToRead(LIMITS, queries=50)
+    reader = TurnsToRead(LIMITS, 50, Replays())
 
     read = [one.user.turn_index for one in takewhile(reader.wants, reversed(turns))]
 
@@ -108,5 +108,5 @@ def test_turns_are_read_as_far_as_the_window_before_and_some_questions_beyond() 
 
 
 def test_the_newest_turn_is_always_read() -> None:
-    reader = TurnsToRead(WindowLimits.of(10, 100), queries=0)
+    reader = TurnsToRead(WindowLimits.of(10, 100), 0, Replays())
     assert len(list(takewhile(reader.wants, [turn(2, 5_000), turn(1, 5_000)]))) == 1
