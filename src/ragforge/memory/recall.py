@@ -24,6 +24,8 @@ __all__ = ["Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
 CANDIDATES = 40
 """How many turns each search gives at least, before they are fused."""
 CANDIDATES_A_HIT = 3
+MORE_CANDIDATES = 200
+"""Who wants very many hits gets no more than this many candidates beside them."""
 NEAREST = 300
 """How many are asked for by meaning: what words found should be among them."""
 
@@ -142,7 +144,7 @@ def mixed_turns(
 
 def candidates(limit: int) -> int:
     """Return how many hits each search should give for so many wanted."""
-    return max(CANDIDATES, limit * CANDIDATES_A_HIT)
+    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, limit + MORE_CANDIDATES))
 
 
 def signals(**found_by: bool) -> tuple[str, ...]:
