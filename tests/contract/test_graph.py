@@ -82,7 +82,16 @@ async def test_dates_are_date_times_with_their_offset_and_milliseconds(
            RETURN DISTINCT labels(n)[0] AS label, valueType(n[name]) AS type"""
     )
     told = {(record["label"], record["type"]) for record in answer.records}
-    labels = {"Conversation", "Message", "ToolCall", "ToolResult", "Summary", "File", "RagForgeJob"}
+    labels = [
+        "Conversation",
+        "Message",
+        "ToolCall",
+        "ToolResult",
+        "Summary",
+        "Note",
+        "File",
+        "RagForgeJob",
+    ]
     assert told == {(label, "ZONED DATETIME NOT NULL") for label in labels}
 
     answer = await graph.execute_query(
