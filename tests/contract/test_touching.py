@@ -95,6 +95,16 @@ async def test_a_project_is_not_mixed_with_another(talks: Store) -> None:
     assert await touching(talks, **where) == ["scoped", "referred"]
 
 
+async def test_all_that_a_conversation_touched_can_be_asked_for(talks: Store) -> None:
+    touches = talks.conversations.touches
+    assert [one.name for one in await touches(conversation_id="referred")] == ["b", "Cart.add"]
+    assert [one.file for one in await touches(conversation_id="mentioned")] == ["src/cart.py"]
+    assert await touches(conversation_id="none") == []
+    narrowed = await touches(conversation_id="referred", names=["add"])
+    assert [one.name for one in narrowed] == ["Cart.add"]
+    assert await touches(conversation_id="referred", project_path="/work/bank") == []
+
+
 async def test_a_search_hit_is_no_touching(talks: Store) -> None:
     hit = reference("id-x", "src/x.py", "x", how="found")
     await talks.conversations.refer("referred-0", [hit])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,11 +13,14 @@ from ragforge.domain.hits import MemoryHit, TurnHit
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
+from ragforge.memory.code.age import Aged, ages_of
 from ragforge.memory.find import search_conversation_history
 from ragforge.memory.recall import Recall
+from ragforge.ports.store import Store
 from ragforge.tools.tool import Arguments, as_tool
 
 CHARS = 600
+MOST_AGED = 10
 
 
 class MemoryArguments(Arguments):
@@ -32,12 +36,13 @@ class Remembered:
     """Turns and summaries, the best first."""
 
     hits: tuple[MemoryHit, ...]
+    ages: tuple[Sequence[Aged], ...]  # of each hit: what became of the code that it is about
 
     def to_json(self) -> Json:
-        return [_told(hit) for hit in self.hits]
+        return [_format(hit, aged) for hit, aged in zip(self.hits, self.ages, strict=True)]
 
 
-def memory_tool(recall: Recall, project_path: str) -> Tool:
+def memory_tool(recall: Recall, store: Store, project_path: str) -> Tool:
     """Return search_memory for a model; it sees this project alone."""
 
     async def call(given: MemoryArguments) -> Remembered:
@@ -46,26 +51,31 @@ def memory_tool(recall: Recall, project_path: str) -> Tool:
         hits = await search_conversation_history(
             recall, given.query, where, max_results=given.limit
         )
-        return Remembered(tuple(hits))
+        ages = await ages_of(store, project_path, hits)
+        return Remembered(tuple(hits), tuple(ages))
 
     return as_tool("search_memory", MemoryArguments, call)
 
 
-def _told(hit: MemoryHit) -> Json:
-    told = {
+def _format(hit: MemoryHit, aged: Sequence[Aged]) -> Json:
+    facts: dict[str, Json] = {
         "type": hit.type,
         "when": hit.timestamp.isoformat(timespec="minutes"),
         "session": hit.conversation_id[:8],
         "score": round(hit.score, 3),
     }
+    if aged:
+        facts["code_since"] = [str(one) for one in aged[:MOST_AGED]]
+        if len(aged) > MOST_AGED:
+            facts["code_since"].append(f"… and {len(aged) - MOST_AGED} more")
     if isinstance(hit, TurnHit):
         turn = hit.turn
         said = {"question": turn.user.content[:CHARS], "answer": turn.answer[:CHARS]}
-        return {"id": turn.uuid, **told, **said}
+        return {"id": turn.uuid, **facts, **said}
     summary = hit.summary
     return {
         "id": summary.uuid,
-        **told,
+        **facts,
         "turns": list(hit.turn_range),
         "summary": summary.conversation_summary[:CHARS],
         "findings": list(summary.key_findings),

@@ -55,7 +55,7 @@ class Toolbox:
             *reading_tools(self.workspace),
             code_tool(self.brain),
             explore_tool(self.brain),
-            memory_tool(self.recall, self.project_path),
+            memory_tool(self.recall, self.store, self.project_path),
             read_memory_tool(self.store, self.project_path),
             sessions_about_tool(self.store, self.project_path, self.runner),
             *git_tools(self.runner),
