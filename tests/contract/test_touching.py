@@ -55,7 +55,7 @@ async def test_a_touch_says_who_when_what_and_how(talks: Store) -> None:
         hash="h1",
         target_id="id-add",
     )
-    assert turn.when.isoformat() == at(0, 2).isoformat()  # as it was told
+    assert turn.when.isoformat() == at(0, 2).isoformat()  # with its offset
     assert (by_summary.first_turn, by_summary.last_turn, by_summary.by_summary) == (0, 1, True)
     assert (by_summary.name, by_summary.how, by_summary.hash) == (None, "read", "hf")
     assert (bank.conversation_id, bank.first_turn) == ("bank", 0)

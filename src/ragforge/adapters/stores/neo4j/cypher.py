@@ -28,8 +28,8 @@ JOB = "key kind payload status attempts run_after run_after_ms created_at error"
 DATES = frozenset(("created_at", "updated_at", "timestamp", "mtime", "run_after", "read_at"))
 """Properties that are date-times in the graph, and texts in rows.
 
-Beside most of them stands the same moment in milliseconds, by which we filter and order: Neo4j
-holds two date-times for different that are one moment told with two offsets.
+Beside most of them stands the same moment in milliseconds, by which we filter and order: for
+Neo4j two date-times differ that are one moment written with two offsets.
 """
 
 FLAGS = frozenset(("summary_trimmed", "link_pending"))
