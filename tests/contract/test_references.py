@@ -54,9 +54,9 @@ async def test_what_says_most_about_a_scope_stays(store: Store, talk: str) -> No
     await refer("m", [reference("1", how="read"), reference("2", how="found", name="b")])
     await refer("m", [reference("1", how="named", hash="new")])
 
-    told = await store.conversations.references("m")
+    found = await store.conversations.references("m")
 
-    assert [(one.scope_id, one.how, one.hash) for one in told] == [
+    assert [(one.scope_id, one.how, one.hash) for one in found] == [
         ("1", "read", "new"),
         ("2", "edited", "h1"),
     ]

@@ -6,8 +6,9 @@ the programs around it put in. One is not valid Cypher and had to be changed; it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -422,3 +423,25 @@ async def test_every_query_of_the_plans_finds_what_it_asks_for(
             found = values([dict(record) for record in answer.records], asked.column)
             expected = asked.expected
             assert (set(found) if isinstance(expected, set) else found) == expected, asked.query
+
+
+async def test_the_queries_of_the_documentation_find_something(
+    filled: Filled, engines: Engines, neo4j_url: str
+) -> None:
+    store = await engines.open("neo4j")
+    known = await store.summaries.get(filled.first)
+    await store.summaries.save(replace(known, key_findings=("The login is in one class.",)))
+    text = (Path(__file__).parents[2] / "docs" / "library.md").read_text("utf-8")
+    blocks = re.findall(r"```cypher\n(.*?)```", text, re.DOTALL)
+    given = {"name": "AuthService", "path": "src/index.ts", "conversation": filled.talk}
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        answers = [(await driver.execute_query(block, given)).records for block in blocks]
+
+    touched, mentions, files, findings, said = [[dict(r) for r in one] for one in answers]
+    assert {(one["turn"], one["how"], one["changed"]) for one in touched} == {
+        (turn, "named", False) for turn in range(3)
+    }
+    assert {one["how"] for one in mentions} == {"named"}
+    assert [one["path"] for one in files] == ["src/index.ts"]
+    assert "The login is in one class." in {one["finding"] for one in findings}
+    assert [one["said"] for one in said][::2] == list(filled.questions)

@@ -169,6 +169,40 @@ async def test_dates_are_instants_of_creation_and_both_ends_belong(store: Store)
     assert await found(store, SummaryFilter(until=at(0, 14))) == ["s0", "s1"]
 
 
+async def test_those_that_mention_a_file_are_found(store: Store) -> None:
+    await plant(store)
+    await save(store, summary("c", uuid="s"), summary("c", 1, 1, uuid="t"))
+    await store.summaries.mention("s", [mention("a.py")], [])
+    await store.summaries.mention("t", [], [reference("1", "b.py", "x")])
+
+    assert await found(store, SummaryFilter(file="a.py")) == ["s"]
+    assert await found(store, SummaryFilter(file="b.py")) == ["t"]  # by something in it
+    assert await found(store, SummaryFilter(file="b.py", level=2)) == []
+    assert await found(store, SummaryFilter(file="c.py")) == []
+
+
+async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -> None:
+    await plant(store)
+    await save(
+        store,
+        summary("c", 0, 0, uuid="a", key_findings=("The sky is blue.",)),
+        summary("c", 1, 1, uuid="b", key_findings=("",)),
+        summary("c", 2, 2, uuid="nothing"),
+    )
+    unread = SummaryFilter(unread=True)
+    assert await found(store, unread) == ["a", "b"]
+
+    await store.summaries.mark_read(["a", "nobody"])
+    assert await found(store, unread) == ["b"]
+    first = (await store.summaries.get("a")).read_at
+    assert first is not None
+    assert first.utcoffset() is not None
+    await store.summaries.mark_read(["a", "b"])
+    assert (await store.summaries.get("a")).read_at == first  # it was read then
+    assert await found(store, unread) == []
+    await store.summaries.mark_read([])
+
+
 async def test_mentions_are_set_and_told_in_order(store: Store) -> None:
     await plant(store)
     await save(store, summary("c", uuid="s"), summary("c", 1, 1, uuid="t"))

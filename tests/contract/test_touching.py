@@ -55,7 +55,7 @@ async def test_a_touch_says_who_when_what_and_how(talks: Store) -> None:
         hash="h1",
         target_id="id-add",
     )
-    assert turn.when.isoformat() == at(0, 2).isoformat()  # as it was told
+    assert turn.when.isoformat() == at(0, 2).isoformat()  # with its offset
     assert (by_summary.first_turn, by_summary.last_turn, by_summary.by_summary) == (0, 1, True)
     assert (by_summary.name, by_summary.how, by_summary.hash) == (None, "read", "hf")
     assert (bank.conversation_id, bank.first_turn) == ("bank", 0)
@@ -93,6 +93,16 @@ async def test_a_class_is_touched_when_its_method_is(talks: Store) -> None:
 async def test_a_project_is_not_mixed_with_another(talks: Store) -> None:
     where = {"names": ["add"], "project_path": "/work/shop"}
     assert await touching(talks, **where) == ["scoped", "referred"]
+
+
+async def test_all_that_a_conversation_touched_can_be_asked_for(talks: Store) -> None:
+    touches = talks.conversations.touches
+    assert [one.name for one in await touches(conversation_id="referred")] == ["b", "Cart.add"]
+    assert [one.file for one in await touches(conversation_id="mentioned")] == ["src/cart.py"]
+    assert await touches(conversation_id="none") == []
+    narrowed = await touches(conversation_id="referred", names=["add"])
+    assert [one.name for one in narrowed] == ["Cart.add"]
+    assert await touches(conversation_id="referred", project_path="/work/bank") == []
 
 
 async def test_a_search_hit_is_no_touching(talks: Store) -> None:

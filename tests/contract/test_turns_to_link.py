@@ -20,7 +20,7 @@ async def talks(store: Store) -> Store:
     return store
 
 
-async def test_turns_wait_when_told_to_oldest_first_each_project_by_itself(talks: Store) -> None:
+async def test_turns_wait_oldest_first_each_project_by_itself(talks: Store) -> None:
     assert await talks.conversations.turns_to_link(SHOP, 9) == []
     await talks.conversations.set_link_pending(["b-0", "a-0", "c-0", "a-1", "none"], True)
 

@@ -148,6 +148,7 @@ def _summary(
         made_by=draw(TEXTS),
         uuid=draw(IDS),
         created_at=draw(moments()),
+        read_at=draw(st.none() | moments()),
     )
 
 

@@ -14,11 +14,14 @@ from ragforge.domain.instants import now
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
+from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import later
 from ragforge.memory.code.age import age_of_summary, age_of_turn
 from ragforge.memory.code.later import LINK_JOB, link_waiting
+from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import Change
+from ragforge.tools.search_memory import memory_tool
 from tests.fakes.builders import SHOP, assistant, parsed, project, scope, tool_call, user
 from tests.fakes.remembering import Memory, memory_of
 
@@ -225,6 +228,37 @@ async def test_a_summary_says_what_its_turns_did_with_code(memory: Memory) -> No
         "Cart.add": "named",
         "Cart.total": "edited",
     }
+
+
+async def test_a_model_that_searches_memory_hears_what_has_changed_since(memory: Memory) -> None:
+    talk = await memory.start()
+    await memory.say(talk, "Why is the sum odd?", "Because `Cart.total` rounds. " + "word " * 500)
+    await memory.worker.drain()
+    recall = Recall(memory.store.conversations, None, memory.store.summaries)
+    tool = memory_tool(recall, memory.store, SHOP)
+    before = await tool.run({"query": "odd sum"})
+    assert {hit["type"] for hit in before} == {"turn", "summary"}
+    assert all("code_since" not in hit for hit in before)
+
+    changed = scope("total", qualified_name="Cart.total", uuid="total", hash="new")
+    await memory.store.code.replace_files("shop", [parsed("src/cart.py", changed)])
+    after = await tool.run({"query": "odd sum"})
+    [turn] = [hit for hit in after if hit["type"] == "turn"]
+    assert turn["code_since"] == ["Cart.total (src/cart.py): changed since"]
+
+
+async def test_the_files_of_a_conversation_say_what_was_done_with_them(memory: Memory) -> None:
+    talk = await memory.start()
+    edit = tool_call("edit_file", arguments={"path": "src/cart.py", "start_line": 12})
+    match = {"file": "src/other.py", "line": 2}
+    grep = tool_call("grep_files", result=ToolResult(True, {"matches": [match]}))
+    said = [user("What is `Cart`?"), assistant("Mended.", edit, grep)]
+    await memory.recorder.store_turn(talk, said)
+    await memory.worker.drain()
+    [file] = await memory.history.get_files(talk)
+    assert (file.path, file.how) == ("src/cart.py", "edited")
+    with pytest.raises(ConversationNotFound):
+        await memory.history.get_files("none")
 
 
 async def test_memory_tells_what_has_changed_since_and_what_is_gone(memory: Memory) -> None:

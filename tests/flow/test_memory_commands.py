@@ -58,6 +58,14 @@ def test_summaries_are_shown_trimmed_and_made_again(ragforge: Run) -> None:
     assert told(ragforge("memory", "summaries", "--since", "1d", "--json"))["summaries"] == found
     assert told(ragforge("memory", "summaries", "--until", "1d", "--json"))["summaries"] == []
 
+    of_file = told(ragforge("memory", "summaries", "--file", "src/billing.py", "--json"))
+    assert of_file["summaries"] == []  # there is no such file in the project
+    unread = told(ragforge("memory", "summaries", "--unread", "--json"))["summaries"]
+    assert [one["summary_id"] for one in unread] == [
+        one["summary_id"] for one in found if one["key_findings"]
+    ]
+    assert told(ragforge("memory", "summaries", "--unread", "--json"))["summaries"] == []
+
     refused = ragforge("memory", "trim", "--before", "0m")
     assert refused.returncode != 0
     assert "--yes" in refused.stderr

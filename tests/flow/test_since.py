@@ -79,8 +79,8 @@ async def after(memory: Memory, root: Path, name: str) -> list[str]:
 
 async def test_each_turn_says_what_was_done_there(memory: Memory, tmp_path: Path) -> None:
     [found] = await about(memory, tmp_path, "total")
-    told = [(one.touch.first_turn, one.touch.how, one.touch.name) for one in found.touched]
-    assert told == [(0, "read", "Cart.total"), (1, "named", "Cart.total")]
+    done = [(one.touch.first_turn, one.touch.how, one.touch.name) for one in found.touched]
+    assert done == [(0, "read", "Cart.total"), (1, "named", "Cart.total")]
     assert {one.touch.when for one in found.touched} == {
         YESTERDAY.replace(microsecond=YESTERDAY.microsecond // 1000 * 1000)
     }
@@ -178,7 +178,7 @@ async def test_a_model_asks_for_it_by_name_and_gets_ids_to_read_on(
     assert (await tool.run({"name": "nothing"})) == {"sessions": []}
 
 
-def test_a_turn_is_told_once_and_a_summary_only_for_what_no_turn_tells() -> None:
+def test_a_turn_counts_once_and_a_summary_only_for_what_no_turn_says() -> None:
     turn = Touch("c", 3, 3, at(3), "named", "a.py", "f", "h", "id-f")
     read = replace(turn, how="read")
     covered = replace(turn, first_turn=0, last_turn=5, by_summary=True, target_id="id-a", name=None)

@@ -39,6 +39,7 @@ from ragforge.memory.similar import Likeness, Similar
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from ragforge.domain.summaries import Summary
     from ragforge.llm.calls import Tool
     from ragforge.llm.results import BatchResult, OnProgress
     from ragforge.memory.code.about import ConversationAbout
@@ -141,6 +142,25 @@ class ConversationAgent(Knowledge):
         mean several files.
         """
         return await self.app.find_conversations_about(name, everywhere=everywhere)
+
+    async def get_summaries_mentioning_file(self, path: str) -> list[Summary]:
+        """Return the summaries of this project that mention a file, newest first.
+
+        The path is that of a file in the project, seen from this directory or the project's; it
+        may be gone. Raises InputError if it may mean several files.
+        """
+        return await self.app.get_summaries_mentioning_file(path)
+
+    async def get_unread_findings(self, everywhere: bool = False) -> list[Summary]:
+        """Return the summaries of this project, or of all, with findings that nobody was shown
+        yet, newest first. `mark_findings_read` takes them off the list.
+        """
+        project = None if everywhere else str(self.app.project_path)
+        return await self.app.history.get_unread_findings(project)
+
+    async def mark_findings_read(self, summaries: Sequence[Summary]) -> None:
+        """Note that somebody was shown what these summaries found out."""
+        await self.app.history.mark_findings_read(summaries)
 
     async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
         """Store an exported conversation: see docs/export-format.md.

@@ -26,7 +26,7 @@ from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import HistoryHit, NoteHit
 from ragforge.domain.instants import now
-from ragforge.domain.summaries import Level
+from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.text import Json
 from ragforge.errors import ConversationNotFound, InputError, StoreError
 from ragforge.jobs.worker import Worker
@@ -261,6 +261,23 @@ class App:
         return await find_conversations_about(
             self.store, name, self.cwd, self.project_path, log=log, everywhere=everywhere
         )
+
+    async def get_summaries_mentioning_file(self, path: str) -> list[Summary]:
+        """Return the summaries of this project that mention a file, newest first.
+
+        The path is seen from the directory or the project; the file may be gone. Raises
+        InputError if it may mean several files.
+        """
+        from ragforge.memory.code.about import subject_of
+
+        subject = await subject_of(self.store.code, path, self.cwd, self.project_path)
+        found: dict[str, Summary] = {}
+        for file in subject.files:
+            summaries = await self.history.get_summaries_mentioning_file(
+                file, str(self.project_path)
+            )
+            found |= {summary.uuid: summary for summary in summaries}
+        return sorted(found.values(), key=lambda summary: summary.created_at, reverse=True)
 
     async def session_called(self, start: str) -> Conversation:
         """Return the session whose id starts so.

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ragforge.agent.permissions import Approve
     from ragforge.app.undo import Undone
     from ragforge.context.build import ContextOptions, EnrichedContext
+    from ragforge.domain.summaries import Summary
+    from ragforge.memory.history import TouchedFile
 
 Strategy: TypeAlias = Literal["recent", "relevant", "hybrid"]
 
@@ -184,6 +186,14 @@ class Conversation:
     ) -> list[ToolCall]:
         """Return tool calls, the newest first."""
         return await self._app.store.conversations.tool_calls(self.id, tool_name, success, limit)
+
+    async def get_files(self) -> list[TouchedFile]:
+        """Return the files that were edited, read or named here, the last touched first."""
+        return await self._app.history.get_files(self.id)
+
+    async def get_unread_findings(self) -> list[Summary]:
+        """Return the summaries of this conversation with findings that nobody was shown yet."""
+        return await self._app.history.get_unread_findings(conversation_id=self.id)
 
     async def summarize(self) -> str:
         """Return what the whole conversation is about, up to its last turn, and remember it.

@@ -13,6 +13,7 @@ from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.work import JobStatus
 from ragforge.jobs.worker import POLL_SECONDS
 from ragforge.memory.embed import embed_missing
+from ragforge.memory.levels.condense import SUMMARY_JOB
 
 PAGE = 200
 
@@ -40,7 +41,7 @@ async def rebuild(
         if anew:
             await _forget(app, conversation.uuid)
         await app.condenser.enqueue_due(conversation.uuid)
-        await app.worker.drain()
+        await _drain(app)
     if app.recall.embedder is not None:
         await embed_missing(app.store, app.recall.embedder)
     on_progress(len(found), len(found))
@@ -68,6 +69,14 @@ async def retry_failed(app: App) -> int:
     for job in dead:
         await app.store.jobs.revive(job.key)
     return len(dead)
+
+
+async def _drain(app: App) -> None:
+    """Do what is queued, and wait for summaries that are being made beside: others follow them."""
+    await app.worker.drain()
+    while any(job.kind == SUMMARY_JOB for job in await app.store.jobs.find("running")):
+        await asyncio.sleep(POLL_SECONDS / 4)
+        await app.worker.drain()
 
 
 async def _forget(app: App, conversation_id: str) -> None:

@@ -37,6 +37,7 @@ class Summary:
     made_by: str = "extractive"  # the model's name, or the method without a model
     uuid: str = field(default_factory=new_id)
     created_at: datetime = field(default_factory=now)
+    read_at: datetime | None = None  # when somebody was first shown what it found out
 
     @property
     def summary_char_count(self) -> int:
@@ -72,3 +73,5 @@ class SummaryFilter:
     level: Level | None = None
     since: datetime | None = None
     until: datetime | None = None
+    file: str | None = None  # that it mentions: a path of its project
+    unread: bool = False  # only those with findings that nobody was shown yet

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from ragforge.domain.code import How, strongest
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, UserQuery, messages_to_turns
 from ragforge.ports.store import Store
 
 PAGE = 20
+MOST_TOUCHES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedFile:
+    """A file that a conversation had to do with: the most that was done with it, and when last."""
+
+    path: str
+    how: How
+    when: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,44 @@ class History:
         since = now() - timedelta(days=days)
         return await self.get_summaries_by_date_range(since, None, conversation_id, level)
 
+    async def get_summaries_mentioning_file(
+        self, path: str, project_path: str | None = None, level: Level | None = None
+    ) -> list[Summary]:
+        """Return the summaries that mention a file, given by its path in the project, newest
+        first.
+        """
+        where = SummaryFilter(project_path=project_path, level=level, file=path)
+        return _newest_first(await self.store.summaries.find(where))
+
+    async def get_unread_findings(
+        self, project_path: str | None = None, conversation_id: str | None = None
+    ) -> list[Summary]:
+        """Return the summaries with findings that nobody was shown yet, newest first.
+
+        They stay unread until `mark_findings_read`.
+        """
+        where = SummaryFilter(conversation_id, project_path, unread=True)
+        return _newest_first(await self.store.summaries.find(where))
+
+    async def mark_findings_read(self, summaries: Iterable[Summary]) -> None:
+        """Note that somebody was shown what these found out."""
+        await self.store.summaries.mark_read([summary.uuid for summary in summaries])
+
+    async def get_files(self, conversation_id: str) -> list[TouchedFile]:
+        """Return the files that a conversation edited, read or named, the last touched first.
+
+        Raises ConversationNotFound.
+        """
+        await self.store.conversations.get(conversation_id)
+        touches = await self.store.conversations.touches(
+            conversation_id=conversation_id, limit=MOST_TOUCHES
+        )
+        files: dict[str, TouchedFile] = {}
+        for touch in touches:  # the newest first
+            known = files.setdefault(touch.file, TouchedFile(touch.file, touch.how, touch.when))
+            files[touch.file] = replace(known, how=strongest((known.how, touch.how)))
+        return list(files.values())
+
     async def trim_summaries_by_date(
         self,
         before: datetime,
@@ -124,6 +173,10 @@ class History:
                     yield turn
             page *= 2  # whoever wants more than these wants many
             first, last = first - page, first - 1
+
+
+def _newest_first(summaries: Iterable[Summary]) -> list[Summary]:
+    return sorted(summaries, key=lambda summary: summary.created_at, reverse=True)
 
 
 def _within(

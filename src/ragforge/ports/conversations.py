@@ -194,9 +194,12 @@ class ConversationStore(Protocol):
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
+        conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
         """Return where messages edited, read or named any of these, or summaries say so.
+
+        Of one conversation all is returned, where none of these is given.
 
         A name is that of a scope, which may be gone: its qualified name, or a part of that
         between dots. So a class is touched when its method is. The newest come first.

@@ -91,6 +91,9 @@ class SummaryStore(Protocol):
         Raises ConversationNotFound.
         """
 
+    async def mark_read(self, summary_ids: Sequence[str]) -> None:
+        """Note that somebody was shown these now; those read before, and unknown ids, stay."""
+
     async def mention(
         self,
         summary_id: str,

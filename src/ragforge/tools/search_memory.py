@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,12 +13,14 @@ from ragforge.domain.hits import HistoryHit, NoteHit, TurnHit
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
+from ragforge.memory.code.age import Aged, ages_of
 from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.memory.search import search_memory
 from ragforge.tools.tool import Arguments, as_tool
 
 CHARS = 600
+MOST_AGED = 10
 
 
 class MemoryArguments(Arguments):
@@ -33,9 +36,10 @@ class Remembered:
     """Turns, summaries and notes, the best first."""
 
     hits: tuple[HistoryHit, ...]
+    ages: tuple[Sequence[Aged], ...]  # of each hit: what became of the code that it is about
 
     def to_json(self) -> Json:
-        return [_told(hit) for hit in self.hits]
+        return [_format(hit, aged) for hit, aged in zip(self.hits, self.ages, strict=True)]
 
 
 def memory_tool(recall: Recall, notebook: Notebook, project_path: str) -> Tool:
@@ -45,29 +49,36 @@ def memory_tool(recall: Recall, notebook: Notebook, project_path: str) -> Tool:
         since = None if given.days is None else now() - timedelta(days=given.days)
         where = MemoryFilter(project_path=project_path, since=since)
         hits = await search_memory(recall, notebook, given.query, where, max_results=given.limit)
-        return Remembered(tuple(hits))
+        said = [hit for hit in hits if not isinstance(hit, NoteHit)]
+        ages = iter(await ages_of(notebook.store, project_path, said))
+        aged = [[] if isinstance(hit, NoteHit) else next(ages) for hit in hits]
+        return Remembered(tuple(hits), tuple(aged))
 
     return as_tool("search_memory", MemoryArguments, call)
 
 
-def _told(hit: HistoryHit) -> Json:
-    told = {
+def _format(hit: HistoryHit, aged: Sequence[Aged]) -> Json:
+    facts: dict[str, Json] = {
         "type": hit.type,
         "when": hit.timestamp.isoformat(timespec="minutes"),
         "session": hit.conversation_id[:8],
         "score": round(hit.score, 3),
     }
+    if aged:
+        facts["code_since"] = [str(one) for one in aged[:MOST_AGED]]
+        if len(aged) > MOST_AGED:
+            facts["code_since"].append(f"… and {len(aged) - MOST_AGED} more")
     if isinstance(hit, TurnHit):
         turn = hit.turn
         said = {"question": turn.user.content[:CHARS], "answer": turn.answer[:CHARS]}
-        return {"id": turn.uuid, **told, **said}
+        return {"id": turn.uuid, **facts, **said}
     if isinstance(hit, NoteHit):
         note = hit.note
-        return {"id": note.uuid, **told, "text": note.text[:CHARS], "tags": list(note.tags)}
+        return {"id": note.uuid, **facts, "text": note.text[:CHARS], "tags": list(note.tags)}
     summary = hit.summary
     return {
         "id": summary.uuid,
-        **told,
+        **facts,
         "turns": list(hit.turn_range),
         "summary": summary.conversation_summary[:CHARS],
         "findings": list(summary.key_findings),

@@ -159,7 +159,7 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
         "edited": ("edit_file", '{"path": "./a.py", "old_text": "x"}'),
         "read": ("read_file", '{"path": "a.py"}'),
         "found": ("grep_files", '{"regex": "x"}'),
-        "elsewhere": ("read_file", '{"path": "b.py"}'),
+        "other": ("read_file", '{"path": "b.py"}'),
     }
     for position, (uuid, call) in enumerate(calls.items()):
         old.execute(
@@ -184,7 +184,7 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
         "edited": "edited",
         "read": "read",
         "found": "found",
-        "elsewhere": "found",
+        "other": "found",
     }
     await store.close()
 

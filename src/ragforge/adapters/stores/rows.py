@@ -205,6 +205,7 @@ def summary_row(summary: Summary) -> Row:
             "made_by": summary.made_by,
             "created_at": instant("summary.created_at", summary.created_at),
             "created_ms": epoch_ms(summary.created_at),
+            "read_at": None if summary.read_at is None else instant("read_at", summary.read_at),
         },
     )
 
@@ -227,6 +228,7 @@ def summary_of(row: Stored) -> Summary:
         parent_summaries=tuple(row["parent_summaries"]),
         made_by=row["made_by"],
         created_at=parse_instant(row["created_at"]),
+        read_at=None if row["read_at"] is None else parse_instant(row["read_at"]),
     )
 
 

@@ -170,6 +170,7 @@ def _summary(known: WholeSummary, trimmed: Collection[str]) -> Json:
         "summary_trimmed": summary.uuid in trimmed,
         "made_by": summary.made_by,
         "created_at": format_instant(summary.created_at),
+        "read_at": None if summary.read_at is None else format_instant(summary.read_at),
         "files": [
             {"file_id": one.file_id, "path": one.path, "hash": one.hash, "how": one.how}
             for one in sorted(known.files, key=lambda f: (f.path, f.file_id))

@@ -184,6 +184,7 @@ class SummaryPart(_Part):
     )
     made_by: Text = Field(description="the model that wrote it, or the method without a model")
     created_at: Instant = Field(description="when it was made")
+    read_at: Instant | None = Field(description="when somebody was first shown it; null: not yet")
     files: list[FileMentionPart] = Field(description="the files of the project it mentions")
     scopes: list[ReferencePart] = Field(description="the scopes it mentions")
 

@@ -234,6 +234,7 @@ def _summary(conversation_id: str, part: SummaryPart) -> WholeSummary:
         made_by=part.made_by,
         uuid=part.uuid,
         created_at=part.created_at,
+        read_at=part.read_at,
     )
     files = tuple(FileMention(one.file_id, one.path, one.hash, one.how) for one in part.files)
     return WholeSummary(summary, tuple(part.covers), files, _references(part.scopes))

@@ -40,7 +40,8 @@ def _linked_turns(messages: Json) -> set[str]:
 
 
 def _summary(summary: dict[str, Json]) -> dict[str, Json]:
-    return _with_how(summary, "named", "files", "scopes") | {"summary_trimmed": False}
+    new = {"summary_trimmed": False, "read_at": None}
+    return _with_how(summary, "named", "files", "scopes") | new
 
 
 def _with_how(part: dict[str, Json], how: str, *names: str) -> dict[str, Json]:

@@ -18,7 +18,7 @@ def diff(old: list[str], new: list[str]) -> str:
     return "".join(difflib.unified_diff(old, new, "a/x", "b/x"))
 
 
-def test_the_lines_that_were_written_are_told() -> None:
+def test_the_lines_that_were_written_are_found() -> None:
     old = ["one\n", "two\n", "three\n"]
     assert changed_lines(read_diff(diff(old, ["one\n", "2\n", "2b\n", "three\n"]))) == [1, 2, 3]
     assert changed_lines(read_diff(diff([], old))) == [1, 2, 3]

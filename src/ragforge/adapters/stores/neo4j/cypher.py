@@ -17,7 +17,7 @@ TOOL_RESULT = "uuid tool_call_id success result error timestamp result_size_byte
 SUMMARY = """uuid conversation_id level conversation_summary actions_summary files_mentioned
     key_findings tools_used topics start_turn_index end_turn_index char_range_start
     char_range_end summary_char_count parent_summaries made_by created_at created_ms
-    summary_trimmed"""
+    read_at summary_trimmed"""
 NOTE = "uuid project_path conversation_id text tags supersedes created_at created_ms"
 PROJECT = "uuid path name state"
 FILE = "uuid project_id path name hash kind language size mtime state imports"
@@ -26,11 +26,11 @@ SCOPE = """uuid file_id name qualified_name type file language startLine endLine
 REFERENCE = "owner_id scope_id file qualified_name hash how"
 JOB = "key kind payload status attempts run_after run_after_ms created_at error"
 
-DATES = frozenset(("created_at", "updated_at", "timestamp", "mtime", "run_after"))
+DATES = frozenset(("created_at", "updated_at", "timestamp", "mtime", "run_after", "read_at"))
 """Properties that are date-times in the graph, and texts in rows.
 
-Beside most of them stands the same moment in milliseconds, by which we filter and order: Neo4j
-holds two date-times for different that are one moment told with two offsets.
+Beside most of them stands the same moment in milliseconds, by which we filter and order: for
+Neo4j two date-times differ that are one moment written with two offsets.
 """
 
 FLAGS = frozenset(("summary_trimmed", "link_pending"))

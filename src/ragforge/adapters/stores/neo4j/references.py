@@ -19,6 +19,14 @@ _NAMED = """any(name IN $names
     WHERE '.' + f.qualified_name + '.' CONTAINS '.' + name + '.')"""
 
 
+_REFERRING = f"""MATCH (f:CodeReference) WHERE f.how <> 'found'
+      AND (f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED})
+    MATCH (m:Message {{uuid: f.owner_id}})"""
+_MENTIONING = f"""MATCH (f:CodeMention) WHERE f.how <> 'found'
+      AND (f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes) OR {_NAMED})
+    MATCH (s:Summary {{uuid: f.owner_id}})"""
+
+
 class References:
     """The part of `ConversationStore` that remembers code."""
 
@@ -81,23 +89,27 @@ class References:
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
+        conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
         where = Where().add("c.project_path = $project", project=project_path)
+        where.add("c.uuid = $conversation", conversation=conversation_id)
+        if conversation_id is not None and not (files or scope_ids or names):
+            referring = "MATCH (m:Message {conversation_id: $conversation})"
+            referring += " MATCH (f:CodeReference {owner_id: m.uuid}) WHERE f.how <> 'found'"
+            mentioning = "MATCH (s:Summary {conversation_id: $conversation})"
+            mentioning += " MATCH (f:CodeMention {owner_id: s.uuid}) WHERE f.how <> 'found'"
+        else:
+            referring, mentioning = _REFERRING, _MENTIONING
         query = f"""CALL () {{
-                      MATCH (f:CodeReference) WHERE f.how <> 'found'
-                        AND (f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED})
-                      MATCH (m:Message {{uuid: f.owner_id}})
+                      {referring}
                       RETURN m.timestamp_ms AS moment, f {{.how, .hash, .file,
                         name: f.qualified_name, target_id: f.scope_id,
                         conversation_id: m.conversation_id, when: toString(m.timestamp),
                         first_turn: m.turn_index, last_turn: m.turn_index,
                         by_summary: false}} AS row
                       UNION ALL
-                      MATCH (f:CodeMention) WHERE f.how <> 'found'
-                        AND (f.path IN $files OR (f.kind = 'scope' AND f.target_id IN $scopes)
-                             OR {_NAMED})
-                      MATCH (s:Summary {{uuid: f.owner_id}})
+                      {mentioning}
                       RETURN s.created_ms AS moment, f {{.how, .hash, .target_id,
                         file: f.path, name: f.qualified_name,
                         conversation_id: s.conversation_id, when: toString(s.created_at),

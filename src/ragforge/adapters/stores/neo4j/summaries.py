@@ -20,6 +20,7 @@ from ragforge.adapters.stores.rows import (
 )
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
+from ragforge.domain.instants import format_instant, now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import TurnSize
 from ragforge.domain.vectors import Vector
@@ -171,6 +172,12 @@ class Neo4jSummaries:
 
         await self._database.write(work)
 
+    async def mark_read(self, summary_ids: Sequence[str]) -> None:
+        query = """MATCH (n:Summary) WHERE n.uuid IN $ids AND n.read_at IS NULL
+                   SET n.read_at = datetime($now)"""
+        given = {"ids": list(summary_ids), "now": format_instant(now())}
+        await self._database.write(lambda tx: tx.rows(query, **given))
+
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
     ) -> None:
@@ -234,4 +241,8 @@ def _summaries(where: SummaryFilter) -> Where:
     )
     conditions.add("n.project_path = $project_path", project_path=where.project_path)
     conditions.add("n.level = $level", level=where.level)
+    mentions = "EXISTS { MATCH (f:CodeMention {owner_id: n.uuid}) WHERE f.path = $file }"
+    conditions.add(mentions, file=where.file)
+    if where.unread:
+        conditions.add("n.read_at IS NULL AND size(n.key_findings) > 0")
     return conditions.between("created_ms", where.since, where.until)

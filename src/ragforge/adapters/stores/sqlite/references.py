@@ -82,6 +82,7 @@ class References:
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
         project_path: str | None = None,
+        conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
         statement = f"""
@@ -90,24 +91,28 @@ class References:
                    r.scope_id AS target_id, 0 AS by_summary, m.timestamp_ms AS moment
             FROM reference r JOIN message m ON m.uuid = r.owner_id
             JOIN conversation c ON c.uuid = m.conversation_id
-            WHERE r.how <> 'found' AND (r.file IN (SELECT value FROM json_each(:files))
+            WHERE r.how <> 'found' AND (:all OR r.file IN (SELECT value FROM json_each(:files))
                 OR r.scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED})
               AND (:project IS NULL OR c.project_path = :project)
+              AND (:conversation IS NULL OR c.uuid = :conversation)
             UNION ALL
             SELECT s.conversation_id, s.start_turn_index, s.end_turn_index, s.created_at, r.how,
                    r.path, r.qualified_name, r.hash, r.target_id, 1, s.created_ms
             FROM mention r JOIN summary s ON s.uuid = r.owner_id
             JOIN conversation c ON c.uuid = s.conversation_id
-            WHERE r.how <> 'found' AND (r.path IN (SELECT value FROM json_each(:files))
+            WHERE r.how <> 'found' AND (:all OR r.path IN (SELECT value FROM json_each(:files))
                 OR (r.kind = 'scope' AND r.target_id IN (SELECT value FROM json_each(:scopes)))
                 OR {_NAMED})
               AND (:project IS NULL OR c.project_path = :project)
+              AND (:conversation IS NULL OR c.uuid = :conversation)
             ORDER BY moment DESC, 1, 2, 3, 6, 7, 9 LIMIT :limit"""
         bindings = {
             "files": as_json(files),
             "scopes": as_json(scope_ids),
             "names": as_json(names),
             "project": project_path,
+            "conversation": conversation_id,
+            "all": conversation_id is not None and not (files or scope_ids or names),
             "limit": limit,
         }
         return await self._database.read(

@@ -23,7 +23,7 @@ from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, one, sel
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
-from ragforge.domain.instants import epoch_ms
+from ragforge.domain.instants import epoch_ms, format_instant, now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import TurnSize
@@ -176,6 +176,12 @@ class SqliteSummaries:
                 connection.execute(statement, (conversation_id,))
 
         await self._database.write(work)
+
+    async def mark_read(self, summary_ids: Sequence[str]) -> None:
+        statement = """UPDATE summary SET read_at = ? WHERE read_at IS NULL
+                       AND uuid IN (SELECT value FROM json_each(?))"""
+        given = (format_instant(now()), as_json(summary_ids))
+        await self._database.write(lambda c: c.execute(statement, given))
 
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
@@ -402,6 +408,9 @@ def _summaries(where: SummaryFilter) -> Where:
         where.project_path,
     )
     conditions.add("o.level = ?", where.level)
+    conditions.add("o.uuid IN (SELECT owner_id FROM mention WHERE path = ?)", where.file)
+    if where.unread:
+        conditions.add("o.read_at IS NULL AND o.key_findings <> '[]'")
     if where.since is not None:
         conditions.add("o.created_ms >= ?", epoch_ms(where.since))
     if where.until is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +14,14 @@ from ragforge.cli.state import JsonOption, current_directory, load
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
-    from ragforge.domain.summaries import Level, Summary
+    from ragforge.domain.summaries import Level, Summary, SummaryFilter
 
 EXAMPLES = """\b
 Examples:
   ragforge memory summaries
   ragforge memory summaries --level 2 --since 7d --all
+  ragforge memory summaries --file src/auth.py
+  ragforge memory summaries --unread
   ragforge memory summaries --json
 """
 TRIM_EXAMPLES = """\b
@@ -44,21 +47,27 @@ def summaries(
         str | None, typer.Option(metavar="DATE", help="Made since then: 2026-01-31 or 7d.")
     ] = None,
     until: Annotated[str | None, typer.Option(metavar="DATE", help="Made until then.")] = None,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="PATH", help="Those that mention this file.")
+    ] = None,
+    unread: Annotated[
+        bool, typer.Option("--unread", help="Those with findings that were not shown yet.")
+    ] = False,
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show the summaries of this project's conversations."""
     import asyncio
 
+    from ragforge.domain.summaries import SummaryFilter
     from ragforge.tui.console import print_json
     from ragforge.tui.remembered import show_summaries
 
     settings = load(context).settings
-    found = asyncio.run(
-        _find(
-            settings, _level(level), dates.since(since), dates.until(until), everywhere=everywhere
-        )
+    where = SummaryFilter(
+        level=_level(level), since=dates.since(since), until=dates.until(until), unread=unread
     )
+    found = asyncio.run(_find(settings, where, file, everywhere=everywhere))
     if as_json:
         print_json({"summaries": [_as_json(summary) for summary in found]})
     else:
@@ -118,20 +127,20 @@ def _level(level: int | None) -> Level | None:
 
 
 async def _find(
-    settings: Settings,
-    level: Level | None,
-    since: datetime | None,
-    until: datetime | None,
-    *,
-    everywhere: bool,
+    settings: Settings, where: SummaryFilter, file: str | None, *, everywhere: bool
 ) -> list[Summary]:
+    """Find summaries. Those that are shown for their findings are read then."""
     from ragforge.app import open_app
-    from ragforge.domain.summaries import SummaryFilter
 
     async with open_app(settings, current_directory()) as app:
         project = None if everywhere else str(app.project_path)
-        where = SummaryFilter(project_path=project, level=level, since=since, until=until)
-        return await app.store.summaries.find(where)
+        found = await app.store.summaries.find(replace(where, project_path=project))
+        if file is not None:
+            wanted = {one.uuid for one in await app.get_summaries_mentioning_file(file)}
+            found = [one for one in found if one.uuid in wanted]
+        if where.unread:
+            await app.history.mark_findings_read(found)
+        return found
 
 
 async def _trim(
