@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ragforge.domain.text import ascii_runs
 from ragforge.search.foreign import ENGLISH, may_be_foreign
 from ragforge.search.language import detect_language, stems, stop_words
 from ragforge.search.lexicon import lexicon_of
@@ -31,11 +32,13 @@ def more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
     mostly = detect_language(text)
     least = FOREIGN_LINE if mostly == ENGLISH else 0.0
     for line in text[:MAX_CHARS].splitlines():
-        said = runs(line)
-        if mostly == ENGLISH and not may_be_foreign(said):
+        if mostly == ENGLISH and not may_be_foreign(
+            ascii_runs(line) if line.isascii() else runs(line)
+        ):
             continue
         language = detect_language(line, mostly, least)
         if language != ENGLISH:
+            said = runs(line)
             yield from marked_stems(said, language)
             for meaning in lexicon_of(language).meanings(said):
                 for word in meaning.english[:MEANINGS]:

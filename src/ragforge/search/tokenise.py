@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from ragforge.domain.text import ascii_runs
-from ragforge.search.foreign import ENGLISH, may_be_foreign
+from ragforge.search.foreign import ENGLISH, may_be_foreign, may_hold_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
 """Words beyond this are not indexed: no person wrote them."""
@@ -50,7 +50,7 @@ class Words:
         text = text[:MAX_DOCUMENT_CHARS]
         runs = _runs(text)
         words = "".join(map(self._indexed.__getitem__, runs))
-        if may_be_foreign(runs):
+        if may_hold_foreign(runs):
             from ragforge.search import prose
 
             words += "".join(f"{word} " for word in prose.more_words(text, self._english))
