@@ -16,9 +16,9 @@ from ragforge.domain.hits import (
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
 from ragforge.memory.recall import Recall, mixed_turns, signals
 from ragforge.search.fuse import above, convex
-from ragforge.search.neighbours import coverage, names, worths
+from ragforge.search.neighbours import coverage, name_groups, worths
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import Wording, memory_wording
+from ragforge.search.wording import Wording, expand_query
 
 SUMMARIES_A_HIT = 5
 """How many summaries are compared for each that is wanted."""
@@ -89,7 +89,7 @@ async def _told(
     *,
     semantic: bool,
 ) -> _Summaries:
-    nothing = _Summaries(memory_wording(query, WORDS), recall.meaning_weight)
+    nothing = _Summaries(expand_query(query, WORDS), recall.meaning_weight)
     if not levels:
         return nothing
     store, wanted = recall.summaries, limit * SUMMARIES_A_HIT
@@ -121,7 +121,7 @@ def covered(asked: Wording, summaries: Sequence[Summary], turns: WordsFound) -> 
 
     A word is worth as much as it is rare among the turns.
     """
-    name_of = names(asked.groups)
+    name_of = name_groups(asked.groups)
     held = {
         s.uuid: {name_of.get(word, word) for word in WORDS.prose(summary_text(s)).split()}
         for s in summaries
