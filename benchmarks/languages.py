@@ -4,7 +4,7 @@
 
 Code: 40 questions about three repositories, with the files that answer them
 (`questions/code.json`); a question's reciprocal rank is that of the first hit in one of them.
-Every third question was used to choose; the others were kept for the check. After that, 25
+Every third question was used to choose; the others were kept for the check. Later came 25
 questions about Django (`questions/django.json`), where it is checked out as for `ingest`.
 Memory: 24 turns of work on a project, each in English, French and German, and a question about
 each (`questions/memory.json`): all turns in one language, asked in each language.

@@ -17,7 +17,7 @@ from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.relevance import BEST_HITS, find_relevance
-from ragforge.search.wording import memory_wording
+from ragforge.search.wording import expand_query
 
 BY_WORDS = 100
 # What changed once, what may be done with it, and what tests feed on are seldom asked for.
@@ -43,7 +43,7 @@ async def search_documents(
     A model of meaning that fails leaves words and titles.
     """
     where = CodeFilter(project_id=project_id, under=under, sections=True)
-    asked = memory_wording(question, finder.tokeniser)  # prose may be in any language
+    asked = expand_query(question, finder.tokeniser)  # prose may be in any language
     held, near = await asyncio.gather(
         finder.code.by_words(asked.text, where, BY_WORDS), _by_meaning(finder, question, where)
     )

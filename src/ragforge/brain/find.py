@@ -24,7 +24,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
 from ragforge.search.relevance import BEST_HITS, find_relevance
-from ragforge.search.wording import Wording, foreign
+from ragforge.search.wording import Wording, translate
 
 BY_WORDS = 150
 BY_MEANING = 60
@@ -108,11 +108,11 @@ class Finder:
 
     async def _wording(self, question: str, project_id: str) -> Wording:
         """Return what to search for: in English where the code speaks English."""
-        asked = foreign(question)
+        asked = translate(question)
         if asked is None:
             return Wording(question, question)
-        held = await self.code.count_holding(project_id, asked.to_count(), COUNTED)
-        return asked.for_code(held, self.tokeniser)
+        held = await self.code.count_holding(project_id, asked.list_words_to_count(), COUNTED)
+        return asked.build_code_wording(held, self.tokeniser)
 
     async def _by_meaning(
         self, question: str, english: str, where: CodeFilter

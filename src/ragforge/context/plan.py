@@ -20,7 +20,7 @@ from ragforge.search.foreign import ENGLISH
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.software import reads_like_software
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import foreign
+from ragforge.search.wording import translate
 
 ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]
 
@@ -83,8 +83,8 @@ def planned(message: str) -> list[Planned]:
 
 def telling_words(message: str, most: int = 3) -> list[str]:
     """Return the words that say most, in English: long ones, in the order in which they stand."""
-    asked, fillers = foreign(message), WORDS.fillers(ENGLISH)
-    said = re.findall(r"[^\W\d_][\w-]+", message) if asked is None else asked.in_english()
+    asked, fillers = translate(message), WORDS.get_fillers(ENGLISH)
+    said = re.findall(r"[^\W\d_][\w-]+", message) if asked is None else asked.render_in_english()
     words = dict.fromkeys(said)
     telling = [w for w in words if len(w) >= LEAST_WORD_CHARS and w.lower() not in fillers]
     chosen = sorted(telling, key=len, reverse=True)[:most]

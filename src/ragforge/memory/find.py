@@ -21,11 +21,11 @@ from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_tex
 from ragforge.errors import InputError
 from ragforge.memory.recall import Recall, mixed_turns, signals
 from ragforge.search.fuse import above, convex
-from ragforge.search.neighbours import coverage, names, worths
+from ragforge.search.neighbours import coverage, name_groups, worths
 from ragforge.search.remembered import LEAST, asks_for_the_past, memory_relevance
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import Wording, memory_wording
+from ragforge.search.wording import Wording, expand_query
 
 LEVELS = (0, 1, 2)
 SUMMARIES_A_HIT = 5
@@ -63,7 +63,7 @@ async def search_conversation_history(
         _told(recall, query, where, wanted, max_results, semantic=semantic),
     )
     near_most = _above([*nearest, *summaries.nearest], recall.least) if semantic else None
-    in_both = {query, memory_wording(query, WORDS).english}  # of another language, perhaps
+    in_both = {query, expand_query(query, WORDS).english}  # of another language, perhaps
     likely = max(memory_relevance(WORDS.query(one), by_words, near_most) for one in in_both)
     if relevant_only and likely < LEAST and not asks_for_the_past(query):
         return []
@@ -134,7 +134,7 @@ async def _told(
     *,
     semantic: bool,
 ) -> _Summaries:
-    nothing = _Summaries(memory_wording(query, WORDS), recall.meaning_weight)
+    nothing = _Summaries(expand_query(query, WORDS), recall.meaning_weight)
     if not levels:
         return nothing
     store, wanted = recall.summaries, limit * SUMMARIES_A_HIT
@@ -168,7 +168,7 @@ def covered(asked: Wording, summaries: Sequence[Summary], turns: WordsFound) -> 
 
     A word is worth as much as it is rare among the turns.
     """
-    name_of = names(asked.groups)
+    name_of = name_groups(asked.groups)
     held = {
         s.uuid: {name_of.get(word, word) for word in WORDS.prose(summary_text(s)).split()}
         for s in summaries

@@ -18,7 +18,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.fuse import above, convex
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import memory_wording
+from ragforge.search.wording import expand_query
 
 MAX_CHARS = 4_000
 MAX_TAGS = 20
@@ -82,7 +82,7 @@ class Notebook:
         if limit <= 0:
             return []
         wanted, notes = limit * CANDIDATES_A_HIT, self.store.notes
-        asked = memory_wording(query, WORDS)
+        asked = expand_query(query, WORDS)
         matched, near = await asyncio.gather(
             notes.by_words(asked.text, where, wanted), self._nearest(query, where, wanted)
         )

@@ -15,9 +15,9 @@ from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import above, convex
-from ragforge.search.neighbours import REACH, ranked, together
+from ragforge.search.neighbours import REACH, merge_groups, ranked
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import memory_wording
+from ragforge.search.wording import expand_query
 
 __all__ = ["Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
 
@@ -66,9 +66,9 @@ class Recall:
 
     async def words(self, query: str, where: MemoryFilter, limit: int) -> WordsFound:
         """Return the turns that hold the query's words or their English, with their neighbours."""
-        asked = memory_wording(query, WORDS)
+        asked = expand_query(query, WORDS)
         found = await self.store.turns_holding(asked.text, where, candidates(limit), REACH)
-        return together(found, asked.groups) if asked.groups else found
+        return merge_groups(found, asked.groups) if asked.groups else found
 
     async def near(self, query: str, where: MemoryFilter, limit: int) -> dict[str, float]:
         """Return the turns that mean what the query does, and how much they do, 0..1."""

@@ -20,7 +20,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import above, convex
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import memory_wording
+from ragforge.search.wording import expand_query
 
 FIRST_FETCH = 200
 LARGEST_FETCH = 12_800
@@ -57,7 +57,7 @@ class Likeness:
         turns and summaries: nothing has to be summarised or embedded yet.
         """
         vector = await self._vector(query)
-        query = memory_wording(query, WORDS).text
+        query = expand_query(query, WORDS).text
         turn_words, summary_words, turns_near, summaries_near, near = await asyncio.gather(
             self._turns_by_words(query, limit, project_path),
             self._summaries_by_words(query, limit, project_path),

@@ -6,9 +6,11 @@ them, as far as English and code do not use them, and words that programmers use
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 ENGLISH = "english"
+SHORT = 30
+"""Words: a text with more of them has more than one function word."""
 
 _COMMONEST = """
 le les des du au aux une un est et où ou que qui quoi quel quelle quels dans avec
@@ -20,7 +22,7 @@ wer wann warum welche welcher welches von vom zum zur zu mit für auf aus bei be
 danke bitte hallo suche befehl befehle aufgabe aufgaben zeile zeilen zeichen ordner größe länge
 schnittstelle rückgabe abfrage es sich ich wenn dass kann gibt datei dateien fehler funktion klasse
 löschen fuer ueber
-el los las del una por para gracias hola como cómo dónde donde qué cual cuál es está se en un hay
+el los las una por para gracias hola como cómo dónde donde qué cual cuál es está se en un hay
 il lo gli grazie ciao della dei delle nel nella dove perché che chi sono viene di dal è
 da dos das na nos não uma como onde qual são por pelo pela é ao obrigado
 het een wat waar hoe welke niet en wordt worden zijn naar voor bij dat heeft bedankt
@@ -65,3 +67,13 @@ _KNOWN = _WORDS | {word.encode() for word in _WORDS if word.isascii()}
 def may_be_foreign(runs: Iterable[str | bytes]) -> bool:
     """Say whether a text, given by its runs of letters, may be in another language than English."""
     return not _KNOWN.isdisjoint(runs)
+
+
+def may_hold_foreign(runs: Sequence[str | bytes]) -> bool:
+    """Say whether a longer text may hold lines in another language.
+
+    One such word among many is part of an address or a name.
+    """
+    if len(runs) <= SHORT:
+        return may_be_foreign(runs)
+    return len(_KNOWN.intersection(runs)) > 1

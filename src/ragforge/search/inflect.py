@@ -18,11 +18,11 @@ _SEPARABLE = {
 _LEAST = 3
 
 
-def infinitives(form: str, language: str) -> Iterator[str]:
+def guess_infinitives(form: str, language: str) -> Iterator[str]:
     """Yield the infinitives that a form in lower case may belong to: `hochzuladen`, `gelöscht`."""
     if language not in _ENDINGS:
         return
-    for whole in _without_participle(form, language):
+    for whole in _strip_participle(form, language):
         if whole != form and whole.endswith("n"):
             yield whole
         for ending in _ENDINGS[language]:
@@ -35,7 +35,7 @@ def infinitives(form: str, language: str) -> Iterator[str]:
             yield form.removeprefix(prefix)
 
 
-def _without_participle(form: str, language: str) -> Iterator[str]:
+def _strip_participle(form: str, language: str) -> Iterator[str]:
     """Yield a form as it is, and without what a participle or infinitive has in it."""
     yield form
     for between in _BETWEEN[language]:

@@ -55,7 +55,7 @@ _MAY_FOLLOW = frozenset(
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
-def names_after_kinds(text: str) -> Iterator[str]:
+def find_named_code(text: str) -> Iterator[str]:
     """Yield plain words that name code, in any language: "la fonction authenticate".
 
     What follows may also be any other word ("the function that parses"): in English a name
@@ -80,7 +80,7 @@ def names_after_kinds(text: str) -> Iterator[str]:
 
 def _is_name(text: str, lowered: Sequence[str], place: int, name: str) -> bool:
     """Say whether the word after a kind of scope, which stands at a place, names one."""
-    if lowered[place] not in _ENGLISH or WORDS.language(text) != ENGLISH:
+    if lowered[place] not in _ENGLISH or WORDS.detect_language(text) != ENGLISH:
         return not _is_word_of(text, name.lower())
     if name.lower() in _NO_NAMES or name.lower().endswith(("ing", "ed", "ly")):
         return False
@@ -93,9 +93,9 @@ def _is_name(text: str, lowered: Sequence[str], place: int, name: str) -> bool:
 def _is_word_of(text: str, name: str) -> bool:
     """Say whether a name is a word of the language that a text is in, or joins words in English."""
     from ragforge.search.language import detect_language
-    from ragforge.search.lexicon import lexicon_of
+    from ragforge.search.lexicon import load_lexicon
 
     language = detect_language(text)
-    if name in WORDS.fillers(ENGLISH) or name in WORDS.fillers(language):
+    if name in WORDS.get_fillers(ENGLISH) or name in WORDS.get_fillers(language):
         return True
-    return lexicon_of(language).is_foreign(name)
+    return load_lexicon(language).is_foreign(name)

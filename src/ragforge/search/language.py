@@ -39,10 +39,12 @@ def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> 
     A word tells the more, the fewer languages have it. A text without any function word is
     in the `otherwise` language; where they tell less than the `least`, in English.
     """
-    languages = _table().languages
+    languages = _load_table().languages
     text = text[:LOOKED_AT].lower()
-    scores = dict.fromkeys(_table().stop_words, 0.0)  # among equals, the first is the likeliest
-    found = [languages.get(token, ()) for token in dict.fromkeys(_tokens(text))]
+    scores = dict.fromkeys(
+        _load_table().stop_words, 0.0
+    )  # among equals, the first is the likeliest
+    found = [languages.get(token, ()) for token in dict.fromkeys(_tokenise(text))]
     if not any(found):
         return otherwise
     letters = [languages[letter] for letter in sorted(set(text)) if letter in languages]
@@ -54,35 +56,35 @@ def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> 
     return best if scores[best] > max(scores[ENGLISH], least) else ENGLISH
 
 
-def stop_words(language: str) -> frozenset[str]:
+def get_stop_words(language: str) -> frozenset[str]:
     """Return the function words of a language, in lower case, with and without accents."""
-    return _table().stop_words.get(language, frozenset())
+    return _load_table().stop_words.get(language, frozenset())
 
 
 @lru_cache(_REMEMBERED)
-def stems(word: str, language: str) -> tuple[str, ...]:
+def stem_word(word: str, language: str) -> tuple[str, ...]:
     """Return the stems of a word, without accents: two where it makes a difference to write none.
 
     Stemmers know endings by their accents, and many people leave them out.
     """
     word = word.lower()
-    stem = _stemmer(language)
+    stem = _open_stemmer(language)
     with_accents, bare = fold(stem(word)), fold(word)
     if bare == word or not _LATIN.fullmatch(bare):
         return (with_accents,)
     return tuple(dict.fromkeys((with_accents, fold(stem(bare)))))
 
 
-def _tokens(text: str) -> Iterator[str]:
+def _tokenise(text: str) -> Iterator[str]:
     """Yield the words of a text in lower case; what is elided, with its apostrophe and without."""
     for token in _TOKEN.findall(text):
         yield (word := token.replace("’", "'"))
-        if word.endswith("'") and word not in _table().languages:
+        if word.endswith("'") and word not in _load_table().languages:
             yield word[:-1]
 
 
 @cache
-def _stemmer(language: str) -> Callable[[str], str]:
+def _open_stemmer(language: str) -> Callable[[str], str]:
     from Stemmer import Stemmer, algorithms
 
     if language not in algorithms():  # older libraries have fewer
@@ -92,7 +94,7 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
 
 @cache
-def _table() -> _Table:
+def _load_table() -> _Table:
     languages: dict[str, dict[str, None]] = defaultdict(dict)
     stop: dict[str, frozenset[str]] = {}
     text = Path(__file__).with_name("function_words.txt").read_text("utf-8")

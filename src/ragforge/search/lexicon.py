@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from ragforge.search.foreign import ENGLISH
-from ragforge.search.inflect import DUTCH, GERMAN, infinitives
-from ragforge.search.language import stems, stop_words
+from ragforge.search.inflect import DUTCH, GERMAN, guess_infinitives
+from ragforge.search.language import get_stop_words, stem_word
 from ragforge.search.scripts import fold
 
 MEANINGS = 3
@@ -51,93 +51,95 @@ class Lexicon:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._stop = stop_words(language)
-        entries = list(_entries(language))
+        self._stop = get_stop_words(language)
+        entries = list(_read_entries(language))
         self._misleading = {word[:-1] for word, _ in entries if word.endswith("*")}
         plain = [(word.rstrip("*"), english) for word, english in entries if "_" not in word]
-        self._written = _gathered((self._spelt(word), english) for word, english in plain)
-        self._stems = _gathered(
-            (stem, english) for word, english in plain for stem in stems(word, language)
+        self._written = _gather((self._spell(word), english) for word, english in plain)
+        self._stems = _gather(
+            (stem, english) for word, english in plain for stem in stem_word(word, language)
         )
         phrases = [(word.split("_"), english) for word, english in entries if "_" in word]
-        self._phrases = _gathered(
-            (key, english) for words, english in phrases for key in self._keys(words)
+        self._phrases = _gather(
+            (key, english) for words, english in phrases for key in self._make_keys(words)
         )
         self._firsts = {key[0] for key in self._phrases}
         self._in_english = {meaning for _, english in entries for meaning in english}
-        self._parts_of = lru_cache(_REMEMBERED)(self._parts)
+        self._parts_known = lru_cache(_REMEMBERED)(self._look_up_parts)
 
-    def meanings(self, said: Sequence[str]) -> Iterator[Meaning]:
+    def find_meanings(self, said: Sequence[str]) -> Iterator[Meaning]:
         """Yield what the words of a text mean, as far as the lexicon knows."""
         place = 0
         while place < len(said):
             word = said[place].lower()
-            if (phrase := self._phrase(said, place)) is not None:
+            if (phrase := self._match_phrase(said, place)) is not None:
                 yield phrase
                 place = phrase.end
                 continue
             if word not in self._stop and not self._is_english(word):
-                yield from (Meaning(place, place + 1, some) for some in self._parts_of(word))
+                yield from (Meaning(place, place + 1, some) for some in self._parts_known(word))
             place += 1
 
     def is_foreign(self, word: str) -> bool:
         """Say whether it is a word of this language, and not one of English."""
-        return word not in self._in_english and bool(self._found(word) or self._verb(word))
+        return word not in self._in_english and bool(
+            self._look_up(word) or self._look_up_verb(word)
+        )
 
     def _is_english(self, word: str) -> bool:
         """Say whether a word is, but for its ending, the English word for what it means."""
         if word in self._misleading:
             return False
-        likeliest = self._found(word)[:1]
-        return any(stems(word, ENGLISH)[-1] == stems(one, ENGLISH)[-1] for one in likeliest)
+        likeliest = self._look_up(word)[:1]
+        return any(stem_word(word, ENGLISH)[-1] == stem_word(one, ENGLISH)[-1] for one in likeliest)
 
-    def _phrase(self, said: Sequence[str], place: int) -> Meaning | None:
+    def _match_phrase(self, said: Sequence[str], place: int) -> Meaning | None:
         """Return the meaning that the words from a place on have together, if they have one.
 
         Function words between them count or not.
         """
-        if self._firsts.isdisjoint(stems(said[place], self._language)):
+        if self._firsts.isdisjoint(stem_word(said[place], self._language)):
             return None
         near = range(place, min(place + 2 * PHRASE - 1, len(said)))
         telling = [n for n in near if n == place or said[n].lower() not in self._stop]
         for size in range(PHRASE, 1, -1):
             for chosen in (list(near[:size]), telling[:size]):
-                for key in product(*(stems(said[n], self._language) for n in chosen)):
+                for key in product(*(stem_word(said[n], self._language) for n in chosen)):
                     if english := self._phrases.get(key):
                         return Meaning(place, chosen[-1] + 1, english)
         return None
 
-    def _keys(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def _make_keys(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """Yield the stems by which a phrase is known: without function words, if enough is left."""
         telling = [word for word in words if word not in self._stop]
         chosen = telling if len(telling) > 1 else words
-        yield from product(*(stems(word, self._language) for word in chosen))
+        yield from product(*(stem_word(word, self._language) for word in chosen))
 
-    def _parts(self, word: str) -> list[English]:
+    def _look_up_parts(self, word: str) -> list[English]:
         """Return the English words for a word, or for each part of a joined word."""
-        if found := self._found(word) or self._verb(word):
+        if found := self._look_up(word) or self._look_up_verb(word):
             return [found]
         if self._language not in JOINING:
             return []
         cuts = range(LEAST_PART, len(word) - LEAST_PART + 1)
         for cut in cuts:
-            head, tail = self._head(word[:cut]), self._found(word[cut:])
+            head, tail = self._look_up_head(word[:cut]), self._look_up(word[cut:])
             if head and tail:
                 return [head, tail]
         for cut in cuts:
-            if len(word) - cut >= LEAST_KNOWN_PART and (tail := self._found(word[cut:])):
-                return [*self._unknown(word[:cut]), tail]
+            if len(word) - cut >= LEAST_KNOWN_PART and (tail := self._look_up(word[cut:])):
+                return [*self._translate_part(word[:cut]), tail]
         for cut in reversed(cuts):
-            if cut >= LEAST_KNOWN_PART and (head := self._head(word[:cut])):
-                return [head, *self._unknown(word[cut:])]
+            if cut >= LEAST_KNOWN_PART and (head := self._look_up_head(word[:cut])):
+                return [head, *self._translate_part(word[cut:])]
         return []
 
-    def _unknown(self, part: str) -> list[English]:
+    def _translate_part(self, part: str) -> list[English]:
         """Return the English words for a part that the lexicon lacks: itself, if it is short."""
-        joined = self._parts_of(part) if len(part) > 2 * LEAST_KNOWN_PART else []
+        joined = self._parts_known(part) if len(part) > 2 * LEAST_KNOWN_PART else []
         return joined or [(part,)]
 
-    def _head(self, part: str) -> English:
+    def _look_up_head(self, part: str) -> English:
         """Return the English words for the first part of a joined word."""
         for joint in JOINTS:
             bare = part.removesuffix(joint)
@@ -145,34 +147,34 @@ class Lexicon:
                 # A verb stands without its ending.
                 verb = f"{bare}n" if bare.endswith("e") else f"{bare}en"
                 for word in (bare, verb) if not joint else (bare,):
-                    if found := self._written.get(self._spelt(word)):
+                    if found := self._written.get(self._spell(word)):
                         return found
         return ()
 
-    def _verb(self, form: str) -> English:
+    def _look_up_verb(self, form: str) -> English:
         """Return the English words for a verb in another form; some change a vowel: `lädt`."""
         forms = dict.fromkeys((form, fold(form)))
-        verbs = (verb for one in forms for verb in infinitives(one, self._language))
-        return next(filter(None, (self._written.get(self._spelt(verb)) for verb in verbs)), ())
+        verbs = (verb for one in forms for verb in guess_infinitives(one, self._language))
+        return next(filter(None, (self._written.get(self._spell(verb)) for verb in verbs)), ())
 
-    def _spelt(self, word: str) -> str:
+    def _spell(self, word: str) -> str:
         """Return a word without accents; German has a spelling for where there are none."""
         return fold(word.translate(_SPELT_OUT) if self._language == GERMAN else word)
 
-    def _found(self, word: str) -> English:
-        if found := self._written.get(self._spelt(word)):
+    def _look_up(self, word: str) -> English:
+        if found := self._written.get(self._spell(word)):
             return found
-        known = (self._stems.get(stem) for stem in stems(word, self._language))
+        known = (self._stems.get(stem) for stem in stem_word(word, self._language))
         return next(filter(None, known), ())
 
 
 @cache
-def lexicon_of(language: str) -> Lexicon:
+def load_lexicon(language: str) -> Lexicon:
     """Return the lexicon of a language; it is empty where there is none."""
     return Lexicon(language)
 
 
-def _entries(language: str) -> Iterator[tuple[str, English]]:
+def _read_entries(language: str) -> Iterator[tuple[str, English]]:
     """Yield the words of a language in lower case, each with its English words."""
     file = _FOLDER / f"{language}.txt"
     for line in file.read_text("utf-8").lower().splitlines() if file.exists() else ():
@@ -182,7 +184,7 @@ def _entries(language: str) -> Iterator[tuple[str, English]]:
             yield from ((word, meant) for word in words.split())
 
 
-def _gathered(pairs: Iterable[tuple[Key, English]]) -> Mapping[Key, English]:
+def _gather(pairs: Iterable[tuple[Key, English]]) -> Mapping[Key, English]:
     """Put together what a word means, by all that is said of it; the first is the likeliest."""
     found: dict[Key, English] = {}
     for key, english in pairs:

@@ -57,12 +57,12 @@ def ranked(found: WordsFound, without: Collection[str] = ()) -> list[ByWords]:
     return sorted(hits, key=lambda hit: -hit.score)
 
 
-def together(found: WordsFound, groups: Iterable[Collection[str]]) -> WordsFound:
+def merge_groups(found: WordsFound, groups: Iterable[Collection[str]]) -> WordsFound:
     """Return what was found as if the words of a group, which mean the same, were one word.
 
     Else a turn that has one of them would seem to lack the others.
     """
-    name_of = names(groups)
+    name_of = name_groups(groups)
 
     def named(numbers: Mapping[str, int]) -> dict[str, int]:
         most: dict[str, int] = {}
@@ -75,7 +75,7 @@ def together(found: WordsFound, groups: Iterable[Collection[str]]) -> WordsFound
     return replace(found, holders=holders, counts=named(found.counts or {}))
 
 
-def names(groups: Iterable[Collection[str]]) -> dict[str, str]:
+def name_groups(groups: Iterable[Collection[str]]) -> dict[str, str]:
     """Return for each word of a group the one that stands for all of them."""
     return {word: min(group) for group in groups for word in group}
 

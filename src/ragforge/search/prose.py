@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ragforge.domain.text import ascii_runs
 from ragforge.search.foreign import ENGLISH, may_be_foreign
-from ragforge.search.language import detect_language, stems, stop_words
-from ragforge.search.lexicon import lexicon_of
+from ragforge.search.language import detect_language, get_stop_words, stem_word
+from ragforge.search.lexicon import load_lexicon
 from ragforge.search.scripts import runs
 
 MARK = "0"
@@ -23,7 +24,7 @@ MAX_CHARS = 100_000
 MAX_WORD_CHARS = 64
 
 
-def more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
+def find_more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
     """Yield the words by which a text is found besides those that every text is found by.
 
     Each line has a language of its own: people ask in theirs about output that is English.
@@ -31,25 +32,27 @@ def more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
     mostly = detect_language(text)
     least = FOREIGN_LINE if mostly == ENGLISH else 0.0
     for line in text[:MAX_CHARS].splitlines():
-        said = runs(line)
-        if mostly == ENGLISH and not may_be_foreign(said):
+        if mostly == ENGLISH and not may_be_foreign(
+            ascii_runs(line) if line.isascii() else runs(line)
+        ):
             continue
         language = detect_language(line, mostly, least)
         if language != ENGLISH:
-            yield from marked_stems(said, language)
-            for meaning in lexicon_of(language).meanings(said):
+            said = runs(line)
+            yield from mark_stems(said, language)
+            for meaning in load_lexicon(language).find_meanings(said):
                 for word in meaning.english[:MEANINGS]:
                     yield from english(word)
 
 
-def marked_stems(said: Sequence[str], language: str) -> Iterator[str]:
+def mark_stems(said: Sequence[str], language: str) -> Iterator[str]:
     """Yield the stems of the words that say something; identifiers have none."""
-    for word in telling(said, stop_words(language)):
+    for word in drop_function_words(said, get_stop_words(language)):
         if is_plain(word):
-            yield from (f"{MARK}{stem}"[:MAX_WORD_CHARS] for stem in stems(word, language))
+            yield from (f"{MARK}{stem}"[:MAX_WORD_CHARS] for stem in stem_word(word, language))
 
 
-def telling(said: Iterable[str], stop: frozenset[str]) -> list[str]:
+def drop_function_words(said: Iterable[str], stop: frozenset[str]) -> list[str]:
     """Return the words that are no function words; all of them if there are no others."""
     words = list(said)
     return [word for word in words if word.lower() not in stop] or words

@@ -19,7 +19,7 @@ from itertools import chain
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
-from ragforge.search.kinds import names_after_kinds
+from ragforge.search.kinds import find_named_code
 from ragforge.search.wording import Group
 
 NAME = 1.5
@@ -94,7 +94,7 @@ def identifiers(question: str) -> list[str]:
     found = _IDENTIFIER.findall(question)
     alone = len(question.split()) == 1
     written = [_SEPARATOR.sub(".", name) for name in found if alone or _LIKE_CODE.search(name)]
-    return list(dict.fromkeys((*written, *names_after_kinds(question))))
+    return list(dict.fromkeys((*written, *find_named_code(question))))
 
 
 @lru_cache(_REMEMBERED)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ragforge.ports.words import Tokeniser
-from ragforge.search.language import stop_words
-from ragforge.search.lexicon import English, lexicon_of
-from ragforge.search.prose import is_plain, marked_stems
+from ragforge.search.language import get_stop_words
+from ragforge.search.lexicon import English, load_lexicon
+from ragforge.search.prose import is_plain, mark_stems
 from ragforge.search.scripts import runs
 from ragforge.search.wording import Group, Wording
 
@@ -36,16 +36,16 @@ class Foreign:
     terms: tuple[Term, ...]
 
     @classmethod
-    def asked_in(cls, language: str, question: str) -> Foreign:
-        return cls(question, tuple(_terms(question, language)))
+    def parse(cls, language: str, question: str) -> Foreign:
+        return cls(question, tuple(_find_terms(question, language)))
 
-    def to_count(self) -> list[str]:
+    def list_words_to_count(self) -> list[str]:
         """Return the words of which has to be known how often they stand in the code."""
         unclear = [term for term in self.terms if term.english and len(term.words) == 1]
         words = (word for term in unclear for word in (*term.words, *chain(*term.english)))
         return list(dict.fromkeys(words))
 
-    def in_english(self) -> list[str]:
+    def render_in_english(self) -> list[str]:
         """Return the likeliest English word for each word; where there is none, the word itself."""
         return [
             meanings[0]
@@ -53,7 +53,7 @@ class Foreign:
             for meanings in term.english or [(" ".join(term.words),)]
         ]
 
-    def for_code(self, held: Mapping[str, int], tokeniser: Tokeniser) -> Wording:
+    def build_code_wording(self, held: Mapping[str, int], tokeniser: Tokeniser) -> Wording:
         """Return what to search code for, given how often words stand in it.
 
         A word that stands there seldom beside its English is in a test or a translation: the
@@ -66,22 +66,22 @@ class Foreign:
             if not stays:
                 together = r"\W+".join(map(re.escape, term.words))
                 text = re.sub(together, " ", text, count=1)
-            text = f"{text} {_joined(term.english)}".rstrip()
-            rendered.append(_joined(term.english) or term.words[0])
-            groups += _groups(term, tokeniser, itself=stays)
+            text = f"{text} {_join(term.english)}".rstrip()
+            rendered.append(_join(term.english) or term.words[0])
+            groups += _make_groups(term, tokeniser, itself=stays)
         return Wording(text, " ".join(rendered), tuple(dict.fromkeys(groups)))
 
-    def for_memory(self, tokeniser: Tokeniser) -> Wording:
+    def build_expand_query(self, tokeniser: Tokeniser) -> Wording:
         """Return what to search conversations for, which may have been in either language."""
-        added = " ".join(filter(None, (_joined(term.english) for term in self.terms)))
-        groups = (group for term in self.terms for group in _groups(term, tokeniser))
+        added = " ".join(filter(None, (_join(term.english) for term in self.terms)))
+        groups = (group for term in self.terms for group in _make_groups(term, tokeniser))
         return Wording(f"{self.question} {added}", added, tuple(dict.fromkeys(groups)))
 
 
-def _terms(question: str, language: str) -> Iterator[Term]:
+def _find_terms(question: str, language: str) -> Iterator[Term]:
     """Yield what a question speaks of, in its order."""
-    said, stop = runs(question), stop_words(language)
-    meanings = list(lexicon_of(language).meanings(said))
+    said, stop = runs(question), get_stop_words(language)
+    meanings = list(load_lexicon(language).find_meanings(said))
     place = 0
     while place < len(said):
         here = [meaning for meaning in meanings if meaning.start == place]
@@ -91,7 +91,7 @@ def _terms(question: str, language: str) -> Iterator[Term]:
             plain = end - place > 1 or is_plain(words[0])
             yield Term(
                 words,
-                tuple(marked_stems(words, language)),
+                tuple(mark_stems(words, language)),
                 tuple(meaning.english for meaning in here if plain),
             )
         place = end
@@ -103,7 +103,7 @@ def _is_used(term: Term, held: Mapping[str, int]) -> bool:
     return held.get(term.words[0], 0) * SELDOM >= english
 
 
-def _groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Iterator[Group]:
+def _make_groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Iterator[Group]:
     """Yield the words for a term, those that mean the same together."""
     said = [word for one in term.words for word in tokeniser.query(one)] if itself else []
     if not term.english and not term.stems:  # an identifier and its parts
@@ -114,5 +114,5 @@ def _groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Iterator[G
         yield frozenset(meant.union(() if part or not itself else (*said, *term.stems)))
 
 
-def _joined(english: Sequence[English]) -> str:
+def _join(english: Sequence[English]) -> str:
     return " ".join(word for meanings in english for word in meanings)

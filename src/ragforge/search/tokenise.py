@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from ragforge.domain.text import ascii_runs
-from ragforge.search.foreign import ENGLISH, may_be_foreign
+from ragforge.search.foreign import ENGLISH, may_be_foreign, may_hold_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
 """Words beyond this are not indexed: no person wrote them."""
@@ -44,16 +44,16 @@ class Words:
     def prose(self, text: str) -> str:
         """Return the words to index of a text in any language.
 
-        English is indexed as by `document`. Elsewhere words are added, so that nothing that
-        finds a text of unknown language is missed.
+        English is indexed as by `document`. Other languages get more words, so that whatever
+        finds a text of unknown language still does.
         """
         text = text[:MAX_DOCUMENT_CHARS]
         runs = _runs(text)
         words = "".join(map(self._indexed.__getitem__, runs))
-        if may_be_foreign(runs):
+        if may_hold_foreign(runs):
             from ragforge.search import prose
 
-            words += "".join(f"{word} " for word in prose.more_words(text, self._english))
+            words += "".join(f"{word} " for word in prose.find_more_words(text, self._english))
         return words.rstrip()
 
     def query(self, text: str) -> list[str]:
@@ -63,36 +63,36 @@ class Words:
         """
         text = text[:MAX_DOCUMENT_CHARS]
         runs = list(dict.fromkeys(map(_text, _runs(text))))
-        spoken, stems = _language(text, runs), list[str]()
+        spoken, stems = _detect_language(text, runs), list[str]()
         if spoken != ENGLISH:
             from ragforge.search import prose
 
-            stems += prose.marked_stems(runs, spoken)
-        telling = _telling(runs, self.fillers(spoken))
+            stems += prose.mark_stems(runs, spoken)
+        telling = _drop_fillers(runs, self.get_fillers(spoken))
         found = [self._words(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
         parts = [word for words in found for word in words[1:]]
         return list(dict.fromkeys([*wholes, *parts, *stems]))[:MAX_QUERY_WORDS]
 
-    def language(self, text: str) -> str:
+    def detect_language(self, text: str) -> str:
         """Return the language that a text is in, such as `french`; English where in doubt."""
         text = text[:MAX_DOCUMENT_CHARS]
-        return _language(text, map(_text, _runs(text)))
+        return _detect_language(text, map(_text, _runs(text)))
 
-    def fillers(self, language: str) -> frozenset[str]:
+    def get_fillers(self, language: str) -> frozenset[str]:
         """Return the words of a language that only join others, in lower case."""
         if language == ENGLISH:
             return _FILLERS
-        from ragforge.search.language import stop_words
+        from ragforge.search.language import get_stop_words
 
-        return stop_words(language)
+        return get_stop_words(language)
 
     def stem(self, word: str, language: str) -> str:
         """Return what the forms of a word have in common."""
         if language != ENGLISH:
-            from ragforge.search.language import stems
+            from ragforge.search.language import stem_word
 
-            return stems(word, language)[0]
+            return stem_word(word, language)[0]
         return next(iter(self.query(word)), word)
 
     def _english(self, word: str) -> list[str]:
@@ -156,11 +156,11 @@ def _runs(text: str) -> list[bytes] | list[str]:
     return scripts.runs(text)
 
 
-def _telling(runs: list[str], fillers: frozenset[str]) -> list[str]:
+def _drop_fillers(runs: list[str], fillers: frozenset[str]) -> list[str]:
     return [run for run in runs if run.lower() not in fillers] or runs
 
 
-def _language(text: str, runs: Iterable[str]) -> str:
+def _detect_language(text: str, runs: Iterable[str]) -> str:
     """Return the language of a text, given with its runs: nothing is read to know English."""
     if not may_be_foreign(map(str.lower, runs)):
         return ENGLISH

@@ -27,17 +27,17 @@ class Wording(NamedTuple):
     groups: tuple[Group, ...] = ()  # of words for the same thing; none: each stands for itself
 
 
-def foreign(question: str) -> Foreign | None:
+def translate(question: str) -> Foreign | None:
     """Return a question with what its words mean in English, or None if it is in English."""
-    language = WORDS.language(question)
+    language = WORDS.detect_language(question)
     if language == ENGLISH:
         return None
     from ragforge.search.terms import Foreign
 
-    return Foreign.asked_in(language, question)
+    return Foreign.parse(language, question)
 
 
-def memory_wording(query: str, tokeniser: Tokeniser) -> Wording:
+def expand_query(query: str, tokeniser: Tokeniser) -> Wording:
     """Return what to search conversations for."""
-    asked = foreign(query)
-    return Wording(query, query) if asked is None else asked.for_memory(tokeniser)
+    asked = translate(query)
+    return Wording(query, query) if asked is None else asked.build_expand_query(tokeniser)

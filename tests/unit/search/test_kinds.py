@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.kinds import names_after_kinds
+from ragforge.search.kinds import find_named_code
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from ragforge.search.kinds import names_after_kinds
     ],
 )
 def test_what_follows_a_kind_of_scope_names_it(text: str, name: str) -> None:
-    assert list(names_after_kinds(text)) == [name]
+    assert list(find_named_code(text)) == [name]
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_what_follows_a_kind_of_scope_names_it(text: str, name: str) -> None:
     ],
 )
 def test_other_words_name_nothing(text: str) -> None:
-    assert list(names_after_kinds(text)) == []
+    assert list(find_named_code(text)) == []

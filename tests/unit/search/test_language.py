@@ -6,7 +6,7 @@ import pytest
 
 from ragforge.search import language
 from ragforge.search.foreign import _WORDS, ENGLISH, may_be_foreign
-from ragforge.search.language import detect_language, stems, stop_words
+from ragforge.search.language import detect_language, get_stop_words, stem_word
 from ragforge.search.scripts import runs
 from ragforge.search.tokenise import WORDS
 
@@ -67,19 +67,19 @@ ENGLISH_QUESTIONS = [
     [(question, name) for name, questions in QUESTIONS.items() for question in questions],
 )
 def test_function_words_tell_the_language(question: str, expected: str) -> None:
-    assert WORDS.language(question) == expected
+    assert WORDS.detect_language(question) == expected
 
 
 @pytest.mark.parametrize("question", ENGLISH_QUESTIONS)
 def test_everything_else_is_english(question: str) -> None:
-    assert WORDS.language(question) == ENGLISH
+    assert WORDS.detect_language(question) == ENGLISH
 
 
 def test_english_reads_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     def read() -> object:
         raise AssertionError("the table of languages was read")
 
-    monkeypatch.setattr(language, "_table", read)
+    monkeypatch.setattr(language, "_load_table", read)
     for question in ("how does parseHTTPHeader work?", "prefetch related objects", "Paginator"):
         WORDS.query(question)
         assert WORDS.prose(question) == WORDS.document(question)
@@ -87,14 +87,16 @@ def test_english_reads_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_word_that_makes_look_closer_tells_a_language() -> None:
     elided = {"l", "qu", "dell"}
-    known = language._table().languages
+    known = language._load_table().languages
     assert [w for w in _WORDS if w.lower() not in known and w.lower() not in elided] == []
 
 
-@pytest.mark.parametrize("name", [name for name in language._table().stop_words if name != ENGLISH])
+@pytest.mark.parametrize(
+    "name", [name for name in language._load_table().stop_words if name != ENGLISH]
+)
 def test_every_language_has_a_stemmer_and_is_looked_for(name: str) -> None:
-    assert stems("abc", name)
-    words = sorted(stop_words(name))
+    assert stem_word("abc", name)
+    words = sorted(get_stop_words(name))
     assert may_be_foreign(words)
     assert detect_language(" ".join(words)) == name
 
@@ -112,7 +114,7 @@ def test_every_language_has_a_stemmer_and_is_looked_for(name: str) -> None:
     ],
 )
 def test_forms_of_a_word_share_a_stem(language_name: str, words: str) -> None:
-    first, *others = (set(stems(word, language_name)) for word in words.split())
+    first, *others = (set(stem_word(word, language_name)) for word in words.split())
     assert all(first & other for other in others)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.language import stop_words
-from ragforge.search.lexicon import _FOLDER, _entries, lexicon_of
+from ragforge.search.language import get_stop_words
+from ragforge.search.lexicon import _FOLDER, _read_entries, load_lexicon
 from ragforge.search.scripts import runs
 from ragforge.search.tokenise import WORDS
 
@@ -15,7 +15,7 @@ LEAST = {"french": 500, "german": 500}
 
 def meanings(language: str, text: str) -> list[str]:
     """Return the likeliest English word for each thing that a text speaks of."""
-    return [meaning.english[0] for meaning in lexicon_of(language).meanings(runs(text))]
+    return [meaning.english[0] for meaning in load_lexicon(language).find_meanings(runs(text))]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_words_are_found_in_every_form(language: str, text: str, english: list[s
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_lexicon_is_large_and_english_on_its_left(language: str) -> None:
-    entries = list(_entries(language))
+    entries = list(_read_entries(language))
     assert len({word for word, _ in entries}) >= LEAST.get(language, 150)
     for word, english in entries:
         assert english, word
@@ -56,11 +56,11 @@ def test_a_lexicon_is_large_and_english_on_its_left(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_word_of_a_lexicon_means_something(language: str) -> None:
-    lexicon = lexicon_of(language)
-    words = {word.strip("*") for word, _ in _entries(language) if "_" not in word}
-    told = words - stop_words(language)
-    assert [word for word in told if not lexicon._parts_of(word)] == []
-    assert len([word for word in told if [*lexicon.meanings([word])]]) > len(told) / 2
+    lexicon = load_lexicon(language)
+    words = {word.strip("*") for word, _ in _read_entries(language) if "_" not in word}
+    known = words - get_stop_words(language)
+    assert [word for word in known if not lexicon._parts_known(word)] == []
+    assert len([word for word in known if [*lexicon.find_meanings([word])]]) > len(known) / 2
 
 
 def test_words_that_are_english_already_mean_nothing_more() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import Holder, WordsFound
-from ragforge.search.neighbours import LENT, REACH, coverage, ranked, together, worths
+from ragforge.search.neighbours import LENT, REACH, coverage, merge_groups, ranked, worths
 
 
 def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> Holder:
@@ -32,7 +32,7 @@ def test_a_turn_that_holds_everything_at_the_usual_length_scores_one() -> None:
 def test_one_of_the_words_for_a_thing_is_as_good_as_all() -> None:
     what = found(holder(0, "delete", "cookie"), holder(9, "delete", "remove"))
 
-    got = scores(together(what, [{"delete", "remove", "supprimer"}]))
+    got = scores(merge_groups(what, [{"delete", "remove", "supprimer"}]))
 
     assert got["c0"] == pytest.approx(1.0)
     assert got["c9"] < 0.5

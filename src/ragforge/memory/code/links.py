@@ -23,7 +23,7 @@ from ragforge.memory.code.touched import TurnCode
 from ragforge.memory.levels.material import paths_in
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
-from ragforge.search.kinds import names_after_kinds
+from ragforge.search.kinds import find_named_code
 
 MOST_NAMES = 40
 """More names are not looked up for one message."""
@@ -130,7 +130,7 @@ def names_in(text: str) -> list[str]:
     """Return the words of a text that are meant as names of code, each once."""
     paths = {name for path in paths_in(text) for name in (path, re.split(r"[/\\]", path)[-1])}
     hits = (next(filter(None, hit.groups())) for hit in _CODE_NAME.finditer(text))
-    names = dict.fromkeys((*hits, *names_after_kinds(text)))
+    names = dict.fromkeys((*hits, *find_named_code(text)))
     return [name for name in names if name not in paths][:MOST_NAMES]
 
 

@@ -137,8 +137,8 @@ def _topics(turns: Sequence[Turn]) -> list[str]:
     spellings: dict[str, Counter[str]] = {}
     for turn in turns:
         text = _CODE_BLOCK.sub(" ", f"{turn.user.content} {turn.answer}")
-        language = WORDS.language(text)
-        fillers = WORDS.fillers(language) | WORDS.fillers(ENGLISH)
+        language = WORDS.detect_language(text)
+        fillers = WORDS.get_fillers(language) | WORDS.get_fillers(ENGLISH)
         for word in _WORD.findall(text):
             if word.lower() not in fillers:
                 spellings.setdefault(WORDS.stem(word, language), Counter())[word] += 1
