@@ -139,7 +139,7 @@ class _Walk:
             return "unreadable"
         if not stat.S_ISREG(facts.st_mode):
             return "special"
-        if facts.st_size > self.limits.max_bytes:
+        if facts.st_size > self.limits.most_bytes(path):
             return "too large"
         if len(self.files) >= self.limits.max_files:
             return "too many"

@@ -89,7 +89,7 @@ _ALSO_OF_THE_TRADE = frozenset(  # and said of other things as well
     reponse reseau serveur statique tableau valeur valider verrou
 
     absturz anfrage anmeldung antwort anwendung aufgerufen ausgabe ausnahme befehl bibliothek
-    container daten dokumentation eigenschaft eingabe eintrag ereignis ereignisse erweiterung
+    container daten dokumentation eigenschaft eingabe eintrag ereignis ereigniss erweiterung
     fehler feld formular funktion gespeichert klasse komponente kontext modell netzwerk objekt
     optionen ordner pfad projekt protokoll prozedur prozess referenz schleife sitzung speicher
     sperre stapel struktur tabelle transaktion typ typen umgebung verbindung warnung
@@ -113,7 +113,7 @@ _COMPOUNDS = re.compile(
     r"|\bdelai d.attente\b|\bmessages? d.erreur\b|\bbases? de datos\b|\blinea de comandos\b"
     r"|\bpull requests?\b|\bstack traces?\b|\bunit tests?\b|\bcode ?base\b|\bsource code\b"
     r"|datenbank|passwort|schnittstell|quellcode|kommandozeile|befehlszeile|zeichenkette|formulardat"
-    r"|konfigurationsd|fehlermeldung|programmcode"
+    r"|konfigurationsd|fehlermeldung|programmcode|\w\w\wdatei(?:en)?\b"
 )
 
 

@@ -151,6 +151,13 @@ def test_a_file_is_too_large_beyond_the_limit(tmp_path: Path) -> None:
     assert skipped(tmp_path, limits) == {"over.py": "too large"}
 
 
+def test_a_notebook_may_be_larger_for_what_came_out_of_it_is_not_kept(tmp_path: Path) -> None:
+    make(tmp_path, "just.ipynb", text="x" * 100)
+    make(tmp_path, "over.ipynb", text="x" * 101)
+
+    assert found(tmp_path, Limits(max_bytes=10)) == ["just.ipynb"]
+
+
 def test_too_many_files_end_the_walk_where_it_is_deepest(tmp_path: Path) -> None:
     make(tmp_path, "a/b/c/deep.py", "a/one.py", "z.py", "zz/two.py")
 

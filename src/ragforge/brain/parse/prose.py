@@ -54,15 +54,17 @@ def _underlined(lines: Sequence[str]) -> Iterator[Heading]:
     is up to the document, in the order in which they come.
     """
     levels: dict[tuple[str, bool], int] = {}
-    for number in range(1, len(lines)):
-        below, title = _ROW.match(lines[number]), lines[number - 1].rstrip()
-        if below is None or not title or _ROW.match(title):
+    for number, line in enumerate(lines):
+        if number == 0 or line[:1].isalnum() or (below := _ROW.match(line)) is None:
+            continue  # as nearly all lines
+        title = lines[number - 1].rstrip()
+        if not title or _ROW.match(title):
             continue
         above = _ROW.match(lines[number - 2]) if number > 1 else None
         over = above is not None and above[1] == below[1]
         if not over and (title[0].isspace() or (number > 1 and lines[number - 2].strip())):
             continue  # the last line of a paragraph, or of a block
-        if len(lines[number].rstrip()) < min(len(title.strip()), 6):
+        if len(line.rstrip()) < min(len(title.strip()), 6):
             continue
         level = levels.setdefault((below[1], over), len(levels) + 1)
         yield Heading(title.strip(), level, number - 2 if over else number - 1)
@@ -70,7 +72,10 @@ def _underlined(lines: Sequence[str]) -> Iterator[Heading]:
 
 def _plain(lines: Sequence[str]) -> Sequence[Heading]:
     """Return the headings of a text that says nothing of its format: one of two, as it seems."""
-    underlined, marked = list(_underlined(lines)), list(headings_in(lines))
+    underlined = list(_underlined(lines))
+    if not any(line.startswith("#") for line in lines):
+        return underlined
+    marked = list(headings_in(lines))
     return marked if len(marked) > len(underlined) else underlined
 
 
