@@ -140,12 +140,12 @@ async def _told(
             return []
         return await store.by_vector(meaning, chosen, wanted, recall.least)
 
-    told, nearest = await asyncio.gather(store.by_words(query, chosen, wanted), by_meaning())
-    if not told and not nearest:
+    matches, nearest = await asyncio.gather(store.by_words(query, chosen, wanted), by_meaning())
+    if not matches and not nearest:
         return _Summaries()
-    read = await store.with_ids([match.id for match in (*told, *nearest)])
+    read = await store.with_ids([match.id for match in (*matches, *nearest)])
     near = above(nearest, recall.least, wanted)
-    by_words = [read[match.id] for match in told if match.id in read]
+    by_words = [read[match.id] for match in matches if match.id in read]
     return _Summaries(by_words, nearest, near, read)
 
 

@@ -84,7 +84,7 @@ def search(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search the project's code or documents, or what was said and done in earlier sessions."""
+    """Search the project's code, its documents, or what was said and done before."""
     import asyncio
 
     from ragforge.cli import dates
@@ -107,8 +107,8 @@ def search(
         }
         said, ages = asyncio.run(_memory(load(context).settings, query, wanted))
         if as_json:
-            told = [hits.memory_as_json(*pair) for pair in zip(said, ages, strict=True)]
-            print_json({"query": query, "hits": told})
+            payload = [hits.memory_as_json(*pair) for pair in zip(said, ages, strict=True)]
+            print_json({"query": query, "hits": payload})
         else:
             hits.show_memory(list(zip(said, ages, strict=True)), query, everywhere)
         return
