@@ -41,7 +41,10 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.execute
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.code_search
+	$(BIN)/python -m benchmarks.relevance
+	$(BIN)/python -m benchmarks.documents
 	$(BIN)/python -m benchmarks.memory_recall
+	$(BIN)/python -m benchmarks.memory_relevance
 	$(BIN)/python -m benchmarks.memory_scale
 	$(BIN)/python -m benchmarks.tools
 	$(BIN)/python -m benchmarks.context

@@ -17,13 +17,14 @@ from ragforge.domain.code import (
     ScopeMatch,
     ScopeName,
 )
+from ragforge.domain.hits import NOTHING_RELEVANT, Relevant
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
-from ragforge.search.relevance import BEST_HITS, find_relevance
+from ragforge.search.relevance import BEST_HITS, LEAST, LEAST_OF_A_HIT, find_relevance
 from ragforge.search.wording import Wording, translate
 
 BY_WORDS = 150
@@ -146,6 +147,25 @@ class Finder:
             inside = [scope for scope in called if _is_under(scope.file, under)]
             found += inside[:SAME_NAME]
         return found
+
+
+def keep_relevant(hits: Sequence[CodeHit], least: float = LEAST) -> Relevant[CodeHit]:
+    """Return the hits that are relevant; none if even the best is not."""
+    if not hits or hits[0].relevance < least:
+        return Relevant(reason=NOTHING_RELEVANT)
+    return Relevant(tuple(hit for hit in hits if hit.relevance >= LEAST_OF_A_HIT))
+
+
+def keep_within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]:
+    """Return the hits that fit into a number of characters together, each whole."""
+    if max_chars is None:
+        return list(hits)
+    kept: list[CodeHit] = []
+    for hit in hits:
+        if len(hit.scope.source) <= max_chars:
+            max_chars -= len(hit.scope.source)
+            kept.append(hit)
+    return kept
 
 
 def _is_under(path: str, directory: str | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,11 +12,11 @@ from pathlib import Path
 from ragforge.brain import locks, settled
 from ragforge.brain.documents import search_documents
 from ragforge.brain.embed import embed_scopes
-from ragforge.brain.find import CodeHit, Finder
+from ragforge.brain.find import CodeHit, Finder, keep_relevant, keep_within
 from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
-from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, Relevant
+from ragforge.domain.hits import INGESTING, SMALL_TALK, Relevant
 from ragforge.errors import ModelError, ProjectNotFound
-from ragforge.search.relevance import LEAST, LEAST_OF_A_HIT, LEAST_OF_DOCUMENTS
+from ragforge.search.relevance import LEAST_OF_DOCUMENTS
 from ragforge.search.small_talk import is_small_talk
 
 SEMANTIC_LIMIT = 100
@@ -139,7 +139,7 @@ class Brain:
                 self.is_settled(), self.search(query, initial_limit, under or None)
             )
             hits = hits if settled else []
-        return within([hit for hit in hits if hit.score >= min_score], max_chars)
+        return keep_within([hit for hit in hits if hit.score >= min_score], max_chars)
 
     async def find_relevant_code(
         self, message: str, under: str = "", limit: int = SEMANTIC_LIMIT
@@ -154,7 +154,7 @@ class Brain:
         settled, hits = await asyncio.gather(
             self.is_settled(), self.search(message, limit, under or None)
         )
-        return Relevant(reason=INGESTING) if not settled else only_relevant(hits)
+        return Relevant(reason=INGESTING) if not settled else keep_relevant(hits)
 
     async def search_documents(
         self,
@@ -188,7 +188,7 @@ class Brain:
         )
         if not settled:
             return Relevant(reason=INGESTING)
-        return only_relevant(hits, LEAST_OF_DOCUMENTS)
+        return keep_relevant(hits, LEAST_OF_DOCUMENTS)
 
     async def is_settled(self) -> bool:
         """Tell whether nobody is ingesting or embedding the project."""
@@ -238,25 +238,6 @@ class Brain:
     async def _holder(self, name: str) -> str | None:
         lock = await self.ingester.locks.holder(name)
         return None if lock is None else f"{lock.holder.host}, process {lock.holder.pid}"
-
-
-def only_relevant(hits: Sequence[CodeHit], least: float = LEAST) -> Relevant[CodeHit]:
-    """Return the hits that are relevant; none if even the best is not."""
-    if not hits or hits[0].relevance < least:
-        return Relevant(reason=NOTHING_RELEVANT)
-    return Relevant(tuple(hit for hit in hits if hit.relevance >= LEAST_OF_A_HIT))
-
-
-def within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]:
-    """Return the hits that fit into a number of characters together, each whole."""
-    if max_chars is None:
-        return list(hits)
-    kept: list[CodeHit] = []
-    for hit in hits:
-        if len(hit.scope.source) <= max_chars:
-            max_chars -= len(hit.scope.source)
-            kept.append(hit)
-    return kept
 
 
 def below(root: Path, cwd: Path) -> str | None:

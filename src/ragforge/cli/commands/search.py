@@ -108,8 +108,8 @@ def search(
         }
         said, ages = asyncio.run(_memory(load(context).settings, query, wanted))
         if as_json:
-            told = [hits.memory_as_json(*pair) for pair in zip(said, ages, strict=True)]
-            print_json({"query": query, "hits": told})
+            payload = [hits.memory_as_json(*pair) for pair in zip(said, ages, strict=True)]
+            print_json({"query": query, "hits": payload})
         else:
             hits.show_memory(list(zip(said, ages, strict=True)), query, everywhere)
         return
