@@ -22,7 +22,7 @@ from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import Change
 from ragforge.tools.search_memory import memory_tool
-from tests.fakes.builders import SHOP, assistant, parsed, project, scope, tool_call, user
+from tests.fakes.builders import SHOP, assistant, parsed, project, scope, system, tool_call, user
 from tests.fakes.remembering import Memory, memory_of
 
 
@@ -83,6 +83,19 @@ async def test_a_turn_refers_to_code_that_it_names_by_its_kind(
     turn = await memory.say(await memory.start(), question)
     await memory.worker.drain()
     assert await referred(memory, turn) == ["Cart.total"]
+
+
+async def test_what_is_listed_as_found_is_not_touched(memory: Memory) -> None:
+    """Without a model an answer lists the passages that a search found."""
+    talk = await memory.start()
+    passages = "Found in src/cart.py: `Cart.total` and more. " + "word " * 500
+    await memory.recorder.store_turn(talk, [user("Why `Cart.add`?"), system(passages)])
+    await memory.worker.drain()
+    touches = await memory.store.conversations.touches(conversation_id=talk)
+    assert {(touch.name, touch.how, touch.by_summary) for touch in touches} >= {
+        ("Cart.add", "named", False)
+    }
+    assert "Cart.total" not in {touch.name for touch in touches}
 
 
 async def test_a_turn_says_what_its_tools_did_with_code(memory: Memory) -> None:

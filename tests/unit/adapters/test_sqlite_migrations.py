@@ -156,6 +156,7 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
     )
     calls = {
         "said": None,
+        "listed": None,
         "edited": ("edit_file", '{"path": "./a.py", "old_text": "x"}'),
         "read": ("read_file", '{"path": "a.py"}'),
         "found": ("grep_files", '{"regex": "x"}'),
@@ -165,8 +166,8 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
         old.execute(
             """INSERT INTO message (uuid, conversation_id, role, content, timestamp, timestamp_ms,
                  char_count, turn_index, position)
-               VALUES (?, 'c', 'assistant', 'parsing', ?, 0, 15, -1, ?)""",
-            (uuid, then, position),
+               VALUES (?, 'c', ?, 'parsing', ?, 0, 15, -1, ?)""",
+            (uuid, "system" if uuid == "listed" else "assistant", then, position),
         )
         old.execute("INSERT INTO reference VALUES (?, 's', 'a.py', 'f', 'h')", (uuid,))
         if call is not None:
@@ -181,6 +182,7 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
 
     assert {uuid: one.how for uuid, [one] in found.items()} == {
         "said": "named",
+        "listed": "found",  # what no model wrote lists what a search found
         "edited": "edited",
         "read": "read",
         "found": "found",

@@ -6,6 +6,7 @@ import re
 from itertools import chain
 
 from ragforge.domain.code import (
+    FOUND,
     CodeReference,
     File,
     FileMention,
@@ -57,8 +58,10 @@ async def link_turn(store: Store, turn_id: str) -> bool:
     view = await TurnCode.of(store.code, project, conversation, turn)
     for message in (turn.user, *turn.replies):
         hows = view.touched_by(message)
+        # What no model wrote lists what a search found.
+        said: How = FOUND if message.role == "system" else "named"
         for scope_id in await _named(store.code, project, view, message.content):
-            hows[scope_id] = strongest((hows.get(scope_id, "named"), "named"))
+            hows[scope_id] = strongest((hows.get(scope_id, said), said))
         scopes = await store.code.scopes(list(hows)[:MOST_SCOPES])
         if scopes:
             references = [_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
@@ -69,7 +72,8 @@ async def link_turn(store: Store, turn_id: str) -> bool:
 async def link_summary(store: Store, summary: Summary) -> None:
     """Link a summary to the files it mentions, and to those scopes of theirs that it names.
 
-    A summary says of code what the turns that it stands for did with it, or that it names it.
+    A summary says of code what the turns that it stands for did with it; where they did nothing,
+    that it names it.
     """
     conversation = await store.conversations.get(summary.conversation_id)
     project = await _project(store.code, conversation)
@@ -94,8 +98,7 @@ async def _done_in(store: Store, summary: Summary) -> dict[str, How]:
     done: dict[str, How] = {}
 
     def note(key: str, how: How) -> None:
-        # What was found alone is named at least: the summary speaks of it.
-        done[key] = strongest((how, done.get(key, "named"), "named"))
+        done[key] = strongest((how, done.get(key, how)))
 
     for parent in summary.parent_summaries:
         files, scopes = await store.summaries.mentions(parent)

@@ -19,7 +19,8 @@ def upgraded(document: dict[str, Json]) -> dict[str, Json]:
 
     def change(message: dict[str, Json]) -> dict[str, Json]:
         # Version 1 does not say what tools did with code: `found`, the weakest, is right at least.
-        how = "found" if message.get("tool_calls") else "named"
+        is_said = not message.get("tool_calls") and message.get("role") != "system"
+        how = "named" if is_said else "found"
         waits = message.get("role") == "user" and repr(message.get("turn_index")) not in linked
         flags = {"summary_trimmed": False, "link_pending": waits}
         return _with_how(message, how, "references") | flags

@@ -1,14 +1,16 @@
 // What a message or summary did with code: edited, read, named or found.
 // Older nodes do not say. A message without tool calls can only have named code, and summaries
 // name what they mention. Of a message with calls, the call that was given the file decides. The
-// rest is called found, the weakest: a search hit that counted as touching would be a wrong answer.
+// rest, and what no model wrote, is called found, the weakest: a search hit that counted as touching
+// would be a wrong answer.
 MATCH (f:CodeReference) WHERE f.how IS NULL
 CALL (f) {
-  OPTIONAL MATCH (:Message {uuid: f.owner_id})-[:MADE_TOOL_CALL]->(t:ToolCall)
-  WITH f, collect(t) AS calls
-  WITH f, calls, [t IN calls WHERE t.arguments CONTAINS f.file + '"' | t.tool_name] AS given
+  OPTIONAL MATCH (m:Message {uuid: f.owner_id})
+  OPTIONAL MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
+  WITH f, m, collect(t) AS calls
+  WITH f, m, calls, [t IN calls WHERE t.arguments CONTAINS f.file + '"' | t.tool_name] AS given
   SET f.how = CASE
-    WHEN size(calls) = 0 THEN 'named'
+    WHEN size(calls) = 0 AND m.role <> 'system' THEN 'named'
     WHEN 'edit_file' IN given OR 'write_file' IN given THEN 'edited'
     WHEN 'read_file' IN given THEN 'read'
     ELSE 'found' END
