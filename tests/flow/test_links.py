@@ -18,6 +18,7 @@ from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import later
 from ragforge.memory.code.age import age_of_summary, age_of_turn
 from ragforge.memory.code.later import LINK_JOB, link_waiting
+from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import Change
@@ -248,7 +249,7 @@ async def test_a_model_that_searches_memory_hears_what_has_changed_since(memory:
     await memory.say(talk, "Why is the sum odd?", "Because `Cart.total` rounds. " + "word " * 500)
     await memory.worker.drain()
     recall = Recall(memory.store.conversations, None, memory.store.summaries)
-    tool = memory_tool(recall, memory.store, SHOP)
+    tool = memory_tool(recall, Notebook(memory.store, recall.embedder), SHOP)
     before = await tool.run({"query": "odd sum"})
     assert {hit["type"] for hit in before} == {"turn", "summary"}
     assert all("code_since" not in hit for hit in before)

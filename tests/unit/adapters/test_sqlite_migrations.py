@@ -124,9 +124,10 @@ async def test_summaries_of_an_older_file_are_embedded_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, steps = tmp_path / "store.db", migrate.migrations()
-    [place] = [n for n, step in enumerate(steps) if "embedded by another text" in step]
-    with monkeypatch.context() as older:
-        older.setattr(migrate, "migrations", lambda: steps[:place])
+    [anew] = [step for step in steps if "embedded by another text" in step]
+    others = [step for step in steps if step is not anew]
+    with monkeypatch.context() as older:  # as if that step came last
+        older.setattr(migrate, "migrations", lambda: others)
         old = await open_sqlite(path, WORDS)
         await old.conversations.create(conversation(uuid="c"))
         await old.summaries.save(summary("c", uuid="s"))
@@ -134,6 +135,7 @@ async def test_summaries_of_an_older_file_are_embedded_anew(
         assert await old.summaries.to_embed(MODEL, 5) == []
         await old.close()
 
+    monkeypatch.setattr(migrate, "migrations", lambda: [*others, anew])
     new = await open_sqlite(path, WORDS)
 
     assert await new.summaries.to_embed(MODEL, 5) == ["s"]
