@@ -41,6 +41,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.execute
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.code_search
+	$(BIN)/python -m benchmarks.languages
 	$(BIN)/python -m benchmarks.relevance
 	$(BIN)/python -m benchmarks.documents
 	$(BIN)/python -m benchmarks.memory_recall
@@ -48,6 +49,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.memory_scale
 	$(BIN)/python -m benchmarks.tools
 	$(BIN)/python -m benchmarks.context
+	$(BIN)/python -m benchmarks.arrival
 	$(BIN)/python -m benchmarks.agent
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
