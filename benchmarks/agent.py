@@ -7,9 +7,10 @@ answers at once: with no tools, and with two rounds of calls (grep_files, read_f
 search_code together, then search_memory and list_files). A turn lasts from the question to the
 stored answer; what follows it in the background (its vector, links, a title) is measured by
 itself. Of a session of 40 turns, most of them with tools, it is counted how many characters are
-sent, and how many of them begin as the request before, which providers cache. Commands run in
-fresh processes, with nothing configured but the store. CPU is user and system, with children
-that have ended.
+sent, and how many of them begin as the request before, which providers cache: beside the stored
+turns, and in a project with no other session, where memory has less to bring to each question.
+Commands run in fresh processes, with nothing configured but the store. CPU is user and system,
+with children that have ended.
 """
 
 from __future__ import annotations
@@ -61,6 +62,11 @@ REMEMBER = (
     ToolRequest("4", "search_memory", {"query": "session cookie"}),
     ToolRequest("5", "list_files", {"path": "django/contrib/sessions"}),
 )
+WITH_TOOLS = [
+    ModelSays("Let me look.", tool_requests=LOOK),
+    ModelSays("And what was said.", tool_requests=REMEMBER),
+    ModelSays(ANSWER),
+]
 
 
 class InstantModel:
@@ -198,17 +204,18 @@ async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
         if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
             await remember(app)
         await work_until_done(app, SETTLE_SECONDS)
-        plain = [ModelSays(ANSWER)]
-        with_tools = [
-            ModelSays("Let me look.", tool_requests=LOOK),
-            ModelSays("And what was said.", tool_requests=REMEMBER),
-            ModelSays(ANSWER),
-        ]
         return {
-            "without_tools": await turns(app, plain, count),
-            "two_rounds_of_tools": await turns(app, with_tools, count),
-            "session": await layout(app, with_tools, SESSION_TURNS),
+            "without_tools": await turns(app, [ModelSays(ANSWER)], count),
+            "two_rounds_of_tools": await turns(app, WITH_TOOLS, count),
+            "session": await layout(app, WITH_TOOLS, SESSION_TURNS),
         }
+
+
+async def first_session(root: Path, store: Path) -> dict[str, Any]:
+    """Take the turns of `layout` in a project that has no session yet."""
+    async with await open_on(root, store) as app:
+        await app.brain.ingest()
+        return await layout(app, WITH_TOOLS, SESSION_TURNS)
 
 
 def command(root: Path, store: Path, arguments: Sequence[str]) -> dict[str, float]:
@@ -256,6 +263,7 @@ def main() -> None:
         store = stores / f"{DJANGO}.db"
         results: dict[str, Any] = {"turns": TURNS}
         results |= asyncio.run(in_process(root, store, chosen.turns))
+        results["first_session"] = asyncio.run(first_session(root, Path(work) / "new.db"))
         for name, bar, arguments in (
             ("ask", ASK_BAR, ["ask", SPEED_QUESTIONS[0]]),
             ("help", HELP_BAR, ["--help"]),
