@@ -106,11 +106,11 @@ def _text_of(
 def _add(chosen: Selection, section: Section, fit: Fit[Memory]) -> None:
     cut = {id(memory) for memory in fit.cut}
 
-    def item(memory: Memory) -> Item:
+    def item(memory: Memory, chars: int) -> Item:
         hit: MemoryHit = memory.hit
         notes = ["cut"] if id(memory) in cut else []
         notes += filter(None, [entries.aged_note(memory.aged).removeprefix("; ")])
         why = f"found by {', '.join(hit.found_by)}"
-        return Item(section, entries.hit_source(hit), why, 0, hit.score, "; ".join(notes))
+        return Item(section, entries.hit_source(hit), why, chars, hit.score, "; ".join(notes))
 
     chosen.add(section, fit, item)

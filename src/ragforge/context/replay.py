@@ -30,36 +30,35 @@ class TurnLimits:
 
 
 class Replays:
-    """Turns as the messages they were; what a turn's calls gave is made text once."""
+    """Turns as the messages they were; each is made text once."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, list[_Call]] = {}
-        self._known: dict[tuple[str, TurnLimits], list[ChatMessage]] = {}
+        self._wholes: dict[str, _Whole] = {}
+        self._cut: dict[tuple[str, TurnLimits], list[ChatMessage]] = {}
 
     def of(self, turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
         """Return a turn as a model saw it; one that is too long loses the middles of its parts.
 
         The same turn and limits give the same messages, so that a provider's cache can be hit.
         """
-        if (turn.uuid, limits) not in self._known:
-            self._known[turn.uuid, limits] = self._replay(turn, limits)
-        return self._known[turn.uuid, limits]
+        whole = self._whole(turn)
+        if whole.fits(limits):
+            return whole.messages
+        if (turn.uuid, limits) not in self._cut:
+            self._cut[turn.uuid, limits] = whole.within(limits)
+        return self._cut[turn.uuid, limits]
 
     def size(self, turn: Turn, limits: TurnLimits) -> int:
         """Return how many characters a turn has."""
+        whole = self._whole(turn)
+        if whole.fits(limits):
+            return whole.chars
         return sum(map(message_chars, self.of(turn, limits)))
 
-    def _replay(self, turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
-        if turn.uuid not in self._calls:
-            self._calls[turn.uuid] = [_Call.of(call) for call in turn.tool_calls]
-        messages = [message for message in turn.replies if message.role != "user"]
-        spoken = [turn.user.content, *(_words(message) for message in messages)]
-        spoken = _fit(spoken, limits.words)
-        kept = {call.uuid: call for call in _fit_calls(self._calls[turn.uuid], limits.calls)}
-        replayed: list[ChatMessage] = [UserSays(spoken[0])]
-        for message, text in zip(messages, spoken[1:], strict=True):
-            replayed += _replies(message, text, kept)
-        return replayed
+    def _whole(self, turn: Turn) -> _Whole:
+        if turn.uuid not in self._wholes:
+            self._wholes[turn.uuid] = _Whole(turn)
+        return self._wholes[turn.uuid]
 
 
 def replay_turn(turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
@@ -135,6 +134,35 @@ class _Call:
         return _Call(self.uuid, self.name, arguments, result, self.success)
 
 
+class _Whole:
+    """A turn with all that was said, and all its calls."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._replies = [message for message in turn.replies if message.role != "user"]
+        self._spoken = [turn.user.content, *map(_words, self._replies)]
+        self._calls = [_Call.of(call) for call in turn.tool_calls]
+        self._words = sum(map(len, self._spoken))
+        self._calls_chars = sum(call.chars for call in self._calls)
+        self.messages = self._say(self._spoken, self._calls)
+        self.chars = sum(map(message_chars, self.messages))
+
+    def fits(self, limits: TurnLimits) -> bool:
+        """Tell whether nothing of it has to be cut."""
+        few = len(self._calls) <= _most_calls(limits.calls)
+        return few and self._words <= limits.words and self._calls_chars <= limits.calls
+
+    def within(self, limits: TurnLimits) -> list[ChatMessage]:
+        """Return it without the middles of its longest parts."""
+        return self._say(_fit(self._spoken, limits.words), _fit_calls(self._calls, limits.calls))
+
+    def _say(self, spoken: Sequence[str], calls: Sequence[_Call]) -> list[ChatMessage]:
+        kept = {call.uuid: call for call in calls}
+        messages: list[ChatMessage] = [UserSays(spoken[0])]
+        for message, text in zip(self._replies, spoken[1:], strict=True):
+            messages += _replies(message, text, kept)
+        return messages
+
+
 def _replies(message: Message, text: str, calls: dict[str, _Call]) -> list[ChatMessage]:
     """Return one message of a turn; what RagForge itself noted is the user's side."""
     if message.role == "system":
@@ -155,12 +183,16 @@ def _words(message: Message) -> str:
 
 def _fit_calls(calls: Sequence[_Call], chars: int) -> list[_Call]:
     """Return calls that fit together; of very many, the first and the last ones."""
-    most = max(1, chars // LEAST_CALL_CHARS)
+    most = _most_calls(chars)
     if len(calls) > most:
         head, tail = (most + 1) // 2, most // 2
         calls = [*calls[:head], *(calls[-tail:] if tail else [])]
     shares = split_evenly([call.chars for call in calls], chars)
     return [call.within(share) for call, share in zip(calls, shares, strict=True)]
+
+
+def _most_calls(chars: int) -> int:
+    return max(1, chars // LEAST_CALL_CHARS)
 
 
 def _fit(texts: Sequence[str], chars: int) -> list[str]:

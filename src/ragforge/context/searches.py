@@ -35,7 +35,7 @@ SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
 CHARS_A_MEMORY = 250
 """How long a memory is at least, on the whole: no more are looked for than may fit."""
-MEMORIES = (20, 300)
+MEMORIES = (20, 200)
 """How many are looked for at least and at most."""
 SHARE_OF_BEST = 0.25
 """Memories that fit the message less than that much of the best have little to do with it."""
@@ -170,7 +170,7 @@ class Searches:
         if budget.memories is not None:
             wanted = budget.memories
         found = await find_relevant_history(
-            self.recall, message, where, max_results=wanted + len(without)
+            self.recall, message, where, wanted + len(without), max_chars=budget.total
         )
         said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
         best = max((hit.score for hit in said), default=0.0)

@@ -82,10 +82,10 @@ def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
         chosen.window = replace(window, first=index_of(chosen.recent[0]))
     cut = _cut_turns(chosen.recent, replayed)
 
-    def item(turn: Turn) -> Item:
+    def item(turn: Turn, chars: int) -> Item:
         source = entries.turn_source(found.conversation_id, turn)
         note = "long parts shortened" if turn.uuid in cut else ""
-        return Item("recent_turns", source, "one of the newest turns", 0, None, note)
+        return Item("recent_turns", source, "one of the newest turns", chars, None, note)
 
     chosen.add("recent_turns", fit, item)
 
@@ -133,8 +133,8 @@ def _add_own_summaries(chosen: Selection, found: Material, budget: Budget) -> No
     for section, summaries, why in sections:
         fit = newest_fitting(summaries, text, chosen.room)
 
-        def item(summary: Summary, section: Section = section, why: str = why) -> Item:
-            return Item(section, entries.summary_source(summary), why, 0)
+        def item(summary: Summary, chars: int, section: Section = section, why: str = why) -> Item:
+            return Item(section, entries.summary_source(summary), why, chars)
 
         chosen.add(section, fit, item)
         summaries[:] = [summary for summary, _ in fit.shown]
@@ -162,10 +162,10 @@ def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Piece], ch
         chosen.documents = shown
     cut = [piece.place for piece in fit.cut]
 
-    def item(piece: Piece) -> Item:
+    def item(piece: Piece, chars: int) -> Item:
         why = f"found by {', '.join(piece.found_by)}"
         note = "cut" if piece.place in cut else ""
-        return Item(section, f"{piece.place} {piece.name}", why, 0, piece.score, note)
+        return Item(section, f"{piece.place} {piece.name}", why, chars, piece.score, note)
 
     chosen.add(section, fit, item, OVER_SHARE)
 
@@ -175,9 +175,9 @@ def _add_notes(chosen: Selection, found: Material, budget: Budget) -> None:
     fit = fitting(found.notes, entries.note_text, min(2 * budget.entry, chosen.room))
     chosen.notes = [hit for hit, _ in fit.shown]
 
-    def item(hit: NoteHit) -> Item:
+    def item(hit: NoteHit, chars: int) -> Item:
         source = f"note {hit.note.uuid[:8]}"
-        return Item("notes", source, f"found by {', '.join(hit.found_by)}", 0, hit.score)
+        return Item("notes", source, f"found by {', '.join(hit.found_by)}", chars, hit.score)
 
     chosen.add("notes", fit, item)
 
@@ -190,8 +190,8 @@ def _add_queries(chosen: Selection, found: Material, chars: int) -> None:
     chosen.queries = [turn for turn, _ in latest.shown]
     fit = newest_fitting(others, entries.query_text, min(chars, chosen.room))
 
-    def item(turn: Turn) -> Item:
+    def item(turn: Turn, chars: int) -> Item:
         source = entries.turn_source(found.conversation_id, turn)
-        return Item("last_user_queries", source, "one of your latest questions", 0)
+        return Item("last_user_queries", source, "one of your latest questions", chars)
 
     chosen.add("last_user_queries", fit, item, OVER_SHARE)

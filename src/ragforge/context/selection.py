@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ragforge.context.budget import BETWEEN, Fit
@@ -69,10 +69,13 @@ class Selection:
         self,
         section: Section,
         fit: Fit[Thing],
-        item_of: Callable[[Thing], Item],
+        item_of: Callable[[Thing, int], Item],
         why_left_out: str = OVER,
     ) -> None:
-        """Add a section to the text, and account for what is in it and what is not."""
+        """Add a section to the text, and account for what is in it and what is not.
+
+        `item_of` returns what the receipt says of a thing with so many characters.
+        """
         room = self.room + FENCE_CHARS
         while fit.shown:
             whole = fenced(NAMES[section], "\n\n".join(text for _, text in fit.shown))
@@ -80,10 +83,9 @@ class Selection:
                 self.sections[section] = whole
                 break
             fit.left_out.insert(0, fit.shown.pop()[0])  # fencing may have made it longer
-        for thing, text in fit.shown:
-            self.items.append(replace(item_of(thing), chars=len(text)))
+        self.items += (item_of(thing, len(text)) for thing, text in fit.shown)
         for thing in fit.left_out:
-            self.leave_out(section, item_of(thing).source, why_left_out)
+            self.leave_out(section, item_of(thing, 0).source, why_left_out)
 
     def leave_out(self, section: Section, source: str, why: str) -> None:
         self.left_out.append(LeftOut(section, source, why))

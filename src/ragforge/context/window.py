@@ -6,8 +6,10 @@ window grows at its end only, until it is too long; then a whole summarised stre
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ragforge.context.receipt import Layout, layout_of
 from ragforge.context.replay import Replays, TurnLimits
@@ -134,16 +136,21 @@ class TurnsToRead:
         return self._queries >= 0 and self._beyond <= MOST_QUERIES
 
 
-@dataclass(frozen=True, slots=True)
 class _Sizes:
-    """How many characters turns have, whole and with short results."""
+    """How many characters turns have together, whole and with short results."""
 
-    turns: Sequence[Turn]
-    limits: WindowLimits
-    replays: Replays
+    def __init__(self, turns: Sequence[Turn], limits: WindowLimits, replays: Replays) -> None:
+        self._indexes = [index_of(turn) for turn in turns]
+        self._whole = _add_up(replays.size(turn, limits.whole) for turn in turns)
+        self._short = _add_up(replays.size(turn, limits.short) for turn in turns)
 
     def total(self, window: Window) -> int:
-        return sum(
-            TURN_CHARS + self.replays.size(turn, self.limits.of_turn(index_of(turn), window))
-            for turn in shown_turns(self.turns, window)
-        )
+        """Return how many characters a window shows."""
+        first = bisect_left(self._indexes, window.first)
+        whole = max(first, bisect_left(self._indexes, window.whole_from))
+        return self._short[whole] - self._short[first] + self._whole[-1] - self._whole[whole]
+
+
+def _add_up(sizes: Iterable[int]) -> list[int]:
+    """Return how many characters come before each turn, and all of them."""
+    return [0, *accumulate(TURN_CHARS + size for size in sizes)]

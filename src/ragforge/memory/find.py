@@ -42,13 +42,15 @@ async def search_conversation_history(
     include_turns: bool = True,
     levels: Collection[int] = (0, 1, 2),
     min_score: float = 0.0,
+    max_chars: int | None = None,
     relevant_only: bool = False,
 ) -> list[MemoryHit]:
     """Return turns and summaries of some levels that bear on the query, the best first.
 
     Level 0 are turns, which `include_turns` can leave out as well. Best is what scores high and
     can be trusted: score × confidence. Dates are those of turns, and of when a summary was made.
-    Without `semantic` words alone decide. With `relevant_only` nothing is returned if nothing
+    Without `semantic` words alone decide. With `max_chars` no more turns are read than have so
+    many characters together. With `relevant_only` nothing is returned if nothing
     that was said has to do with the query. Raises InputError for a level that does not exist.
     """
     if unknown := set(levels).difference(LEVELS):
@@ -70,7 +72,8 @@ async def search_conversation_history(
     hits: list[MemoryHit] = []
     if include_turns:
         near, weight = recall.shares(nearest, max_results), recall.meaning_weight
-        hits += await recall.read(mixed_turns(by_words, near, max_results, weight, min_score))
+        best_turns = mixed_turns(by_words, near, max_results, weight, min_score)
+        hits += await recall.read(best_turns, max_chars)
     hits += (hit for hit in summaries.hits(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
@@ -78,7 +81,11 @@ async def search_conversation_history(
 
 
 async def find_relevant_history(
-    recall: Recall, message: str, where: MemoryFilter, max_results: int = 10
+    recall: Recall,
+    message: str,
+    where: MemoryFilter,
+    max_results: int = 10,
+    max_chars: int | None = None,
 ) -> Relevant[MemoryHit]:
     """Return what was said before that has to do with a message, or why nothing has.
 
@@ -87,7 +94,7 @@ async def find_relevant_history(
     if is_small_talk(message):
         return Relevant(reason=SMALL_TALK)
     hits = await search_conversation_history(
-        recall, message, where, max_results=max_results, relevant_only=True
+        recall, message, where, max_results=max_results, max_chars=max_chars, relevant_only=True
     )
     return Relevant(tuple(hits), "" if hits else NOTHING_RELEVANT)
 

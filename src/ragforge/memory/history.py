@@ -12,7 +12,7 @@ from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, UserQuery, messages_to_turns
 from ragforge.ports.store import Store
 
-PAGE = 20
+PAGE = 32
 MOST_TOUCHES = 100_000
 
 

@@ -24,10 +24,13 @@ __all__ = ["Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
 CANDIDATES = 40
 """How many turns each search gives at least, before they are fused."""
 CANDIDATES_A_HIT = 3
-MORE_CANDIDATES = 200
-"""Who wants very many hits gets no more than this many candidates beside them."""
+MOST_CANDIDATES = 120
+"""Who wants many hits gets no more: the neighbours of candidates are hits as well."""
 NEAREST = 300
 """How many are asked for by meaning: what words found should be among them."""
+READ_TOGETHER = 50
+COUNTED_CHARS = 1_000
+"""Of a longer turn no more counts towards the characters that are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,23 @@ class Recall:
         """How much meaning counts beside words, 0..1."""
         return 0.0 if self.embedder is None else self.embedder.weights.memory
 
-    async def read(self, found: Collection[Found]) -> list[TurnHit]:
-        """Return the turns that were found; those that were deleted since are left out."""
+    async def read(self, found: Sequence[Found], max_chars: int | None = None) -> list[TurnHit]:
+        """Return the turns that were found; those that were deleted since are left out.
+
+        No more are read once they have so many characters together.
+        """
+        hits: list[TurnHit] = []
+        chars = 0
+        step = len(found) if max_chars is None else READ_TOGETHER
+        for start in range(0, len(found), max(step, 1)):
+            some = await self._read(found[start : start + step])
+            hits += some
+            chars += sum(min(hit.turn.char_count, COUNTED_CHARS) for hit in some)
+            if max_chars is not None and chars >= max_chars:
+                break
+        return hits
+
+    async def _read(self, found: Sequence[Found]) -> list[TurnHit]:
         ids = [item.id for item in found]
         turns, conversations = await asyncio.gather(
             self.store.turns(ids), self.store.conversations_of(ids)
@@ -144,7 +162,7 @@ def mixed_turns(
 
 def candidates(limit: int) -> int:
     """Return how many hits each search should give for so many wanted."""
-    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, limit + MORE_CANDIDATES))
+    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MOST_CANDIDATES), limit // 2)
 
 
 def signals(**found_by: bool) -> tuple[str, ...]:

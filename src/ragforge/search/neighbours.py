@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragforge.domain.hits import Holder, WordsFound
@@ -103,7 +102,7 @@ def _gathered(holders: Sequence[Holder], worth: Mapping[str, float]) -> NDArray[
     """
     import numpy as np
 
-    places = np.array(_in_line(holders))
+    places = _in_line(holders)
     row_of = {word: row for row, word in enumerate(worth)}
     held = [
         (row_of[word], place, times)
@@ -126,17 +125,19 @@ def _gathered(holders: Sequence[Holder], worth: Mapping[str, float]) -> NDArray[
     return sums
 
 
-def _in_line(holders: Sequence[Holder]) -> list[int]:
+def _in_line(holders: Sequence[Holder]) -> NDArray[np.int64]:
     """Return where each turn stands when all are laid out in one line.
 
     Neighbours are as far apart as in their conversation; those that are none, out of reach.
     """
-    places = [0] * len(holders)
-    place, last = 0, (None, 0)
-    orders = map(itemgetter(1, 2), holders)  # conversation and turn
-    for (conversation, turn), number in sorted(zip(orders, range(len(holders)), strict=True)):
-        gap = turn - last[1] if conversation == last[0] else REACH + 1
-        place += min(gap, REACH + 1)
-        places[number] = place
-        last = conversation, turn
+    import numpy as np
+
+    numbers: dict[str, int] = {}
+    conversations = np.array([numbers.setdefault(one[1], len(numbers)) for one in holders])
+    turns = np.array([one[2] for one in holders])
+    order = np.lexsort((turns, conversations))
+    gaps = np.minimum(np.diff(turns[order]), REACH + 1)
+    gaps[np.diff(conversations[order]) != 0] = REACH + 1
+    places = np.empty(len(holders), np.int64)
+    places[order] = np.concatenate(([REACH + 1], gaps)).cumsum()
     return places

@@ -51,6 +51,7 @@ class BundledEmbedder:
         self._runs: dict[Run, bytes] = {}  # the tokens of each run, two bytes a token
         self._words: dict[str, bytes] = {}  # and of each word: there are fewer
         self._lock = threading.Lock()
+        self._last: tuple[str, Vector | None] = ("", None)  # all searches ask the same question
 
     async def prepare(self) -> None:
         if not self._runs:
@@ -60,7 +61,9 @@ class BundledEmbedder:
         return await asyncio.to_thread(self._embed, texts)
 
     async def embed_query(self, text: str) -> Vector | None:
-        return self._embed([text])[0]  # done before another thread would have begun
+        if self._last[0] != text:
+            self._last = text, self._embed([text])[0]  # done before a thread would have begun
+        return self._last[1]
 
     async def close(self) -> None:
         """Nothing is held open."""

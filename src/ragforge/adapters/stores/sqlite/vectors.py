@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ragforge.adapters.arrays import Ints
     from ragforge.adapters.stores.sqlite.matrix import Matrix
 
-KEPT_FILTERS = 16
-"""How many filters' owners are remembered: a project's and a conversation's are enough."""
+KEPT_FILTERS = 64
+"""How many filters' owners are remembered: a few for each reader, and those of one question."""
 
 CHECKED_TOGETHER = 64
 
@@ -155,11 +155,13 @@ class VectorSearch:
 
         key = (id(connection), kind, str(where), tuple(where.bindings))
         seen = (connection.data_version(), connection.total_changes())
-        if (known := self._filters.get(key)) is not None and known[0] == seen:
+        known = self._filters.pop(key, None)
+        if known is not None and known[0] == seen:
+            self._filters[key] = known  # now the last to be forgotten
             return known[1]
         ids = f"SELECT group_concat(o.id) FROM {kind} o WHERE {where}"
         owners = numbers(value(connection, ids, where.bindings))
         if len(self._filters) >= KEPT_FILTERS:
-            self._filters.clear()
+            del self._filters[next(iter(self._filters))]
         self._filters[key] = (seen, owners)
         return owners
