@@ -69,9 +69,8 @@ def planned(message: str) -> list[Planned]:
         *(_the_file(path) for path in paths[:1]),
     ]
     found = [call for call in found if call is not None]
-    words = telling_words(message)
-    is_asked = len(words) == 1 or reads_like_software(message)  # "Where is the login?"
-    if words and is_asked and len(found) < MOST_CALLS:
+    words = telling_words(message) if reads_like_software(message) else []
+    if words and len(found) < MOST_CALLS:
         query = " ".join(words)
         why = f"has the words {query}"
         found.append(Planned("search_files", {"pattern": EVERYWHERE, "query": query}, why))

@@ -33,7 +33,7 @@ from ragforge.ports.store import Store
 
 SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
-CHARS_A_MEMORY = 250
+CHARS_A_MEMORY = 160
 """How long a memory is at least, on the whole: no more are looked for than may fit."""
 MEMORIES = (20, 200)
 """How many are looked for at least and at most."""

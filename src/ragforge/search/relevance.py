@@ -21,7 +21,7 @@ from ragforge.search.rank import Candidates, is_aside
 from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_trade_words, shows_code
 
-LEAST = 0.3
+LEAST = 0.35
 """A message that is less likely to be about what was found gets nothing of it."""
 LEAST_OF_DOCUMENTS = 0.2
 """The same for documents, which are asked for with fewer words of the trade."""

@@ -24,19 +24,20 @@ _ACCENT = re.compile("[\u0300-\u036f]")
 # English, French, German, Spanish, Italian, Portuguese with Dutch; without accents and endings.
 _OF_THE_TRADE = frozenset(
     """
-    api apis async asynchronous backend backtrace boolean buffer bytecode callback callee
-    changelog cli codebase codec config constructor cpu css csv database dataset datatype
-    deadlock debug debugger debugging decode decoder deprecated deprecation deserialization
-    deserialize deserializer docker dockerfile docstring encode encoder endpoint enum exe
-    executable filename filesystem frontend git github goroutine graphql hostname html http
-    hyperlink init iterator javascript json kubernetes linter linux localhost logger logging
-    lookup malloc markdown metadata middleware monorepo mutex namespace npm nullable orm parse
-    parsed parser parsing payload pipeline plugin postgres postgresql programmatically
-    refactor refactored refactoring regex regexp renderer repo schema sdk segfault semver
-    serialization serialize serializer shader sql sqlite stacktrace stderr stdin stdout struct
-    subclass subcommand submodule subprocess substring syntax sysadmin tcp timestamp tokenize
-    tokenizer traceback tuple typecheck typescript udp unicode unittest uri url urls utf utils
-    uuid validator variable webhook websocket xml yaml
+    api apis async asynchronous auth authenticate authenticated authentication backend backtrace
+    boolean buffer bytecode callback callee changelog cli codebase codec config constructor cpu
+    css csv database dataset datatype deadlock debug debugger debugging decode decoder
+    deprecated deprecation deserialization deserialize deserializer docker dockerfile docstring
+    encode encoder endpoint enum exe executable filename filesystem frontend git github
+    goroutine graphql hostname html http hyperlink init iterator javascript json kubernetes
+    linter linux localhost logger logging login logout lookup malloc markdown metadata
+    middleware monorepo mutex namespace npm nullable oauth orm parse parsed parser parsing
+    payload pipeline plugin postgres postgresql programmatically refactor refactored refactoring
+    regex regexp renderer repo schema sdk segfault semver serialization serialize serializer
+    shader sql sqlite stacktrace stderr stdin stdout struct subclass subcommand submodule
+    subprocess substring syntax sysadmin tcp timestamp tokenize tokenizer traceback tuple
+    typecheck typescript udp unicode unittest uri url urls utf username utils uuid validator
+    variable webhook websocket xml yaml
 
     algorithme authentification bdd bogue booleen chiffrement compilateur debogage deboguer
     decodage dependance deploiement deployer deserialisation encodage entete enumeration
