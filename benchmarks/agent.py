@@ -34,7 +34,7 @@ from benchmarks.context import DJANGO, SPEED_QUESTIONS, TURNS, open_on, remember
 from benchmarks.measure import save
 from benchmarks.peers import add_places
 from ragforge import App
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.domain.chat import (
     ChatRequest,
     ModelSays,

@@ -40,7 +40,7 @@ from benchmarks.measure import save
 from benchmarks.memory_recall import Talk, load
 from benchmarks.peers import add_places
 from ragforge import App, load_settings, open_app
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import message_chars
 from ragforge.domain.conversations import Conversation, Message

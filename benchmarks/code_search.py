@@ -38,9 +38,9 @@ from benchmarks.peers import (
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.find import BY_MEANING, BY_WORDS, Finder
-from ragforge.brain.ingest import Ingester
+from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.project import Brain
+from ragforge.brain.search.code import BY_MEANING, BY_WORDS, Finder
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
 from ragforge.ports.code import CodeStore

@@ -40,11 +40,11 @@ from ragforge.domain.hits import SummaryHit, TurnHit, WordsFound
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.find import search_conversation_history
-from ragforge.memory.levels.condense import SUMMARY_JOB, Condenser
-from ragforge.memory.levels.due import Thresholds
-from ragforge.memory.levels.summarise import Extractive
 from ragforge.memory.recall import Recall
+from ragforge.memory.search import search_conversation_history
+from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.summaries.due import Thresholds
+from ragforge.memory.summaries.summarise import Extractive
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.store import Store
 from ragforge.search import neighbours

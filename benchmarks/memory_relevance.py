@@ -7,7 +7,7 @@ about code, which are the questions of the code-search set with the files that a
 first belong LoCoMo's own questions; to neither what was written for `questions/off_topic.json`.
 Reported: which share of each kind of message gets past turns, and how much of LoCoMo's evidence
 is among the first 60 hits, before and after what is not relevant is left out. `--fit` prints the
-weights of a logistic regression for `ragforge.search.remembered`.
+weights of a logistic regression for `ragforge.search.memory_relevance`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import WordsFound
-from ragforge.memory import find
+from ragforge.memory import search
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.find import search_conversation_history
 from ragforge.memory.recall import Recall
+from ragforge.memory.search import search_conversation_history
 from ragforge.ports.store import Store
-from ragforge.search.remembered import LEAST, asks_for_the_past, held_share, memory_relevance
+from ragforge.search.memory_relevance import LEAST, asks_for_the_past, held_share, memory_relevance
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 
@@ -112,7 +112,7 @@ async def ask(
         seen.append((held_share(words, found), nearest or 0.0, likely))
         return likely
 
-    with patch.object(find, "memory_relevance", keep):
+    with patch.object(search, "memory_relevance", keep):
         hits = await search_conversation_history(
             finder, text, MemoryFilter(project_path=project), max_results=HITS, levels=(0,)
         )

@@ -30,8 +30,8 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.memory.embed import embed_turns
-from ragforge.memory.find import search_conversation_history
 from ragforge.memory.recall import Recall
+from ragforge.memory.search import search_conversation_history
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 

@@ -30,7 +30,7 @@ from benchmarks.context import DJANGO, open_on
 from benchmarks.measure import save
 from benchmarks.peers import Repository, add_places, check_out, repositories
 from ragforge.app import App
-from ragforge.brain import find
+from ragforge.brain.search import code
 from ragforge.search import relevance
 from ragforge.search.relevance import LEAST, Evidence, gather_evidence, weigh
 from ragforge.search.small_talk import is_small_talk
@@ -84,7 +84,7 @@ async def ask(app: App, kind: str, text: str, name: str) -> Asked:
         return seen[-1]
 
     with patch.object(relevance, "gather_evidence", keep):
-        hits = await app.brain.search(text, find.BY_MEANING)
+        hits = await app.brain.search(text, code.BY_MEANING)
     return Asked(kind, name, text, seen[0], hits[0].relevance if hits else 0.0)
 
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragforge.agent.answer import Answer
     from ragforge.app import App, open_app
-    from ragforge.app.agent import ConversationAgent
+    from ragforge.app.ask import ask
     from ragforge.app.conversation import Conversation
-    from ragforge.app.once import ask
+    from ragforge.app.conversation_agent import ConversationAgent
     from ragforge.config.layers import load_settings
     from ragforge.config.settings import Settings
     from ragforge.context.build import ContextOptions
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ragforge.errors import RagForgeError
     from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
     from ragforge.llm.task import InputField, Packing, Task
-    from ragforge.tools.own import own_tool
+    from ragforge.tools.function_tool import own_tool
 
 __version__ = "0.1.0"
 __all__ = [
@@ -70,7 +70,7 @@ _HOMES = {
     "App": "ragforge.app",
     "ContextOptions": "ragforge.context.build",
     "Conversation": "ragforge.app.conversation",
-    "ConversationAgent": "ragforge.app.agent",
+    "ConversationAgent": "ragforge.app.conversation_agent",
     "InputField": "ragforge.llm.task",
     "Message": "ragforge.domain.conversations",
     "Note": "ragforge.domain.notes",
@@ -85,10 +85,10 @@ _HOMES = {
     "ToolUse": "ragforge.llm.executor",
     "Turn": "ragforge.domain.turns",
     "UserQuery": "ragforge.domain.turns",
-    "ask": "ragforge.app.once",
+    "ask": "ragforge.app.ask",
     "load_settings": "ragforge.config.layers",
     "open_app": "ragforge.app",
-    "own_tool": "ragforge.tools.own",
+    "own_tool": "ragforge.tools.function_tool",
 }
 
 

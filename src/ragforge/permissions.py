@@ -8,6 +8,6 @@ await conversation.send_message("Fix the login.", approve=approve)
 """
 
 from ragforge.agent.permissions import Approve, Verdict, edits_only, nobody
-from ragforge.tools.permit import Wish
+from ragforge.tools.permission import Wish
 
 __all__ = ["Approve", "Verdict", "Wish", "edits_only", "nobody"]

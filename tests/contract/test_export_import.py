@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ragforge.domain.conversation_bundle import WholeConversation
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.whole import WholeConversation
 from ragforge.errors import DimensionMismatch, DuplicateId, ImportRefused
 from ragforge.memory.exchange.export import export_conversation, to_bytes
 from ragforge.memory.exchange.imports import import_conversation

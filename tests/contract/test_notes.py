@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from ragforge.domain.conversation_bundle import WholeConversation
 from ragforge.domain.notes import Note, NoteFilter
-from ragforge.domain.whole import WholeConversation
 from ragforge.errors import DimensionMismatch, DuplicateId, InvalidText, NoteNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, SHOP, at, conversation, direction, note, score_of, vector

@@ -21,7 +21,7 @@ from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationChanges, ToolCall, ToolResult
 from ragforge.domain.instants import format_instant, now
 from ragforge.domain.summaries import SummaryFilter
-from ragforge.memory.levels.due import Thresholds
+from ragforge.memory.summaries.due import Thresholds
 from tests.fakes.builders import assistant, at, conversation, user
 from tests.fakes.engines import Engines
 from tests.fakes.projects import ToyEmbedder

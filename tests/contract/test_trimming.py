@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.memory.levels.due import should_create_l1_summary, should_create_l2_summary
+from ragforge.memory.summaries.due import should_create_l1_summary, should_create_l2_summary
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, level_2, mention, summary, user
 

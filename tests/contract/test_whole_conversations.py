@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from ragforge.domain.conversation_bundle import BranchPoint, WholeConversation, WholeSummary, as_new
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.summaries import SummaryFilter
-from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary, as_new
 from ragforge.errors import (
     ConversationNotFound,
     DimensionMismatch,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.find import Finder
-from ragforge.brain.ingest import Ingester, project_id
+from ragforge.brain.ingestion.ingest import Ingester, project_id
 from ragforge.brain.project import Brain
+from ragforge.brain.search.code import Finder
 from ragforge.domain.code import Directory, File, Relation, Scope
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError

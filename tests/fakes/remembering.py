@@ -18,11 +18,11 @@ from ragforge.jobs.worker import Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.history import History
-from ragforge.memory.levels.condense import Condenser
-from ragforge.memory.levels.due import Thresholds
-from ragforge.memory.levels.summarise import ByModel, Extractive, Summariser
 from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
+from ragforge.memory.summaries.condense import Condenser
+from ragforge.memory.summaries.due import Thresholds
+from ragforge.memory.summaries.summarise import ByModel, Extractive, Summariser
 from ragforge.ports.chat import ChatModel
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ragforge.brain.graph.rules import CONTAINERS, SPACES, family_of
 from ragforge.brain.parse import Outline
-from ragforge.brain.relate.rules import CONTAINERS, SPACES, family_of
 
 _NAMED = CONTAINERS | SPACES
 

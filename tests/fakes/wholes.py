@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ragforge.domain.code import HOWS, CodeReference, FileMention
+from ragforge.domain.conversation_bundle import WholeConversation, WholeSummary, counted
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.vectors import Vector
-from ragforge.domain.whole import WholeConversation, WholeSummary, counted
 from ragforge.memory.secrets.redact import redact, redact_json
 from tests.fakes.builders import conversation
 from tests.fakes.hostile import HOSTILE

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.domain.whole import WholeConversation, WholeSummary, counted
+from ragforge.domain.conversation_bundle import WholeConversation, WholeSummary, counted
 from ragforge.memory.exchange.export import document_of, to_bytes
 from ragforge.ports.store import Store
 from tests.fakes.builders import (

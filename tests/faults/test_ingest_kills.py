@@ -18,8 +18,8 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.ingest import Ingester
-from ragforge.brain.pool import MANY_FILES
+from ragforge.brain.ingestion.ingest import Ingester
+from ragforge.brain.ingestion.pool import MANY_FILES
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
@@ -86,7 +86,7 @@ def workers(root: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
-        if "ragforge.brain.pool_worker" in command and str(root) in command:
+        if "ragforge.brain.ingestion.pool_worker" in command and str(root) in command:
             found.append(process)
     return found
 

@@ -17,7 +17,7 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.context.enrich import enriched
-from ragforge.context.pieces import Spot
+from ragforge.context.excerpts import Spot
 from ragforge.errors import InputError
 from ragforge.tools import matches as surroundings
 from ragforge.tools import scan

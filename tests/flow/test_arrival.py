@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ragforge import App, load_settings, open_app
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.llm.lazy import LazyModel
 from ragforge.memory.sessions import create_session

@@ -18,8 +18,8 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app import App
-from ragforge.app.upkeep import work_until_done
-from ragforge.brain import locks
+from ragforge.app.maintenance import work_until_done
+from ragforge.brain.ingestion import locks
 from ragforge.context.build import ContextOptions
 from ragforge.context.receipt import SECTIONS, Receipt, receipt_of
 from ragforge.domain.conversations import Message
@@ -27,7 +27,7 @@ from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.retry import Patience
-from ragforge.memory.injected import NOTICE
+from ragforge.memory.fences import NOTICE
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.scripted_model import ScriptedModel, last_words

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import ConversationAgent, ask, load_settings
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.instants import now
 from ragforge.errors import (

@@ -14,8 +14,8 @@ from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, MemoryHit, Releva
 from ragforge.domain.summaries import summary_embedding_text
 from ragforge.errors import InputError, ModelError
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.find import find_relevant_history, search_conversation_history
 from ragforge.memory.recall import Recall
+from ragforge.memory.search import find_relevant_history, search_conversation_history
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, level_2, summary, user
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.brain import locks, walk
-from ragforge.brain.ingest import Report, Step
+from ragforge.brain.files import walk
+from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion.embedding_state import embedded_by
+from ragforge.brain.ingestion.ingest import Report, Step
 from ragforge.brain.project import Brain, Status
-from ragforge.brain.settled import embedded_by
 from ragforge.domain.work import Holder
 from ragforge.errors import ModelError, ProjectNotFound
 from ragforge.ports.store import Store

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ragforge import ConversationAgent
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.summaries import SummaryFilter
 from tests.fakes.chat_server import ChatServer

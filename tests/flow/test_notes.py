@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import ConversationAgent, load_settings
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.domain.hits import NoteHit
 from ragforge.errors import InputError, NoteNotFound
 from ragforge.memory.notes import MAX_CHARS, search_notes

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.memory.sessions import lines
 

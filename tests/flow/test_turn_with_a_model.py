@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.errors import ModelMissing

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.config.settings import Settings
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import OpenAiWire, Says

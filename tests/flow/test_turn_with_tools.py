@@ -26,12 +26,12 @@ from ragforge.agent.events import (
 )
 from ragforge.agent.permissions import Verdict, edits_only
 from ragforge.agent.turn import TurnLimits
-from ragforge.app.turns import rules_of
+from ragforge.app.agent import rules_of
 from ragforge.app.undo import undo_last
 from ragforge.domain.chat import ChatRequest, Reply
 from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
-from ragforge.tools.permit import Wish
+from ragforge.tools.permission import Wish
 from tests.fakes.chat_server import Breaks, ChatServer, Dawdles, Fails, Step
 from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.fakes.wires import WIRES, Call, OpenAiWire, Says, Wire

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from ragforge.app.upkeep import work_until_done
+from ragforge.app.maintenance import work_until_done
 from ragforge.permissions import edits_only
 from tests.fakes.http_server import Asked
 from tests.fakes.talking import TITLE, call, talking

@@ -6,7 +6,7 @@ import asyncio
 from types import TracebackType
 
 from ragforge.agent.permissions import Approve, Verdict
-from ragforge.tools.permit import Wish
+from ragforge.tools.permission import Wish
 
 
 class Clock:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from ragforge.agent.rules import Rule, Rules
 from ragforge.errors import Declined, InputError
-from ragforge.tools.permit import Wish
+from ragforge.tools.permission import Wish
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
 from ragforge.errors import BadPattern, InputError
-from ragforge.tools.edits.whole import replace_file
+from ragforge.tools.edits.atomic_write import replace_file
 from ragforge.tools.globs import compile_glob
-from ragforge.tools.permit import Action, Wish
+from ragforge.tools.permission import Action, Wish
 
 Effect: TypeAlias = Literal["allow", "deny"]
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")

@@ -16,12 +16,12 @@ from pydantic import BaseModel
 from ragforge.adapters.stores.holders import describe_process
 from ragforge.app.background import ingest_job, is_project, open_condenser, open_worker
 from ragforge.app.code import open_brain, search_code
-from ragforge.app.elsewhere import work_elsewhere
+from ragforge.app.detached_worker import work_elsewhere
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
-from ragforge.brain.find import CodeHit
-from ragforge.brain.ingest import OnStep
+from ragforge.brain.ingestion.ingest import OnStep
 from ragforge.brain.project import Brain
+from ragforge.brain.search.code import CodeHit
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import HistoryHit, NoteHit
@@ -38,11 +38,11 @@ from ragforge.memory import sessions
 from ragforge.memory.code.age import Aged, age_of
 from ragforge.memory.embed import embed_missing, enqueue_missing
 from ragforge.memory.history import History
-from ragforge.memory.levels.condense import Condenser
 from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
-from ragforge.memory.search import search_memory
+from ragforge.memory.search_with_notes import search_memory
+from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class App:
     @cached_property
     def agent(self) -> Agent:
         """What takes turns."""
-        from ragforge.app.turns import open_agent
+        from ragforge.app.agent import open_agent
 
         return open_agent(self)
 

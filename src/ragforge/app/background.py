@@ -27,11 +27,11 @@ from ragforge.memory.embed import (
     embed_notes,
     embed_turns,
 )
-from ragforge.memory.levels.condense import SUMMARY_JOB, Condenser
-from ragforge.memory.levels.due import Thresholds
-from ragforge.memory.levels.summarise import ByModel, Extractive, Summariser
 from ragforge.memory.recall import Recall
 from ragforge.memory.record import SETTLE_JOB
+from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
+from ragforge.memory.summaries.due import Thresholds
+from ragforge.memory.summaries.summarise import ByModel, Extractive, Summariser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 

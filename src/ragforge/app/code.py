@@ -10,10 +10,10 @@ from pathlib import Path
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
-from ragforge.brain.find import CodeHit, Finder
-from ragforge.brain.ingest import Ingester, OnStep
-from ragforge.brain.limits import Limits
+from ragforge.brain.files.limits import Limits
+from ragforge.brain.ingestion.ingest import Ingester, OnStep
 from ragforge.brain.project import Brain
+from ragforge.brain.search.code import CodeHit, Finder
 from ragforge.config.settings import Settings
 from ragforge.memory.sessions import normalise, project_of
 from ragforge.ports.embedder import Embedder

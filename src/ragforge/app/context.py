@@ -17,8 +17,8 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
+from ragforge.tools.command.read_only_tool import run_command_tool
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.command.tool import run_command_tool
 from ragforge.tools.grep_files import grep_tool
 from ragforge.tools.search_files import search_tool
 from ragforge.tools.workspace import Workspace

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ragforge.app.application import App
 from ragforge.app.conversation import Conversation
 from ragforge.app.models import needed
-from ragforge.brain.find import CodeHit
-from ragforge.brain.ingest import OnStep, Report
+from ragforge.brain.ingestion.ingest import OnStep, Report
+from ragforge.brain.search.code import CodeHit
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
 from ragforge.domain.notes import Note, NoteFilter

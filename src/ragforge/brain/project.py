@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ragforge.brain import locks, settled
-from ragforge.brain.documents import search_documents
-from ragforge.brain.embed import embed_scopes
-from ragforge.brain.find import CodeHit, Finder, keep_relevant, keep_within
-from ragforge.brain.ingest import Ingester, OnStep, Report, Step, project_id
+from ragforge.brain.ingestion import embedding_state, locks
+from ragforge.brain.ingestion.embed import embed_scopes
+from ragforge.brain.ingestion.ingest import Ingester, OnStep, Report, Step, project_id
+from ragforge.brain.search.code import CodeHit, Finder, keep_relevant, keep_within
+from ragforge.brain.search.documents import search_documents
 from ragforge.domain.hits import INGESTING, SMALL_TALK, Relevant
 from ragforge.errors import ModelError, ProjectNotFound
 from ragforge.search.relevance import LEAST_OF_DOCUMENTS
@@ -83,13 +83,13 @@ class Brain:
         embedder, ingester = self.finder.embedder, self.ingester
         assert report.before is not None
         assert report.after is not None
-        if embedder is None or report.after.state == settled.embedded_by(embedder.name):
+        if embedder is None or report.after.state == embedding_state.embedded_by(embedder.name):
             return 0
 
         def embedded(done: int, total: int) -> None:
             on_step(Step("embedding", done, total))
 
-        was_settled = report.before.state == settled.embedded_by(embedder.name)
+        was_settled = report.before.state == embedding_state.embedded_by(embedder.name)
         few = was_settled and len(report.changed) <= FEW
         code, lock_store, holder = self.finder.code, ingester.locks, ingester.holder
         count = await embed_scopes(
@@ -101,7 +101,7 @@ class Brain:
             embedded,
             report.changed if few else None,
         )
-        await settled.settle(code, lock_store, holder, report.after, embedder.name)
+        await embedding_state.settle(code, lock_store, holder, report.after, embedder.name)
         return count
 
     async def search(
@@ -197,8 +197,8 @@ class Brain:
 
     async def status(self) -> Status:
         """Compare what is known with what is there; of a few suspects, the content as well."""
-        from ragforge.brain.compare import compare, count_changed
-        from ragforge.brain.walk import walk
+        from ragforge.brain.files.compare import compare, count_changed
+        from ragforge.brain.files.walk import walk
 
         code, uuid = self.finder.code, self.project_id
         if not await self.is_known():
@@ -228,7 +228,7 @@ class Brain:
         self, stopping: asyncio.Event, on_report: Callable[[Report], None] = lambda _: None
     ) -> None:
         """Keep the project current until told to stop, a batch of changes at a time."""
-        from ragforge.brain.watch import changes
+        from ragforge.brain.files.watch import changes
 
         async for _ in changes(self.root, stopping, limits=self.ingester.limits):
             with suppress(ModelError):  # a later batch, or the next run, embeds what is left

@@ -22,7 +22,7 @@ from ragforge.cli.arguments import (
 )
 from ragforge.cli.state import GlobalOptions, current_directory, load
 from ragforge.errors import RagForgeError, SettingsError
-from ragforge.tui.console import print_error
+from ragforge.show.console import print_error
 
 FAILED = 1
 MISUSED = 2

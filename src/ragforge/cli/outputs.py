@@ -12,9 +12,9 @@ from ragforge.agent.events import Event, ToolFinished
 from ragforge.agent.permissions import Verdict, edits_only, nobody
 from ragforge.cli.events import answer_as_json, event_as_json
 from ragforge.errors import RagForgeError
-from ragforge.tools.permit import Wish
-from ragforge.tui.answers import show_passages
-from ragforge.tui.console import console, print_json, print_note, printable
+from ragforge.show.answers import show_passages
+from ragforge.show.console import console, print_json, print_note, printable
+from ragforge.tools.permission import Wish
 
 if TYPE_CHECKING:
     from ragforge.agent.answer import Answer
@@ -88,8 +88,8 @@ class AsText(Output):
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, ToolFinished) and sys.stderr.isatty():
-            from ragforge.tui.pieces import call_line
-            from ragforge.tui.screen import signs_for
+            from ragforge.show.call_lines import call_line
+            from ragforge.show.screen import signs_for
 
             err = console(stderr=True)
             err.print(call_line(event, signs_for(sys.stderr.encoding), CALL_WIDTH))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragforge.brain.ingest import OnStep, Step
+    from ragforge.brain.ingestion.ingest import OnStep, Step
 
 _NAMES = {
     "waiting": "waiting for another process",
@@ -32,7 +32,7 @@ def ingestion_bar() -> Iterator[OnStep]:
         TimeRemainingColumn,
     )
 
-    from ragforge.tui.console import console
+    from ragforge.show.console import console
 
     out = console(stderr=True)
     columns = (

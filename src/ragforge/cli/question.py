@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from ragforge.tui.console import print_note
+from ragforge.show.console import print_note
 
 MAX_QUESTION_BYTES = 10_000_000
 PIPE_SECONDS = 3.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from ragforge.context import select
 from ragforge.context.budget import Budget
+from ragforge.context.excerpts import Piece
 from ragforge.context.instructions import Instructions
 from ragforge.context.material import Material
-from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Layout, Receipt, Search
 from ragforge.context.searches import Searches
 from ragforge.context.selection import Selection

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.context.pieces import Piece, Spot
+from ragforge.context.excerpts import Piece, Spot
 from ragforge.domain.code import Place, Scope
 from ragforge.errors import InputError
 from ragforge.ports.code import CodeStore

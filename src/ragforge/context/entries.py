@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.context.pieces import Piece
+from ragforge.context.excerpts import Piece
 from ragforge.context.replay import TurnLimits, replay_turn, transcript
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened
 from ragforge.memory.code.age import Aged
-from ragforge.memory.levels.summarise import summary_as_text
+from ragforge.memory.summaries.summarise import summary_as_text
 
 CALLS_CHARS = 400
 """How much of a past turn's calls is shown: what they led to stands in its answer."""

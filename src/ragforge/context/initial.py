@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragforge.context.pieces import Spot
+from ragforge.context.excerpts import Spot
 from ragforge.context.plan import Planned, reasons
 from ragforge.context.planner import BY_RULES, Planner
 from ragforge.context.receipt import Search

@@ -12,7 +12,7 @@ from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.llm.task import shortened
-from ragforge.memory.injected import fenced
+from ragforge.memory.fences import fenced
 from ragforge.tools.confine import Root
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ragforge.context.excerpts import Piece
 from ragforge.context.instructions import Instructions
-from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Layout
 from ragforge.context.replay import Replays
 from ragforge.domain.hits import MemoryHit, NoteHit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragforge.context.pieces import Piece
+from ragforge.context.excerpts import Piece
 
 SEMANTIC_WEIGHT = 0.7
 """Of the two arms; the benchmark `context` shows what it gives."""

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
 from ragforge.memory.code.links import names_in
-from ragforge.memory.levels.material import paths_in
+from ragforge.memory.summaries.material import paths_in
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.software import reads_like_software

@@ -10,25 +10,25 @@ from pathlib import Path
 from ragforge.brain.project import Brain
 from ragforge.context import select
 from ragforge.context.budget import Budget
+from ragforge.context.deadline import timed
 from ragforge.context.enrich import enriched
+from ragforge.context.excerpts import Piece
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.material import Material, Memory, OwnPast
 from ragforge.context.merge import fused, merged
-from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Search, SearchState
 from ragforge.context.replay import Replays
-from ragforge.context.timed import timed
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.memory.code.age import ages_of
-from ragforge.memory.find import find_relevant_history
 from ragforge.memory.history import History
 from ragforge.memory.notes import search_notes
 from ragforge.memory.recall import Recall
+from ragforge.memory.search import find_relevant_history
 from ragforge.ports.store import Store
 
 SEMANTIC_CONFIDENCE = 0.9

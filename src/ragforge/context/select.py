@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ragforge.context import entries
 from ragforge.context.budget import BETWEEN, Budget, Fit, fitting, newest_fitting
+from ragforge.context.excerpts import Piece
 from ragforge.context.material import Material
 from ragforge.context.memories import add_memories
-from ragforge.context.pieces import Piece
 from ragforge.context.receipt import Item, Section
 from ragforge.context.replay import TurnLimits, replay_turn, transcript
 from ragforge.context.selection import Selection

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ragforge.context.budget import BETWEEN, Fit
-from ragforge.context.pieces import Piece
+from ragforge.context.excerpts import Piece
 from ragforge.context.receipt import SECTIONS, Item, LeftOut, Section
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.injected import FENCES, fenced
+from ragforge.memory.fences import FENCES, fenced
 
 Thing = TypeVar("Thing")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult, estimate_tokens
 from ragforge.domain.text import Json, plain
-from ragforge.memory.injected import without_injected
+from ragforge.memory.fences import without_injected
 
 
 def cleaned(message: Message, max_result_chars: int) -> Message:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragforge.domain.conversations import Conversation
 from ragforge.llm.task import shortened
 from ragforge.memory.history import History
-from ragforge.memory.levels.material import LEAST_TURN_CHARS, turns_text
+from ragforge.memory.summaries.material import LEAST_TURN_CHARS, turns_text
 from ragforge.ports.store import Store
 
 

@@ -1,59 +1,188 @@
-"""Search: all that is remembered in one ranking: turns, summaries and notes."""
+"""Find: search what was said, and the summaries of it, together."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import HistoryHit, NoteHit
-from ragforge.domain.notes import NoteFilter
-from ragforge.memory.find import search_conversation_history
-from ragforge.memory.notes import Notebook
-from ragforge.memory.recall import Recall
+from ragforge.domain.hits import (
+    NOTHING_RELEVANT,
+    SMALL_TALK,
+    SUMMARY_CONFIDENCE,
+    Match,
+    MemoryHit,
+    Relevant,
+    SummaryHit,
+    WordsFound,
+)
+from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
+from ragforge.errors import InputError
+from ragforge.memory.recall import Recall, mixed_turns, signals
+from ragforge.search.fuse import above, convex
+from ragforge.search.memory_relevance import LEAST, asks_for_the_past, memory_relevance
+from ragforge.search.neighbours import coverage, name_groups, worths
+from ragforge.search.small_talk import is_small_talk
+from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import Wording, expand_query
+
+LEVELS = (0, 1, 2)
+SUMMARIES_A_HIT = 5
+"""How many summaries are compared for each that is wanted."""
 
 
-async def search_memory(
+async def search_conversation_history(
     recall: Recall,
-    notebook: Notebook,
     query: str,
     where: MemoryFilter,
     *,
     semantic: bool = True,
     max_results: int = 10,
     include_turns: bool = True,
-    include_notes: bool | None = None,
     levels: Collection[int] = (0, 1, 2),
     min_score: float = 0.0,
-) -> list[HistoryHit]:
-    """Return turns, summaries of some levels and notes that bear on the query, the best first.
+    max_chars: int | None = None,
+    relevant_only: bool = False,
+) -> list[MemoryHit]:
+    """Return turns and summaries of some levels that bear on the query, the best first.
 
-    As `search_conversation_history`; notes are there where turns are, unless `include_notes`
-    says otherwise. Of one conversation, they are those that were made in it.
+    Level 0 are turns, which `include_turns` can leave out as well. Best is what scores high and
+    can be trusted: score × confidence. Dates are those of turns, and of when a summary was made.
+    Without `semantic` words alone decide. With `max_chars` no more turns are read than have so
+    many characters together. With `relevant_only` nothing is returned if nothing
+    that was said has to do with the query. Raises InputError for a level that does not exist.
     """
-    book = notebook if semantic else replace(notebook, embedder=None)
-    filter_ = NoteFilter(
-        where.project_path, where.conversation_id, since=where.since, until=where.until
+    if unknown := set(levels).difference(LEVELS):
+        raise InputError(f"There is no level {min(unknown)}: 0 are turns, 1 and 2 summaries.")
+    if max_results <= 0:
+        return []
+    include_turns = include_turns and 0 in levels
+    wanted: list[Level] = [level for level in SUMMARY_CONFIDENCE if level in levels]
+    by_words, nearest, summaries = await asyncio.gather(
+        recall.words(query, where, max_results),
+        recall.nearest(query, where, max_results) if semantic and include_turns else _none(),
+        _told(recall, query, where, wanted, max_results, semantic=semantic),
     )
-    with_notes = include_turns and 0 in levels if include_notes is None else include_notes
-    said, notes = await asyncio.gather(
-        search_conversation_history(
-            recall,
-            query,
-            where,
-            semantic=semantic,
-            max_results=max_results,
-            include_turns=include_turns,
-            levels=levels,
-            min_score=min_score,
-        ),
-        book.search(query, filter_, max_results) if with_notes else _none(),
-    )
-    hits: list[HistoryHit] = [*(note for note in notes if note.score >= min_score), *said]
+    near_most = _above([*nearest, *summaries.nearest], recall.least) if semantic else None
+    in_both = {query, expand_query(query, WORDS).english}  # of another language, perhaps
+    likely = max(memory_relevance(WORDS.query(one), by_words, near_most) for one in in_both)
+    if relevant_only and likely < LEAST and not asks_for_the_past(query):
+        return []
+    hits: list[MemoryHit] = []
+    if include_turns:
+        near, weight = recall.shares(nearest, max_results), recall.meaning_weight
+        best_turns = mixed_turns(by_words, near, max_results, weight, min_score)
+        hits += await recall.read(best_turns, max_chars)
+    hits += (hit for hit in summaries.hits(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
-    return hits[:max_results]
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    return [replace(hit, relevance=likely * hit.score / best) for hit in hits[:max_results]]
 
 
-async def _none() -> list[NoteHit]:
+async def find_relevant_history(
+    recall: Recall,
+    message: str,
+    where: MemoryFilter,
+    max_results: int = 10,
+    max_chars: int | None = None,
+) -> Relevant[MemoryHit]:
+    """Return what was said before that has to do with a message, or why nothing has.
+
+    A message such as "yes, go on" gets nothing: what it means stands right above it.
+    """
+    if is_small_talk(message):
+        return Relevant(reason=SMALL_TALK)
+    hits = await search_conversation_history(
+        recall, message, where, max_results=max_results, max_chars=max_chars, relevant_only=True
+    )
+    return Relevant(tuple(hits), "" if hits else NOTHING_RELEVANT)
+
+
+async def _none() -> list[Match]:
     return []
+
+
+def _above(nearest: Sequence[Match], least: float) -> float | None:
+    """Return how far the best stands above the least that counts, 0..1; None without a model."""
+    if least >= 1.0:
+        return None
+    best = max((match.score for match in nearest), default=least)
+    return min((best - least) / (1.0 - least), 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Summaries:
+    """Summaries that were found, before it is told how well they fit."""
+
+    asked: Wording
+    meaning_weight: float
+    by_words: Sequence[Summary] = ()
+    nearest: Sequence[Match] = ()
+    near: Mapping[str, float] = field(default_factory=dict)
+    read: Mapping[str, Summary] = field(default_factory=dict)
+
+    def hits(self, turns: WordsFound) -> Iterator[SummaryHit]:
+        """Yield them with their scores, for which words are worth what they are in turns."""
+        words = covered(self.asked, self.by_words, turns)
+        for found, score in convex(words, self.near, self.meaning_weight).items():
+            if (summary := self.read.get(found)) is not None:
+                found_by = signals(words=found in words, meaning=found in self.near)
+                confidence = SUMMARY_CONFIDENCE[summary.level]
+                yield SummaryHit(summary, score, confidence, found_by)
+
+
+async def _told(
+    recall: Recall,
+    query: str,
+    where: MemoryFilter,
+    levels: Sequence[Level],
+    limit: int,
+    *,
+    semantic: bool,
+) -> _Summaries:
+    nothing = _Summaries(expand_query(query, WORDS), recall.meaning_weight)
+    if not levels:
+        return nothing
+    store, wanted = recall.summaries, limit * SUMMARIES_A_HIT
+    chosen = SummaryFilter(
+        conversation_id=where.conversation_id,
+        project_path=where.project_path,
+        level=levels[0] if len(levels) == 1 else None,
+        since=where.since,
+        until=where.until,
+    )
+
+    async def by_meaning() -> list[Match]:
+        meaning = await recall.meaning(query) if semantic else None
+        if meaning is None:
+            return []
+        return await store.by_vector(meaning, chosen, wanted, recall.least)
+
+    held, nearest = await asyncio.gather(
+        store.by_words(nothing.asked.text, chosen, wanted), by_meaning()
+    )
+    if not held and not nearest:
+        return nothing
+    read = await store.with_ids([match.id for match in (*held, *nearest)])
+    near = above(nearest, recall.least, wanted)
+    by_words = [read[match.id] for match in held if match.id in read]
+    return replace(nothing, by_words=by_words, nearest=nearest, near=near, read=read)
+
+
+def covered(asked: Wording, summaries: Sequence[Summary], turns: WordsFound) -> dict[str, float]:
+    """Return how much of what is asked each summary holds, 0..1, as turns are scored.
+
+    A word is worth as much as it is rare among the turns.
+    """
+    name_of = name_groups(asked.groups)
+    held = {
+        s.uuid: {name_of.get(word, word) for word in WORDS.prose(summary_text(s)).split()}
+        for s in summaries
+    }
+    counts = dict(turns.counts or {})
+    wanted = {name_of.get(word, word) for word in WORDS.query(asked.text)}
+    for word in wanted.difference(counts):
+        counts[word] = sum(word in words for words in held.values())
+    worth = worths(WordsFound(counts=counts, turns=turns.turns))
+    return {uuid: coverage(words, worth) for uuid, words in held.items()}

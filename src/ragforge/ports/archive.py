@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias, get_args
 
-from ragforge.domain.whole import WholeConversation
+from ragforge.domain.conversation_bundle import WholeConversation
 
 RecordKind: TypeAlias = Literal[
     "conversation",

@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Iterator
 
-from ragforge.brain.look import decode
+from ragforge.brain.files.content_check import decode
 
 SECONDS_A_FILE = 2.0
 TOO_COSTLY = "the pattern takes too long here"

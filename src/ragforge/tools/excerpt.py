@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragforge.brain.look import decode
+from ragforge.brain.files.content_check import decode
 from ragforge.tools.confine import Root
 from ragforge.tools.listing import LIMITS
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from ragforge.brain.find import Neighbour
 from ragforge.brain.project import Brain
+from ragforge.brain.search.code import Neighbour
 from ragforge.domain.code import Place, Scope
 from ragforge.domain.text import Json
 from ragforge.errors import InputError

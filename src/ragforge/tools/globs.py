@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from ragforge.brain.wildmatch import Malformed, is_plain, name_regex, path_regex
+from ragforge.brain.files.wildmatch import Malformed, is_plain, name_regex, path_regex
 from ragforge.errors import BadPattern, OutsideProject
 
 ALL = frozenset(("", ".", "*", "**", "**/*", "/", "./"))

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragforge.brain.ignore import IGNORE_FILES, Ignore, rules_above
-from ragforge.brain.limits import Limits
-from ragforge.brain.names import SkipReason, is_foreign, reason_to_skip
-from ragforge.brain.walk import prune
+from ragforge.brain.files.ignore import IGNORE_FILES, Ignore, rules_above
+from ragforge.brain.files.limits import Limits
+from ragforge.brain.files.names import SkipReason, is_foreign, reason_to_skip
+from ragforge.brain.files.walk import prune
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline

@@ -11,7 +11,7 @@ from itertools import islice
 
 from pydantic import Field
 
-from ragforge.brain.look import HEAD, decode, is_binary
+from ragforge.brain.files.content_check import HEAD, decode, is_binary
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool

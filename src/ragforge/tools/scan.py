@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ragforge.brain.look import HEAD, is_binary
+from ragforge.brain.files.content_check import HEAD, is_binary
 from ragforge.tools.children import child
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline

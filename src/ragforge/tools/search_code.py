@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from ragforge.brain.find import CodeHit
 from ragforge.brain.project import Brain
+from ragforge.brain.search.code import CodeHit
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool

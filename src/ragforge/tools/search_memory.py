@@ -16,7 +16,7 @@ from ragforge.llm.calls import Tool
 from ragforge.memory.code.age import Aged, ages_of
 from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
-from ragforge.memory.search import search_memory
+from ragforge.memory.search_with_notes import search_memory
 from ragforge.tools.tool import Arguments, as_tool
 
 CHARS = 600

@@ -10,7 +10,7 @@ from ragforge.llm.calls import Tool
 from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
-from ragforge.tools.command.asked import command_tool
+from ragforge.tools.command.agent_tool import command_tool
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.edit_file import edit_tool
 from ragforge.tools.edits.editor import Editor
@@ -20,7 +20,7 @@ from ragforge.tools.git import git_tools
 from ragforge.tools.glob_files import glob_tool
 from ragforge.tools.grep_files import grep_tool
 from ragforge.tools.list_files import list_tool
-from ragforge.tools.permit import Permit
+from ragforge.tools.permission import Permit
 from ragforge.tools.plan import plan_tool
 from ragforge.tools.read_file import read_tool
 from ragforge.tools.read_memory import read_memory_tool

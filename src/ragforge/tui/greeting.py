@@ -13,9 +13,9 @@ from ragforge.app.background import is_project
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now
 from ragforge.domain.turns import Turn, messages_to_turns
-from ragforge.tui.console import one_line, printable
-from ragforge.tui.markdown import markdown
-from ragforge.tui.sessions import NO_TITLE, about_of, age_of, named, short, turns_of
+from ragforge.show.console import one_line, printable
+from ragforge.show.markdown import markdown
+from ragforge.show.sessions import NO_TITLE, about_of, age_of, named, short, turns_of
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation

@@ -12,12 +12,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ragforge.agent.permissions import Verdict
-from ragforge.tools.permit import Wish
-from ragforge.tui.console import one_line, printable
+from ragforge.show.call_lines import diff_lines
+from ragforge.show.console import one_line, printable
+from ragforge.show.screen import Screen
+from ragforge.show.turn_view import TurnView
+from ragforge.tools.permission import Wish
 from ragforge.tui.keyboard import forget_typed
-from ragforge.tui.pieces import diff_lines
-from ragforge.tui.screen import Screen
-from ragforge.tui.turn_view import TurnView
 
 MOST_LINES = 1_000  # of a diff
 INTERRUPTED = "The user interrupted."

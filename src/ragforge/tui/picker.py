@@ -15,9 +15,9 @@ from prompt_toolkit.styles import Style
 from ragforge.app import App
 from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.memory.sessions import SessionLine, with_last_messages
-from ragforge.tui.console import one_line
-from ragforge.tui.screen import Signs
-from ragforge.tui.sessions import NO_TITLE, short, turns_of
+from ragforge.show.console import one_line
+from ragforge.show.screen import Signs
+from ragforge.show.sessions import NO_TITLE, short, turns_of
 
 MOST_ROWS = 15
 SESSIONS = 10_000

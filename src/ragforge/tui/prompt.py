@@ -11,8 +11,8 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
+from ragforge.show.screen import Signs
 from ragforge.tui.completion import InputCompleter, is_completed
-from ragforge.tui.screen import Signs
 
 MENU_LINES = 8
 STYLE = Style.from_dict(

@@ -15,10 +15,10 @@ from ragforge.config import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import RagForgeError
+from ragforge.show.screen import Screen
 from ragforge.tui.greeting import goodbye, greet, recall
 from ragforge.tui.loop import converse
 from ragforge.tui.picker import earlier, pick
-from ragforge.tui.screen import Screen
 from ragforge.tui.terminal import Terminal
 
 CLOSING_SECONDS = 2.0

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.domain.chat import Usage
 from ragforge.memory import sessions
-from ragforge.tui.answers import show_found
+from ragforge.show.answers import show_found
+from ragforge.show.screen import Screen
+from ragforge.show.turn_view import TurnView
 from ragforge.tui.keyboard import Interruptible
 from ragforge.tui.permission import Permission
-from ragforge.tui.screen import Screen
-from ragforge.tui.turn_view import TurnView
 
 if TYPE_CHECKING:
     from ragforge.agent.answer import Answer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.chat import Usage
 from ragforge.errors import StoreError
-from ragforge.tui.console import one_line
+from ragforge.show.console import one_line
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal

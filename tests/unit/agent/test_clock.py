@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.agent.clock import Clock
 from ragforge.agent.permissions import Verdict
-from ragforge.tools.permit import Wish
+from ragforge.tools.permission import Wish
 
 WISH = Wish("edit_file", "x", "", ("x",))
 

@@ -10,8 +10,8 @@ import pytest
 from ragforge.agent.permissions import Permissions, Verdict, edits_only, nobody
 from ragforge.agent.rules import Rule, Rules, rule_of
 from ragforge.errors import Declined, InputError
-from ragforge.tools.command.asked import lasting
-from ragforge.tools.permit import Wish
+from ragforge.tools.command.agent_tool import lasting
+from ragforge.tools.permission import Wish
 
 
 def runs(line: str) -> Wish:

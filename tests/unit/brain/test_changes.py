@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.changes import changed_names, concerned, imported, unsettled
-from ragforge.brain.compare import PARSED, RELATED, SKIPPED, compare
+from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, compare
+from ragforge.brain.files.walk import Found
+from ragforge.brain.graph.changes import changed_names, concerned, imported, unsettled
+from ragforge.brain.ingestion.read_source import ReadFile, read_file
 from ragforge.brain.modules import Modules
-from ragforge.brain.reading import ReadFile, read_file
-from ragforge.brain.walk import Found
 from ragforge.domain.code import File
 
 TIME = datetime(2026, 1, 5, 12, tzinfo=UTC)

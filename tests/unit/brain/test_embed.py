@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain import embed
-from ragforge.brain.embed import SOURCE_CHARS, embed_scopes, module_text, scope_text
+from ragforge.brain.ingestion import embed
+from ragforge.brain.ingestion.embed import SOURCE_CHARS, embed_scopes, module_text, scope_text
 from ragforge.domain.code import ScopeName
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.brain import locks
-from ragforge.brain.find import CodeHit
+from ragforge.brain.ingestion import locks
 from ragforge.brain.project import Brain
+from ragforge.brain.search.code import CodeHit
 from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, Relevant
 from ragforge.search.relevance import LEAST_OF_A_HIT
 from tests.fakes.engines import Engines

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.brain.ignore import RAGFORGEIGNORE, rules_above, rules_in
-from ragforge.brain.patterns import compile_patterns
-from ragforge.brain.walk import Limits, walk
+from ragforge.brain.files.ignore import RAGFORGEIGNORE, rules_above, rules_in
+from ragforge.brain.files.patterns import compile_patterns
+from ragforge.brain.files.walk import Limits, walk
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

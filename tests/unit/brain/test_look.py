@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.look import decode, look
-from ragforge.brain.names import SkipReason
+from ragforge.brain.files.content_check import decode, look
+from ragforge.brain.files.names import SkipReason
 
 
 def test_ordinary_source_is_worth_indexing() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.changes import Names, changed_names
-from ragforge.brain.compare import RELATED
+from ragforge.brain.files.compare import RELATED
+from ragforge.brain.graph.affected import narrowed
+from ragforge.brain.graph.changes import Names, changed_names
+from ragforge.brain.ingestion.read_source import ReadFile, read_file
 from ragforge.brain.modules import Modules
-from ragforge.brain.narrow import narrowed
-from ragforge.brain.reading import ReadFile, read_file
 from ragforge.domain.code import File, Scope
 
 BEFORE = "def keep(): ...\n\n\nclass Cart:\n    def add(self): ...\n"

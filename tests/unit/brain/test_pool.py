@@ -10,15 +10,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.brain import pool
-from ragforge.brain.pool import Reader
-from ragforge.brain.reading import ReadFile, read_file
-from ragforge.brain.walk import Found, Limits, walk
+from ragforge.brain.files.walk import Found, Limits, walk
+from ragforge.brain.ingestion import pool
+from ragforge.brain.ingestion.pool import Reader
+from ragforge.brain.ingestion.read_source import ReadFile, read_file
 
 # A worker that ends without a word when it comes to a file of a certain name.
 DEADLY_WORKER = """
 import os, sys
-from ragforge.brain import pool, pool_worker
+from ragforge.brain.ingestion import pool_worker
+from ragforge.brain.ingestion import pool
 
 def read_file(root, project_id, path, *rest, read=pool.read_file):
     if "deadly" in path:
@@ -72,7 +73,7 @@ def read_one_by_one(root: Path, files: tuple[Found, ...]) -> dict[str, ReadFile]
 
 def workers() -> list[psutil.Process]:
     found = psutil.Process().children(recursive=True)
-    return [child for child in found if "ragforge.brain.pool_worker" in child.cmdline()]
+    return [child for child in found if "ragforge.brain.ingestion.pool_worker" in child.cmdline()]
 
 
 async def test_few_files_are_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +172,7 @@ async def test_workers_that_cannot_be_started_are_an_error(
 
 
 def start_worker(root: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "ragforge.brain.pool_worker", str(root), "project"]
+    command = [sys.executable, "-m", "ragforge.brain.ingestion.pool_worker", str(root), "project"]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
 

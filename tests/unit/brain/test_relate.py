@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragforge.brain.graph import Known, Relater, family_of
 from ragforge.brain.modules import Modules
 from ragforge.brain.parse import parse
-from ragforge.brain.relate import Known, Relater, family_of
 from ragforge.domain.code import RELATION_KINDS, Relation
 from tests.fakes.type_names import TypeNames
 

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain import locks
-from ragforge.brain.settled import embedded_by, settle, unsettle
+from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion.embedding_state import embedded_by, settle, unsettle
 from ragforge.domain.code import Project
 from ragforge.domain.text import new_id
 from ragforge.ports.store import Store

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.walk import Found, Limits, Skipped, walk
+from ragforge.brain.files.walk import Found, Limits, Skipped, walk
 
 
 def make(root: Path, *paths: str, text: str = "x") -> None:

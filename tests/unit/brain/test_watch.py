@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import watchfiles
 
-from ragforge.brain import watch
-from ragforge.brain.walk import Limits
-from ragforge.brain.watch import changes
+from ragforge.brain.files import watch
+from ragforge.brain.files.walk import Limits
+from ragforge.brain.files.watch import changes
 
 Batches = AsyncIterator[frozenset[str]]
 LAST = "the-last.py"

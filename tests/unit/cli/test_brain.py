@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.brain.find import CodeHit
+from ragforge.brain.search.code import CodeHit
 from ragforge.domain.code import Scope
-from ragforge.tui import hits
+from ragforge.show import hits
 from tests.unit.cli.conftest import Ragforge
 
 SOURCE = '''class Lease:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ragforge.tui.console import console, one_line, print_json, print_table, printable
-from ragforge.tui.snippets import best_text, snippet, words_pattern
+from ragforge.show.console import console, one_line, print_json, print_table, printable
+from ragforge.show.snippets import best_text, snippet, words_pattern
 from tests.unit.cli.conftest import Ragforge
 
 ESCAPE = "\x1b"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from ragforge.context.enrich import enriched
-from ragforge.context.pieces import Spot
+from ragforge.context.excerpts import Spot
 from ragforge.domain.code import Place, Scope
 from ragforge.ports.code import CodeStore
 from tests.fakes.builders import scope

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.context.excerpts import Spot
 from ragforge.context.initial import InitialContext
-from ragforge.context.pieces import Spot
 from ragforge.context.planner import Planner
 from ragforge.domain.chat import ToolSpec
 from ragforge.domain.text import Json

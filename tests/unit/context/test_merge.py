@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.context.enrich import window
+from ragforge.context.excerpts import Piece, Spot
 from ragforge.context.merge import fused, merged
-from ragforge.context.pieces import Piece, Spot
 
 LINES = [f"line {n}" for n in range(1, 301)]
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.domain.conversations import ToolResult
 from ragforge.memory.clean import cleaned
-from ragforge.memory.injected import fenced, without_injected
+from ragforge.memory.fences import fenced, without_injected
 from tests.fakes.builders import assistant, tool_call, user
 
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.hits import Holder, WordsFound
-from ragforge.search.remembered import LEAST, asks_for_the_past, held_share, memory_relevance
+from ragforge.search.memory_relevance import LEAST, asks_for_the_past, held_share, memory_relevance
 
 
 def found(*held: str, turns: int = 100, aside: frozenset[str] = frozenset()) -> WordsFound:

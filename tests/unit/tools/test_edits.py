@@ -20,7 +20,7 @@ from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.edits.text import Text
-from ragforge.tools.permit import Wish
+from ragforge.tools.permission import Wish
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import WriteArguments, write_file
 

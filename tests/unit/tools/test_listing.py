@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.limits import Limits
-from ragforge.brain.walk import walk
+from ragforge.brain.files.limits import Limits
+from ragforge.brain.files.walk import walk
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline

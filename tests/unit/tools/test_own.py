@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from ragforge.errors import InputError
-from ragforge.tools.own import own_tool
+from ragforge.tools.function_tool import own_tool
 
 
 class Point(BaseModel):

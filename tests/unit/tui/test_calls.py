@@ -7,9 +7,9 @@ import pytest
 from ragforge.agent.events import ToolFinished
 from ragforge.context.receipt import Item, Receipt, Search
 from ragforge.domain.text import Json
-from ragforge.tui.calls import duration, headline, outcome
-from ragforge.tui.pieces import call_line, call_whole, diff_lines, plan_lines, receipt_line
-from ragforge.tui.screen import ASCII, Signs, signs_for
+from ragforge.show.call_lines import call_line, call_whole, diff_lines, plan_lines, receipt_line
+from ragforge.show.calls import duration, headline, outcome
+from ragforge.show.screen import ASCII, Signs, signs_for
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n-old\n+new\n+newer\n same\n"
 

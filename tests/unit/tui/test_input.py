@@ -13,14 +13,14 @@ from ragforge.agent.permissions import Verdict
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import InputError
 from ragforge.memory.sessions import SessionLine
-from ragforge.tools.permit import Wish
+from ragforge.show.sessions import age_of
+from ragforge.tools.permission import Wish
 from ragforge.tui.commands import COMMANDS, command_of
 from ragforge.tui.completion import InputCompleter, closest, is_completed
 from ragforge.tui.greeting import offer_lines
 from ragforge.tui.history import open_history
 from ragforge.tui.permission import verdict_of
 from ragforge.tui.picker import line_of, matching
-from ragforge.tui.sessions import age_of
 
 FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
 WISH = Wish("run_command", "make test", "$ make test", ("make test", "make *"))

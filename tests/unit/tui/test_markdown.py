@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ragforge.tui.markdown import markdown
+from ragforge.show.markdown import markdown
 
 
 def shown(text: str, width: int = 40, last: int | None = None) -> str:
@@ -46,7 +46,7 @@ def test_what_cannot_be_made_beautiful_is_still_shown(monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("ragforge.tui.markdown.MarkdownIt.parse", fail)
+    monkeypatch.setattr("ragforge.show.markdown.MarkdownIt.parse", fail)
     assert shown("# One\n\n**two**") == "# One\n\n**two**\n"
 
 

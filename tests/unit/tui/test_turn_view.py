@@ -10,8 +10,8 @@ from rich.console import Console
 
 from ragforge.agent.events import Reasoning, Text, ToolFinished, ToolStarted, Used
 from ragforge.domain.chat import Usage
-from ragforge.tui.screen import Screen, Signs
-from ragforge.tui.turn_view import TurnView
+from ragforge.show.screen import Screen, Signs
+from ragforge.show.turn_view import TurnView
 
 
 @pytest.fixture

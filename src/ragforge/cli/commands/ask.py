@@ -100,7 +100,7 @@ def ask(
     """
     import asyncio
 
-    from ragforge.tui.console import print_note
+    from ragforge.show.console import print_note
 
     if new + go_on + (session is not None) > 1:
         raise typer.BadParameter("choose one of --continue, --new and --session")
@@ -126,7 +126,7 @@ def _output(form: Form, yes: bool) -> Output:
         return outputs.AsStream(yes)
     if not outputs.is_terminal():
         return outputs.AsText(yes)
-    from ragforge.cli.lively import Lively
+    from ragforge.cli.live_output import Lively
 
     return Lively(yes)
 

@@ -11,7 +11,7 @@ from ragforge.cli.state import JsonOption, current_directory, load
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
-    from ragforge.brain.ingest import Report
+    from ragforge.brain.ingestion.ingest import Report
     from ragforge.brain.project import Status
     from ragforge.config import Settings
 
@@ -61,7 +61,7 @@ def ingest(
     """Read the project's code: parse it, relate it, and make it searchable."""
     import asyncio
 
-    from ragforge.tui.console import print_json
+    from ragforge.show.console import print_json
 
     report, embedded = asyncio.run(_ingest(load(context).settings, _directory(path)))
     if as_json:
@@ -90,7 +90,7 @@ async def _watch(settings: Settings, folder: Path) -> None:
     import asyncio
 
     from ragforge.app import open_app
-    from ragforge.tui.console import print_note
+    from ragforge.show.console import print_note
 
     def told(report: Report) -> None:
         if report.read or report.removed:
@@ -108,8 +108,8 @@ def status(
     import asyncio
     from dataclasses import asdict
 
-    from ragforge.tui.console import print_json
-    from ragforge.tui.known import show_status
+    from ragforge.show.console import print_json
+    from ragforge.show.project_status import show_status
 
     found, jobs = asyncio.run(_status(load(context).settings, _directory(path)))
     if as_json:
@@ -134,7 +134,7 @@ def forget(
     """Forget the code of a project, or of a directory or file in it; nothing on disk changes."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note
+    from ragforge.show.console import print_json, print_note
 
     files = asyncio.run(_forget(load(context).settings, path))
     if as_json:
@@ -180,7 +180,7 @@ def _report_as_json(report: Report, embedded: int, verbose: bool) -> dict[str, o
 
 
 def _show_report(report: Report, embedded: int, verbose: bool) -> None:
-    from ragforge.tui.console import console, print_note, printable
+    from ragforge.show.console import console, print_note, printable
 
     if verbose:
         out = console()

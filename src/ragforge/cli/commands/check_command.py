@@ -80,15 +80,15 @@ def _as_json(line: str, decision: Decision) -> dict[str, object]:
 
 
 def _print_json(decisions: list[tuple[str, Decision]], many: bool) -> None:
-    from ragforge.tui.console import print_json
+    from ragforge.show.console import print_json
 
     found = [_as_json(line, decision) for line, decision in decisions]
     print_json({"commands": found} if many else found[0])
 
 
 def _show(decisions: list[tuple[str, Decision]], many: bool) -> None:
+    from ragforge.show.console import one_line, printable
     from ragforge.tools.command.plan import Refused
-    from ragforge.tui.console import one_line, printable
 
     for line, decision in decisions:
         verdict = f"refused: {decision.reason}" if isinstance(decision, Refused) else "allowed"

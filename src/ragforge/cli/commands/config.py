@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show every setting, its value and where it came from."""
     from ragforge.config.settings import value_at
-    from ragforge.tui.console import print_json, print_table
+    from ragforge.show.console import print_json, print_table
 
     loaded = load(context)
     values = {key: value_at(loaded.settings, key) for key in loaded.origins}

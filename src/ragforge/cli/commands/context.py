@@ -45,8 +45,8 @@ def context(
     """
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note, printable
-    from ragforge.tui.receipts import show
+    from ragforge.show.console import print_json, print_note, printable
+    from ragforge.show.receipts import show
 
     if last == (message is not None):
         raise typer.BadParameter("give a message, or --last", param_hint="MESSAGE")

@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Check the installation, the configuration and the store."""
-    from ragforge.tui.console import print_json
+    from ragforge.show.console import print_json
 
     checks = _diagnose(context)
     if as_json:
@@ -63,7 +63,7 @@ def _as_json(check: Check) -> dict[str, object]:
 
 
 def _show(checks: list[Check]) -> None:
-    from ragforge.tui.console import print_table
+    from ragforge.show.console import print_table
 
     rows = []
     for check in checks:

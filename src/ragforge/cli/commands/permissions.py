@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
 
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the rules of this project."""
-    from ragforge.tui.console import print_json, print_note, print_table
+    from ragforge.show.console import print_json, print_note, print_table
 
     found = _rules(context).all()
     if as_json:
@@ -67,7 +67,7 @@ def deny(context: typer.Context, rule: RuleArgument) -> None:
 def remove(context: typer.Context, rule: RuleArgument) -> None:
     """Forget a rule."""
     from ragforge.errors import InputError
-    from ragforge.tui.console import print_note
+    from ragforge.show.console import print_note
 
     rules = _rules(context)
     found = [one for one in rules.all() if str(one) == rule.strip()]
@@ -80,7 +80,7 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
 
 def _add(context: typer.Context, effect: Effect, text: str) -> None:
     from ragforge.agent.rules import rule_of
-    from ragforge.tui.console import print_note
+    from ragforge.show.console import print_note
 
     rule = rule_of(effect, text)
     _rules(context).add(rule)

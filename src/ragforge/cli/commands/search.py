@@ -13,7 +13,7 @@ from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.brain.find import CodeHit
+    from ragforge.brain.search.code import CodeHit
     from ragforge.config import Settings
     from ragforge.domain.hits import HistoryHit
     from ragforge.memory.code.age import Aged
@@ -90,8 +90,8 @@ def search(
     import asyncio
 
     from ragforge.cli import dates
-    from ragforge.tui import hits
-    from ragforge.tui.console import print_json
+    from ragforge.show import hits
+    from ragforge.show.console import print_json
 
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")

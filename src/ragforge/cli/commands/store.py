@@ -45,7 +45,7 @@ def info(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show which store is in use and what it holds."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_table
+    from ragforge.show.console import print_json, print_table
 
     health, counts = asyncio.run(_info(load(context).settings))
     facts = {
@@ -80,7 +80,7 @@ def copy(
     as_json: JsonOption = False,
 ) -> None:
     """Copy everything from one store to another; the source stays as it is."""
-    from ragforge.tui.console import print_json, print_note
+    from ragforge.show.console import print_json, print_note
 
     settings = load(context).settings
     start, end = _url("--from", source), _url("--to", target)
@@ -111,7 +111,7 @@ def _copy(source: str, target: str, settings: Settings) -> CopyReport:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from ragforge.app import copy_store
-    from ragforge.tui.console import console
+    from ragforge.show.console import console
 
     out = console(stderr=True)
     columns = TextColumn("{task.description:<12}"), BarColumn(), MofNCompleteColumn()

@@ -21,7 +21,7 @@ from ragforge.domain.turns import messages_to_turns
 from ragforge.errors import ProjectNotFound
 from ragforge.memory.code.files import FileNames
 from ragforge.memory.code.touched import TurnCode
-from ragforge.memory.levels.material import paths_in
+from ragforge.memory.summaries.material import paths_in
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 from ragforge.search.kinds import find_named_code

@@ -18,7 +18,7 @@ from ragforge.errors import FileNotKnown
 from ragforge.memory.code.diffs import changed_lines, follow
 from ragforge.memory.code.files import places_of
 from ragforge.memory.code.traces import Edit, Trace, edit_of, traces_of
-from ragforge.memory.levels.material import paths_in
+from ragforge.memory.summaries.material import paths_in
 from ragforge.ports.code import CodeStore
 
 

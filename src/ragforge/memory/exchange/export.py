@@ -8,12 +8,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ragforge.domain.code import CodeReference
+from ragforge.domain.conversation_bundle import BranchPoint, WholeConversation, WholeSummary
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import format_instant
 from ragforge.domain.notes import Note
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
-from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary
 from ragforge.errors import InvalidJson
 from ragforge.ports.archive import Archive
 

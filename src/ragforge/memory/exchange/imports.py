@@ -18,13 +18,18 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.conversation_bundle import (
+    BranchPoint,
+    WholeConversation,
+    WholeSummary,
+    counted,
+)
+from ragforge.domain.conversation_bundle import as_new as with_new_ids
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
-from ragforge.domain.whole import BranchPoint, WholeConversation, WholeSummary, counted
-from ragforge.domain.whole import as_new as with_new_ids
 from ragforge.errors import ImportRefused, InvalidVector
 from ragforge.memory.exchange.checks import problems
 from ragforge.memory.exchange.export import FORMAT, VERSION
@@ -39,7 +44,7 @@ from ragforge.memory.exchange.format import (
     ToolCallPart,
 )
 from ragforge.memory.exchange.older import upgraded
-from ragforge.memory.secrets.whole import without_secrets
+from ragforge.memory.secrets.redact_bundle import without_secrets
 from ragforge.ports.archive import Archive
 
 MAX_BYTES = 512 * 1024 * 1024

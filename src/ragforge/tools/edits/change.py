@@ -12,8 +12,8 @@ from ragforge.brain import ids
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
+from ragforge.tools.edits.atomic_write import replace_file
 from ragforge.tools.edits.text import Text
-from ragforge.tools.edits.whole import replace_file
 
 MAX_BYTES = 10_000_000
 DIFF_CHARS = 50_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.permit import Permit, Wish
+from ragforge.tools.permission import Permit, Wish
 from ragforge.tools.workspace import Workspace
 
 EVERYTHING = "**"

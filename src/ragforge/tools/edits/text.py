@@ -5,7 +5,7 @@ from __future__ import annotations
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass, replace
 
-from ragforge.brain.look import is_binary
+from ragforge.brain.files.content_check import is_binary
 from ragforge.errors import InputError
 
 

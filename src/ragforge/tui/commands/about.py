@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragforge.app.change_model import with_model
 from ragforge.app.models import NO_CHAT_MODEL
-from ragforge.app.switch import with_model
+from ragforge.show.project_status import show_status
+from ragforge.show.sessions import named, turns_of
 from ragforge.tui.commands.command import Command
-from ragforge.tui.known import show_status
-from ragforge.tui.sessions import named, turns_of
 from ragforge.tui.toolbar import usage_line
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 
 from ragforge.errors import InputError
+from ragforge.show.call_lines import call_line, call_whole
 from ragforge.tui.commands.command import Command
-from ragforge.tui.pieces import call_line, call_whole
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal

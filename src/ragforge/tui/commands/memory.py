@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import InputError
-from ragforge.tui import hits
+from ragforge.show import hits
+from ragforge.show.memory_view import show_jobs, show_summaries
 from ragforge.tui.commands.command import Command
-from ragforge.tui.remembered import show_jobs, show_summaries
 
 if TYPE_CHECKING:
     from ragforge.domain.work import JobStatus

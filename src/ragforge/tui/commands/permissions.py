@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragforge.agent.rules import Effect, rule_of
-from ragforge.app.turns import rules_of
+from ragforge.app.agent import rules_of
 from ragforge.errors import InputError
 from ragforge.tui.commands.command import Command
 

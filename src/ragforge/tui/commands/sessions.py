@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from ragforge.errors import InputError
 from ragforge.memory import sessions
 from ragforge.memory.exchange.export import export_conversation, to_bytes
+from ragforge.show.save_file import write_whole
+from ragforge.show.sessions import named, short, show_lines, turns_of
 from ragforge.tui.commands.command import Command, begun
 from ragforge.tui.greeting import recall
 from ragforge.tui.picker import earlier, pick
-from ragforge.tui.sessions import named, short, show_lines, turns_of
-from ragforge.tui.whole_file import write_whole
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation

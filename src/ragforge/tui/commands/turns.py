@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragforge.show.call_lines import diff_lines
+from ragforge.show.markdown import markdown
+from ragforge.show.receipts import show
 from ragforge.tui.commands.command import Command, begun
-from ragforge.tui.markdown import markdown
-from ragforge.tui.pieces import diff_lines
-from ragforge.tui.receipts import show
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from ragforge.domain.whole import BranchPoint, WholeConversation, as_new, counted
+from ragforge.domain.conversation_bundle import BranchPoint, WholeConversation, as_new, counted
 from ragforge.errors import InvalidJson
 from ragforge.memory.exchange.export import document_of, to_bytes
 from ragforge.memory.exchange.imports import checked, parse, whole_of

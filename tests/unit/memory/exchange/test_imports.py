@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.whole import WholeConversation, WholeSummary
+from ragforge.domain.conversation_bundle import WholeConversation, WholeSummary
 from ragforge.errors import ImportRefused
 from ragforge.memory.exchange import imports
 from ragforge.memory.exchange.checks import MAX_DEPTH
 from ragforge.memory.exchange.export import document_of, to_bytes
 from ragforge.memory.exchange.imports import checked, parse, whole_of
-from ragforge.memory.secrets.whole import without_secrets
+from ragforge.memory.secrets.redact_bundle import without_secrets
 from tests.fakes.builders import (
     assistant,
     conversation,

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.domain.turns import Turn
-from ragforge.memory.levels import extract
-from ragforge.memory.levels.material import files_in, paths_in, turns_text
+from ragforge.memory.summaries import extract
+from ragforge.memory.summaries.material import files_in, paths_in, turns_text
 from tests.fakes.builders import assistant, summary, tool_call, tool_result, user
 
 

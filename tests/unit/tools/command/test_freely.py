@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.tools.command.freely import Freedom, run_freely
+from ragforge.tools.command.approved import Freedom, run_freely
 
 
 def lives(file: Path) -> bool:

@@ -13,8 +13,8 @@ import pytest
 
 from ragforge.errors import InputError
 from ragforge.tools.command import environment, run
+from ragforge.tools.command.read_only_tool import run_command_tool
 from ragforge.tools.command.run import CommandResult, CommandRunner, Limits
-from ragforge.tools.command.tool import run_command_tool
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands run on POSIX alone")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragforge.adapters.stores.neo4j import conversation_bundles as whole_nodes
 from ragforge.adapters.stores.neo4j import records as record_pages
 from ragforge.adapters.stores.neo4j import restore
-from ragforge.adapters.stores.neo4j import whole as whole_nodes
 from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.domain.conversation_bundle import WholeConversation
 from ragforge.domain.text import check_id, check_text
-from ragforge.domain.whole import WholeConversation
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import apsw
 
 from ragforge.adapters.stores.rows import Row, checked, note_of, summary_of
+from ragforge.adapters.stores.sqlite import conversation_bundles as whole_rows
 from ragforge.adapters.stores.sqlite import (
     messages,
     notes,
@@ -18,14 +19,13 @@ from ragforge.adapters.stores.sqlite import (
     vectors,
     words,
 )
-from ragforge.adapters.stores.sqlite import whole as whole_rows
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
 from ragforge.domain.code import Relation
+from ragforge.domain.conversation_bundle import WholeConversation
 from ragforge.domain.summaries import summary_text
 from ragforge.domain.vectors import Vector
-from ragforge.domain.whole import WholeConversation
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
 

@@ -24,7 +24,7 @@ def embed(context: typer.Context, as_json: JsonOption = False) -> None:
     """Give every past turn a vector of the current embedding model, now."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note
+    from ragforge.show.console import print_json, print_note
 
     model, missing, every = asyncio.run(_embed(load(context).settings))
     if as_json:
@@ -39,7 +39,7 @@ async def _embed(settings: Settings) -> tuple[str, int, int]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     from ragforge.app import open_app
-    from ragforge.tui.console import console
+    from ragforge.show.console import console
 
     out = console(stderr=True)
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()

@@ -48,8 +48,8 @@ def jobs(
     """Show the work that is done in the background."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note
-    from ragforge.tui.remembered import show_jobs
+    from ragforge.show.console import print_json, print_note
+    from ragforge.show.memory_view import show_jobs
 
     settings = load(context).settings
     found, counts, revived = asyncio.run(_jobs(settings, status, retry, limit))
@@ -66,7 +66,7 @@ async def _jobs(
     settings: Settings, status: Shown, retry: bool, limit: int
 ) -> tuple[list[Job], Mapping[JobStatus, int], int]:
     from ragforge.app import open_app
-    from ragforge.app.upkeep import retry_failed
+    from ragforge.app.maintenance import retry_failed
 
     async with open_app(settings, current_directory()) as app:
         revived = await retry_failed(app) if retry else 0

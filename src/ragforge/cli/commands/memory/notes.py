@@ -53,9 +53,9 @@ def remember(
     """Keep a note of this project: an insight, a decision, a rule."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note
-    from ragforge.tui.hits import note_as_json
-    from ragforge.tui.sessions import short
+    from ragforge.show.console import print_json, print_note
+    from ragforge.show.hits import note_as_json
+    from ragforge.show.sessions import short
 
     note = asyncio.run(_remember(load(context).settings, text, tags or (), supersedes))
     if as_json:
@@ -83,8 +83,8 @@ def notes(
     import asyncio
 
     from ragforge.domain.notes import NoteFilter
-    from ragforge.tui.console import print_json
-    from ragforge.tui.hits import note_as_json
+    from ragforge.show.console import print_json
+    from ragforge.show.hits import note_as_json
 
     where = NoteFilter(tags=tuple(tags or ()), with_superseded=superseded)
     found = asyncio.run(_find(load(context).settings, query, where, limit, everywhere=everywhere))
@@ -104,9 +104,9 @@ def forget_note(
     """Delete a note."""
     import asyncio
 
-    from ragforge.tui.console import one_line, print_json, print_note
-    from ragforge.tui.hits import note_as_json
-    from ragforge.tui.sessions import short
+    from ragforge.show.console import one_line, print_json, print_note
+    from ragforge.show.hits import note_as_json
+    from ragforge.show.sessions import short
 
     note = asyncio.run(_forget(load(context).settings, note_id))
     if as_json:
@@ -116,8 +116,8 @@ def forget_note(
 
 
 def _show(found: Sequence[Note], *, with_project: bool) -> None:
-    from ragforge.tui.console import one_line, print_note, print_table
-    from ragforge.tui.sessions import short
+    from ragforge.show.console import one_line, print_note, print_table
+    from ragforge.show.sessions import short
 
     if not found:
         print_note('There are no such notes. `ragforge memory remember "…"` keeps one.')

@@ -10,7 +10,7 @@ from ragforge.cli.commands.memory.summaries import AllOption, confirm
 from ragforge.cli.state import JsonOption, current_directory, load
 
 if TYPE_CHECKING:
-    from ragforge.app.upkeep import Rebuilt
+    from ragforge.app.maintenance import Rebuilt
     from ragforge.config import Settings
 
 EXAMPLES = """\b
@@ -33,7 +33,7 @@ def rebuild(
     """Make the summaries and vectors that are due, now."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note
+    from ragforge.show.console import print_json, print_note
 
     if anew and not yes:
         confirm("Throw the summaries away and make them again?")
@@ -56,8 +56,8 @@ async def _rebuild(settings: Settings, everywhere: bool, anew: bool) -> Rebuilt:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     from ragforge.app import open_app
-    from ragforge.app.upkeep import rebuild
-    from ragforge.tui.console import console
+    from ragforge.app.maintenance import rebuild
+    from ragforge.show.console import console
 
     out = console(stderr=True)
     columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()

@@ -60,8 +60,8 @@ def summaries(
     import asyncio
 
     from ragforge.domain.summaries import SummaryFilter
-    from ragforge.tui.console import print_json
-    from ragforge.tui.remembered import show_summaries
+    from ragforge.show.console import print_json
+    from ragforge.show.memory_view import show_summaries
 
     settings = load(context).settings
     where = SummaryFilter(
@@ -97,7 +97,7 @@ def trim(
     """Delete old summaries of this project; the turns stay, and are not summarised again."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note
+    from ragforge.show.console import print_json, print_note
 
     if session is not None and everywhere:
         raise typer.BadParameter("give --session or --all, not both", param_hint="--session")

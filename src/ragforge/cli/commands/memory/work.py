@@ -33,7 +33,7 @@ def work(
     """Do what is queued, until nothing is left: vectors, titles, summaries, the project's code."""
     import asyncio
 
-    from ragforge.tui.console import print_json, print_note
+    from ragforge.show.console import print_json, print_note
 
     counts = asyncio.run(_work(load(context).settings, seconds))
     if as_json:
@@ -47,7 +47,7 @@ def work(
 
 async def _work(settings: Settings, seconds: int) -> Mapping[JobStatus, int]:
     from ragforge.app import open_app
-    from ragforge.app.upkeep import work_until_done
+    from ragforge.app.maintenance import work_until_done
 
     async with open_app(settings, current_directory()) as app:
         return await work_until_done(app, seconds)

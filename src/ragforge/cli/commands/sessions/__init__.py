@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ragforge.cli.commands.sessions import branching, changing, finding, listing, moving, showing
+from ragforge.cli.commands.sessions import branch, edit, find, list, show, transfer
 
 EXAMPLES = """\b
 Examples:
@@ -23,6 +23,6 @@ def register(app: typer.Typer) -> None:
         epilog=EXAMPLES,
         no_args_is_help=True,
     )
-    for part in (listing, showing, finding, branching, moving, changing):
+    for part in (list, show, find, branch, transfer, edit):
         part.register(group)
     app.add_typer(group, name="sessions")

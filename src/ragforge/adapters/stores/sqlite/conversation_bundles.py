@@ -1,0 +1,192 @@
+"""Whole conversations in SQLite: reading one, adding one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import apsw
+
+from ragforge.adapters.stores.rows import (
+    conversation_of,
+    conversation_row,
+    reference_of,
+    reference_row,
+    summary_of,
+    summary_row,
+)
+from ragforge.adapters.stores.sqlite import messages, notes, summaries, vectors, words
+from ragforge.adapters.stores.sqlite.sql import as_json, column, insert, one, select, value
+from ragforge.domain.code import CodeReference
+from ragforge.domain.conversation_bundle import (
+    BranchPoint,
+    WholeConversation,
+    WholeSummary,
+    counted,
+)
+from ragforge.domain.summaries import summary_text
+from ragforge.domain.text import check_text
+from ragforge.domain.vectors import Vector
+from ragforge.errors import ConversationNotFound
+from ragforge.ports.words import Tokeniser
+
+
+def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation:
+    """Return everything that is known of a conversation. Raises ConversationNotFound."""
+    check_text("conversation_id", conversation_id)
+    only = (conversation_id,)
+    row = one(connection, "SELECT * FROM conversation WHERE uuid = ?", only)
+    if row is None:
+        raise ConversationNotFound(conversation_id)
+    said = select(
+        connection, "SELECT * FROM message WHERE conversation_id = ? ORDER BY position", only
+    )
+    origins = _points(connection, "target", "source", conversation_id)
+    return WholeConversation(
+        conversation=conversation_of(row),
+        messages=tuple(messages.load(connection, list(said))),
+        references=_references(connection, conversation_id),
+        summaries=_summaries(connection, conversation_id),
+        branch_of=next(iter(origins), None),
+        branches=tuple(_points(connection, "source", "target", conversation_id)),
+        vector=_vectors(connection, "conversation", "uuid", "uuid", conversation_id).get(
+            conversation_id
+        ),
+        turn_vectors=_vectors(connection, "turn", "message_id", "conversation_id", conversation_id),
+        summary_vectors=_vectors(connection, "summary", "uuid", "conversation_id", conversation_id),
+        notes=tuple(notes.of_conversation(connection, conversation_id)),
+        note_vectors=_vectors(connection, "note", "uuid", "conversation_id", conversation_id),
+        trimmed=_flagged(connection, "message", "summary_trimmed", conversation_id)
+        | _flagged(connection, "summary", "summary_trimmed", conversation_id),
+        link_pending=_flagged(connection, "message", "link_pending", conversation_id),
+    )
+
+
+def add(connection: apsw.Connection, whole: WholeConversation, tokeniser: Tokeniser) -> None:
+    """Store a new conversation with all that belongs to it. Raises DuplicateId."""
+    row = conversation_row(counted(whole.conversation, whole.messages))
+    rowid = insert(connection, "conversation", row)
+    for message in whole.messages:
+        messages.insert_placed(connection, row, message)
+    # Once a turn, when all of it is there.
+    for turn_index in sorted({message.turn_index or 0 for message in whole.messages}):
+        messages.index_turn(connection, row["uuid"], turn_index, tokeniser)
+    for message_id, references in whole.references.items():
+        for reference in references:
+            insert(connection, "reference", reference_row(message_id, reference))
+    for summary in whole.summaries:
+        _add_summary(connection, summary, whole.summary_vectors, tokeniser)
+    for note in notes.unknown(connection, whole.notes):
+        noted = notes.put(connection, note, tokeniser)
+        if (vector := whole.note_vectors.get(note.uuid)) is not None:
+            vectors.put(connection, "note", [(noted, vector)])
+    _flag(connection, "message", "summary_trimmed", whole.trimmed)
+    _flag(connection, "summary", "summary_trimmed", whole.trimmed)
+    _flag(connection, "message", "link_pending", whole.link_pending)
+    if whole.vector is not None:
+        vectors.put(connection, "conversation", [(rowid, whole.vector)])
+    _add_turn_vectors(connection, whole)
+    _link(connection, whole)
+
+
+def _references(
+    connection: apsw.Connection, conversation_id: str
+) -> dict[str, tuple[CodeReference, ...]]:
+    rows = select(
+        connection,
+        """SELECT r.* FROM message m JOIN reference r ON r.owner_id = m.uuid
+           WHERE m.conversation_id = ?
+           ORDER BY m.position, r.file, r.qualified_name, r.scope_id""",
+        (conversation_id,),
+    )
+    found = defaultdict(list)
+    for row in rows:
+        found[row["owner_id"]].append(reference_of(row))
+    return {owner: tuple(references) for owner, references in found.items()}
+
+
+def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[WholeSummary, ...]:
+    rows = select(
+        connection,
+        """SELECT * FROM summary WHERE conversation_id = ?
+           ORDER BY level, start_turn_index, uuid""",
+        (conversation_id,),
+    )
+    found = []
+    for row in list(rows):
+        files, scopes = summaries.mentioned(connection, row["uuid"])
+        covers = summaries.covered(connection, row["uuid"])
+        found.append(WholeSummary(summary_of(row), tuple(covers), tuple(files), tuple(scopes)))
+    return tuple(found)
+
+
+def _flagged(
+    connection: apsw.Connection, table: str, flag: str, conversation_id: str
+) -> frozenset[str]:
+    statement = f"SELECT uuid FROM {table} WHERE conversation_id = ? AND {flag}"
+    return frozenset(column(connection, statement, (conversation_id,)))
+
+
+def _flag(connection: apsw.Connection, table: str, flag: str, ids: Iterable[str]) -> None:
+    statement = f"UPDATE {table} SET {flag} = 1 WHERE uuid IN (SELECT value FROM json_each(?))"
+    connection.execute(statement, (as_json(ids),))
+
+
+def _points(
+    connection: apsw.Connection, near: str, far: str, conversation_id: str
+) -> list[BranchPoint]:
+    statement = f"SELECT {far}, message_id FROM branch WHERE {near} = ? ORDER BY {far}"
+    return [BranchPoint(*row) for row in connection.execute(statement, (conversation_id,))]
+
+
+def _vectors(
+    connection: apsw.Connection, kind: str, identity: str, owner: str, conversation_id: str
+) -> dict[str, Vector]:
+    statement = f"""
+        SELECT o.{identity}, m.name, v.data FROM {kind} o
+        JOIN vector v ON v.kind = '{kind}' AND v.owner = o.id JOIN model m ON m.id = v.model
+        WHERE o.{owner} = ?"""
+    rows = connection.execute(statement, (conversation_id,))
+    return {found: Vector(model, bytes(data)) for found, model, data in rows}
+
+
+def _add_summary(
+    connection: apsw.Connection,
+    whole: WholeSummary,
+    known_vectors: Mapping[str, Vector],
+    tokeniser: Tokeniser,
+) -> None:
+    summary = whole.summary
+    rowid = insert(connection, "summary", summary_row(summary))
+    words.index(connection, "summary_words", rowid, tokeniser.prose(summary_text(summary)))
+    connection.execute(
+        """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
+           AND turn_index IN (SELECT value FROM json_each(?))""",
+        (summary.uuid, summary.conversation_id, as_json(whole.covers)),
+    )
+    if summary.level == 2:
+        summaries.cover_parents(connection, summary)
+    for row in summaries.mention_rows(summary.uuid, whole.files, whole.scopes):
+        insert(connection, "mention", row)
+    if (vector := known_vectors.get(summary.uuid)) is not None:
+        vectors.put(connection, "summary", [(rowid, vector)])
+
+
+def _add_turn_vectors(connection: apsw.Connection, whole: WholeConversation) -> None:
+    statement = "SELECT message_id, id FROM turn WHERE conversation_id = ?"
+    turns = dict(connection.execute(statement, (whole.conversation.uuid,)))
+    owners = [(turns[message_id], vector) for message_id, vector in whole.turn_vectors.items()]
+    vectors.put(connection, "turn", owners)
+
+
+def _link(connection: apsw.Connection, whole: WholeConversation) -> None:
+    """Link the conversation to those it shares a branch with, as far as they are there."""
+    here = whole.conversation.uuid
+    origin = () if whole.branch_of is None else (whole.branch_of,)
+    links = [(point.conversation_id, here, point) for point in origin]
+    links += [(here, point.conversation_id, point) for point in whole.branches]
+    for source, target, point in links:
+        known = "SELECT 1 FROM conversation WHERE uuid = ?"
+        if value(connection, known, (point.conversation_id,)):
+            row = {"source": source, "target": target, "message_id": point.message_id}
+            insert(connection, "branch", row)

@@ -1,0 +1,33 @@
+"""Once: one question, answered in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragforge.app.conversation_agent import ConversationAgent
+from ragforge.config.settings import Settings
+
+if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
+    from ragforge.agent.events import OnEvent
+    from ragforge.agent.permissions import Approve
+
+
+async def ask(
+    question: str,
+    cwd: str | Path = ".",
+    config: Settings | Mapping[str, object] | None = None,
+    *,
+    on_event: OnEvent | None = None,
+    approve: Approve | None = None,
+    tools: Sequence[Callable[..., Any]] = (),
+) -> Answer:
+    """Open RagForge in a directory, answer in its current session, and close.
+
+    Whoever asks more than once opens a `ConversationAgent` and keeps it.
+    Raises InputError if the question is empty, SettingsError, StoreUnavailable.
+    """
+    async with await ConversationAgent.open(config, cwd, tools=tools) as agent:
+        return await agent.app.ask(question, on_event=on_event, approve=approve)

@@ -1,0 +1,1 @@
+"""Files: which files of a project are read, and which of them have changed."""

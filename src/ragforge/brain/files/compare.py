@@ -1,0 +1,66 @@
+"""Compare: what a walk found that the store does not know, before anything is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.brain.files.walk import Found
+from ragforge.brain.ids import digest
+from ragforge.domain.code import File
+from ragforge.domain.instants import epoch_ms
+
+PARSED = "parsed"
+"""The state of a file that is stored, but what goes out of it is not known to be right."""
+RELATED = "related"
+SKIPPED = "skipped"
+"""Looked at and found not worth parsing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Files to read, files that are gone, and files that an earlier run left half done."""
+
+    suspects: tuple[Found, ...]  # new, or of another time or size
+    gone: tuple[str, ...]
+    half_done: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.suspects or self.gone or self.half_done)
+
+
+def compare(found: Sequence[Found], known: Mapping[str, File]) -> Difference:
+    """Tell what may have changed, without reading anything."""
+    suspects = tuple(file for file in found if not _is_same(file, known.get(file.path)))
+    present = {file.path for file in found}
+    gone = tuple(path for path in known if path not in present)
+    half_done = tuple(path for path, file in known.items() if file.state == PARSED)
+    return Difference(suspects, gone, half_done)
+
+
+def count_changed(root: Path, suspects: Sequence[Found], known: Mapping[str, File]) -> int:
+    """Return how many suspects really have another content; those just read may not."""
+    changed = 0
+    for file in suspects:
+        before = known.get(file.path)
+        if before is None or _content_hash(root, file.path) != before.hash:
+            changed += 1
+    return changed
+
+
+def _content_hash(root: Path, path: str) -> str | None:
+    """Return the hash of a file's content, or None if it cannot be read."""
+    try:
+        return digest((root / path).read_bytes())
+    except OSError:
+        return None
+
+
+def _is_same(found: Found, known: File | None) -> bool:
+    return (
+        known is not None
+        and known.mtime is not None
+        and known.size == found.size
+        and epoch_ms(known.mtime) == found.mtime_ns // 1_000_000
+    )

@@ -1,0 +1,122 @@
+"""Ignore files: which paths `.gitignore` and the stronger `.ragforgeignore` leave out.
+
+The answer is git's, with two exceptions: the user's global ignore file is not read, and a file
+that git tracks although it is ignored stays out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.brain.files.patterns import Patterns, compile_patterns
+
+GITIGNORE = ".gitignore"
+RAGFORGEIGNORE = ".ragforgeignore"
+IGNORE_FILES = frozenset({GITIGNORE, RAGFORGEIGNORE})
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One ignore file and where it stands."""
+
+    for_files: Patterns
+    for_directories: Patterns
+    above: str = ""  # from the ignore file down to the root
+    below: int = 0  # how much of a path leads from the root down to the ignore file
+
+    def verdict(self, path: str, name: str, is_directory: bool) -> bool | None:
+        patterns = self.for_directories if is_directory else self.for_files
+        return patterns.verdict(self.above + path[self.below :], name)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """All rules that hold in a directory, the nearest first, the stronger kind before the other."""
+
+    strong: tuple[Rules, ...] = ()
+    weak: tuple[Rules, ...] = ()
+
+    def ignores(self, path: str, name: str, is_directory: bool) -> bool:
+        """Return whether the path is left out, provided that its directory is not."""
+        if not path.isascii():
+            path, name = _as_bytes(path), _as_bytes(name)
+        for rules in self.strong + self.weak:
+            verdict = rules.verdict(path, name, is_directory)
+            if verdict is not None:
+                return verdict
+        return False
+
+    def enter(self, directory: str, path: str, names: Collection[str]) -> Ignore:
+        """Return the rules for what is in a directory; `names` tells what that is."""
+        below = len(os.fsencode(path)) + 1 if path else 0
+        strong, weak = self.strong, self.weak
+        if RAGFORGEIGNORE in names:
+            strong = _read(os.path.join(directory, RAGFORGEIGNORE), below) + strong
+        if GITIGNORE in names:
+            weak = _read(os.path.join(directory, GITIGNORE), below) + weak
+        return Ignore(strong, weak)
+
+    def seen_from(self, path: str) -> Ignore:
+        """Return the same rules for paths that are relative to a directory further down."""
+        lead = _as_bytes(f"{path}/") if path else ""
+        strong, weak = (
+            tuple(Rules(r.for_files, r.for_directories, lead[r.below :]) for r in kind)
+            for kind in (self.strong, self.weak)
+        )
+        return Ignore(strong, weak)
+
+
+def rules_above(root: Path) -> Ignore:
+    """Return what holds at the root because of the repository it is in.
+
+    A root that those rules leave out was chosen on purpose: then they do not count.
+    """
+    top = next((place for place in (root, *root.parents) if (place / ".git").exists()), root)
+    ignore = Ignore(weak=_read(str(_git_directory(top / ".git") / "info" / "exclude")))
+    path = ""
+    for step in root.relative_to(top).parts:
+        ignore = ignore.enter(str(top / path), path, IGNORE_FILES)
+        path = f"{path}/{step}" if path else step
+        if ignore.ignores(path, step, is_directory=True):
+            return Ignore()
+    return ignore.seen_from(path)
+
+
+def rules_in(root: Path, path: str) -> Ignore:
+    """Return what holds in a directory that a walk from the root enters."""
+    ignore = rules_above(root).enter(str(root), "", IGNORE_FILES)
+    steps = path.split("/") if path else []
+    for depth in range(1, len(steps) + 1):
+        inner = "/".join(steps[:depth])
+        ignore = ignore.enter(str(root / inner), inner, IGNORE_FILES)
+    return ignore
+
+
+def _git_directory(git: Path) -> Path:
+    """Follow the `.git` file of a work tree to the directory that all its work trees share."""
+    try:
+        if git.is_file():
+            git = git.parent / git.read_text().removeprefix("gitdir:").strip()
+            return git / (git / "commondir").read_text().strip()
+    except (OSError, ValueError):
+        pass  # a submodule has no `commondir`
+    return git
+
+
+def _read(path: str, below: int = 0) -> tuple[Rules, ...]:
+    """Read an ignore file. Like git, follow no link; a pipe would never end."""
+    try:
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            with open(path, encoding="latin-1", newline="") as file:
+                return (Rules(*compile_patterns(file.read()), below=below),)
+    except OSError:
+        pass  # git goes on without it, too
+    return ()
+
+
+def _as_bytes(text: str) -> str:
+    return os.fsencode(text).decode("latin-1")

@@ -1,0 +1,157 @@
+"""Watch: tell which files of a project changed, in batches."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import watchfiles
+
+from ragforge.brain.files.walk import Limits
+from ragforge.brain.files.watched_tree import Tree
+
+STEP_MS = 50  # how often the thread looks whether to stop
+POLL_SECONDS = 2.0
+POLL_SHARE = 20  # of the time; a walk takes at most one part of it
+# Elsewhere one watch covers a whole tree. Here each directory needs one, and there are not enough
+# of them for what packages bring along.
+ONE_BY_ONE = sys.platform.startswith("linux")
+
+
+async def changes(
+    root: Path,
+    stopping: asyncio.Event,
+    *,
+    limits: Limits | None = None,
+    quiet_ms: int = 300,
+    longest_ms: int = 5_000,
+    polling: bool = False,
+) -> AsyncGenerator[frozenset[str], None]:
+    """Yield the paths of files that appeared, changed or went, as a walk would name them.
+
+    The first batch is empty and says: from now on nothing is missed, so walk once to be current.
+    A batch ends when nothing happened for `quiet_ms`, or after `longest_ms`. When an ignore file
+    changes, so do the files that it hides or shows. Runs until `stopping` is set. Without watches,
+    as when the system has none left or with `polling`, it walks again and again.
+
+    Raises OSError if the root cannot be listed, then or later.
+    """
+    tree = Tree(Path(os.path.realpath(root)), limits or Limits())
+    watch = _Watch(tree, stopping, quiet_ms, longest_ms, polling)
+    batches = watch.batches()
+    loop = asyncio.get_running_loop()
+    # A thread of its own: walking a large tree and setting its watches takes a while.
+    with ThreadPoolExecutor(1, thread_name_prefix="ragforge-watch") as thread:
+        try:
+            while (batch := await loop.run_in_executor(thread, next, batches, None)) is not None:
+                yield batch
+        finally:
+            watch.closed = True
+            await asyncio.shield(loop.run_in_executor(thread, batches.close))
+
+
+class _Interrupted(Exception):
+    """The watcher lost track: begin again, and walk to catch up."""
+
+
+class _OutOfWatches(Exception):
+    """The system has no watches left."""
+
+
+@dataclass(slots=True)
+class _Watch:
+    """The thread's side; it is also the event that the watcher looks at to know when to stop."""
+
+    tree: Tree
+    stopping: asyncio.Event
+    quiet_ms: int
+    longest_ms: int
+    polling: bool
+    closed: bool = False
+    began: bool = False
+
+    def is_set(self) -> bool:
+        return self.closed or self.stopping.is_set()
+
+    def batches(self) -> Generator[frozenset[str]]:
+        self.tree.walk()
+        while not self.is_set():
+            try:
+                yield from self._polled() if self.polling else self._while_directories_stay()
+            except _Interrupted:
+                missed = self.tree.walk()
+                if missed and self.began:
+                    yield missed
+            except _OutOfWatches:
+                self.polling = True
+
+    def _polled(self) -> Iterator[frozenset[str]]:
+        # The watcher's own polling compares whole seconds, and misses a second save.
+        if not self.began:
+            self.began = True
+            yield frozenset()
+        while not self.is_set():
+            start = time.monotonic()
+            changed = self.tree.walk()
+            rest = max(POLL_SECONDS, POLL_SHARE * (time.monotonic() - start))
+            if changed:
+                yield changed
+            while not self.is_set() and time.monotonic() < start + rest:
+                time.sleep(STEP_MS / 1000)
+
+    def _while_directories_stay(self) -> Iterator[frozenset[str]]:
+        """Watch until a directory needs a watch that has none."""
+        watched = set(self.tree.directories)
+        with closing(self._reports()) as reports:
+            if next(reports, None) is None:
+                return
+            missed = self.tree.walk()  # what happened before the watches were set
+            if missed or not self.began:
+                yield missed if self.began else frozenset()
+            self.began = True
+            gathered: set[str] = set()
+            until = 0.0
+            while self.tree.directories == watched or not ONE_BY_ONE:
+                if (report := next(reports, None)) is None:
+                    return
+                if report and not gathered:
+                    until = time.monotonic() + self.longest_ms / 1000
+                gathered |= report
+                if gathered and (not report or time.monotonic() > until):
+                    if changed := self.tree.sort_out(gathered):
+                        yield changed
+                    gathered.clear()
+
+    def _reports(self) -> Generator[set[str]]:
+        """Yield what the system tells, and an empty set whenever it was quiet, until stopped."""
+        root = self.tree.root
+        each = [str(root / path) for path in sorted(self.tree.directories)]
+        reports = watchfiles.watch(
+            *(each if ONE_BY_ONE else [root]),
+            recursive=not ONE_BY_ONE,
+            watch_filter=None,
+            stop_event=self,
+            step=STEP_MS,
+            debounce=self.longest_ms,
+            rust_timeout=self.quiet_ms,
+            yield_on_timeout=True,
+            force_polling=False,
+        )
+        try:
+            for report in reports:
+                yield {path for _, path in report}
+        except FileNotFoundError as error:  # a directory went before its watch was set
+            raise _Interrupted from error
+        except (OSError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "Error creating" not in str(error):
+                raise _Interrupted from error  # by a name that is no UTF-8, which it cannot tell
+            raise _OutOfWatches from error
+        finally:
+            reports.close()

@@ -1,0 +1,103 @@
+"""Tree: what is known of a project's files, kept current without walking all of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragforge.brain.files.ignore import IGNORE_FILES, rules_in
+from ragforge.brain.files.names import FOREIGN_ANYWHERE, FOREIGN_IN_VENDOR, reason_to_skip
+from ragforge.brain.files.walk import Limits, prune, walk
+
+MANY = 1_000  # from here a walk costs less; and the system may have dropped some of so many
+STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR  # decide over other files
+
+# What vim, Emacs, JetBrains, GNOME and browsers write beside a file while they save it.
+TEMPORARY = re.compile(
+    r"""
+    4913 | .*~ | \#.*\# | \.\#.* | .*\.(?:sw[a-p]|tmp|crswap)
+    | .*___jb_(?:tmp|old|bak)___ | \.goutputstream-.*
+    """,
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(slots=True)
+class Tree:
+    """The files and directories of the last walk, and what was learnt since."""
+
+    root: Path
+    limits: Limits
+    files: dict[str, tuple[int, int]] = field(default_factory=dict)
+    directories: set[str] = field(default_factory=set)
+
+    def walk(self) -> frozenset[str]:
+        """Walk all, and return the files that are not as they were."""
+        before, walked = self.files, walk(self.root, self.limits)
+        self.files = {file.path: (file.size, file.mtime_ns) for file in walked.files}
+        self.directories = set(walked.directories)
+        return frozenset(path for path, _ in before.items() ^ self.files.items())
+
+    def sort_out(self, touched: Collection[str]) -> frozenset[str]:
+        """Return which files changed, from absolute paths to which anything may have happened."""
+        paths = [path for place in touched if (path := self._own(place)) is not None]
+        if len(touched) <= MANY and not any(self._is_structure(path) for path in paths):
+            return frozenset([path for path in paths if self._take(path)])
+        before = self.files
+        changed = self.walk()
+        return changed.union(
+            path
+            for path in paths
+            if path in before or path in self.files or _name(path) in IGNORE_FILES
+        )
+
+    def _own(self, place: str) -> str | None:
+        """Return the relative path, unless it is in a directory that no walk enters."""
+        try:
+            path = Path(place).relative_to(self.root).as_posix()
+        except ValueError:
+            return None
+        path = "" if path == "." else path
+        is_own = _parent(path) in self.directories
+        return path if is_own and not TEMPORARY.fullmatch(_name(path)) else None
+
+    def _is_structure(self, path: str) -> bool:
+        """Return whether directories came or went, or rules changed: then a walk is needed."""
+        if _name(path) in STRUCTURE:
+            return True
+        place = self.root / path
+        is_directory = place.is_dir() and not place.is_symlink()
+        if path in self.directories:
+            return not is_directory
+        return is_directory and not prune(path, _name(path), rules_in(self.root, _parent(path)))
+
+    def _take(self, path: str) -> bool:
+        """Take a path up, and return whether it is or was a file of the project."""
+        try:
+            facts = os.lstat(self.root / path)
+        except OSError:
+            return self.files.pop(path, None) is not None
+        if not stat.S_ISREG(facts.st_mode):
+            return self.files.pop(path, None) is not None
+        if path not in self.files and self._is_left_out(path, facts.st_size):
+            return False
+        self.files[path] = (facts.st_size, facts.st_mtime_ns)
+        return True
+
+    def _is_left_out(self, path: str, size: int) -> bool:
+        if size > self.limits.max_bytes or reason_to_skip(path):
+            return True
+        rules = rules_in(self.root, _parent(path))
+        return rules.ignores(path, _name(path), is_directory=False)
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

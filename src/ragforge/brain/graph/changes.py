@@ -1,0 +1,200 @@
+"""Changes: what is other than before in files that were read, and whom that concerns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from ragforge.brain.files.compare import PARSED, SKIPPED
+from ragforge.brain.graph.rules import CONTAINERS, SPACES, family_of
+from ragforge.brain.ingestion.read_source import ReadFile
+from ragforge.brain.modules import Modules
+from ragforge.domain.code import File, Scope
+
+SAME_DIRECTORY = frozenset(("go", "java", "kotlin", "scala"))
+"""Languages in which the files of a directory see each other without an import."""
+EVERYWHERE = frozenset(("csharp", "swift", "ruby", "php", "elixir", "kotlin", "scala"))
+"""Languages in which a type may be used in any file without naming the one it stands in."""
+UNNAMED = EVERYWHERE | {"rust"}
+"""Those, and the one in which a path in a body needs no import."""
+BASES_INSIDE = frozenset(("go", "haskell", "php", "ruby"))
+"""Languages in which a type says among its own lines what it inherits, not in its head."""
+TYPES = CONTAINERS | SPACES
+MANIFESTS = frozenset(
+    ("go.mod", "package.json", "tsconfig.json", "jsconfig.json", "Cargo.toml", "composer.json")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What is other than before in a file, by its last name."""
+
+    words: frozenset[str]
+    types: frozenset[str]  # of these words: what they inherit may be passed on
+
+
+def changed_names(
+    read: Iterable[ReadFile], known: Mapping[str, File], before: Iterable[Scope]
+) -> dict[str, Names | None]:
+    """Return the files of which others may see something else than before.
+
+    With each the names that tell what is other, or None where a change goes further: also
+    for a file that was left half done by an earlier run.
+    """
+    scopes: dict[str, list[Scope]] = defaultdict(list)
+    for scope in before:
+        scopes[scope.file].append(scope)
+    changed: dict[str, Names | None] = {}
+    for file in read:
+        names = _names_changed(file, known.get(file.path), scopes[file.path])
+        if names is None or names.words:
+            changed[file.path] = names
+    return changed
+
+
+def _names_changed(file: ReadFile, old: File | None, before: Iterable[Scope]) -> Names | None:
+    if (
+        file.parsed is None
+        or file.outline is None
+        or old is None
+        or old.state in (PARSED, SKIPPED)
+        or is_manifest(file.path)
+        or file.parsed.file.imports != old.imports
+    ):
+        return None
+    was, now = _face(before), _face(file.parsed.scopes)
+    changed = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
+    seen = {name: (*was.get(name, ()), *now.get(name, ())) for name in changed}
+    if any("default" in head for entries in seen.values() for _, head, _ in entries):
+        return None  # it may be known elsewhere by any name
+    types = (name for name in seen if any(kind in TYPES for kind, _, _ in seen[name]))
+    return Names(frozenset(map(_last, changed)), frozenset(map(_last, types)))
+
+
+def _last(qualified_name: str) -> str:
+    return qualified_name.rpartition(".")[2]
+
+
+def _face(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
+    """Return what other files may see of definitions: not the bodies of functions."""
+    named: dict[str, list[Scope]] = defaultdict(list)
+    for scope in sorted(scopes, key=lambda found: (found.start_line, -found.end_line, found.uuid)):
+        named[scope.qualified_name].append(scope)
+    return {
+        # Of several with one name the longest may be meant.
+        name: [(s.type, _head(s), s.end_line - s.start_line if len(same) > 1 else 0) for s in same]
+        for name, same in named.items()
+    }
+
+
+def _head(scope: Scope) -> str:
+    if scope.type not in TYPES:
+        return scope.signature.partition("(")[0]  # "export default", "def self."
+    if scope.signature and scope.language in BASES_INSIDE:
+        return scope.source
+    return scope.signature
+
+
+def unsettled(
+    gone: Collection[str], old: Mapping[str, File], before: Modules, after: Modules
+) -> set[str]:
+    """Return the files whose imports lead elsewhere, now that paths came or went."""
+    if any(is_manifest(path) for path in gone):
+        return set(old).difference(gone)
+    moved = {
+        path
+        for path, file in old.items()
+        if file.imports and _leads(before, file) != _leads(after, file)
+    }
+    sight = _Sight(old, before)
+    return moved.union(*map(sight.of, gone)).difference(gone)
+
+
+def concerned(changed: Collection[str], files: Mapping[str, File], modules: Modules) -> set[str]:
+    """Return the files whose relations may be others because these changed their names.
+
+    They are the changed ones, all that see them, and all that see those: names are passed
+    on and inherited.
+    """
+    if not changed:
+        return set()
+    if any(is_manifest(path) for path in changed) or len(changed) >= len(files):
+        return set(files)
+    sight = _Sight(files, modules)
+    reached = set(changed)
+    waiting = list(changed)
+    while waiting:
+        seen = sight.of(waiting.pop()) - reached
+        reached |= seen
+        waiting += seen
+    return reached.intersection(files)
+
+
+def is_manifest(path: str) -> bool:
+    """Tell whether a file decides what imports elsewhere mean."""
+    return path.rpartition("/")[2] in MANIFESTS
+
+
+def imported(modules: Modules, file: File) -> set[str]:
+    """Return the files of the project that a file imports."""
+    found: set[str] = set()
+    language = file.language or ""
+    for module, names in map(_import, file.imports):
+        found.update(modules.find(file.path, language, module))
+        for name in names:
+            found.update(modules.submodule(file.path, language, module, name))
+    return found
+
+
+def _import(line: str) -> tuple[str, list[str]]:
+    """Return the module and the names of an import, as `reading.written` wrote them."""
+    module, *parts = line.split("\t")
+    names = [part.partition(" as ")[0] for part in parts]
+    return module, [name for name in names if name and name != "*"]
+
+
+def _leads(modules: Modules, file: File) -> tuple[set[str], list[str | None]]:
+    """Return where a file's imports lead: to files, or out of the project."""
+    lines = [line.partition("\t")[0] for line in file.imports]
+    return imported(modules, file), [modules.library(file.language or "", m) for m in lines]
+
+
+class _Sight:
+    """Who may see the names of a file."""
+
+    def __init__(self, files: Mapping[str, File], modules: Modules) -> None:
+        self._files, self._modules = files, modules
+        self._importers: dict[str, set[str]] = defaultdict(set)
+        self._beside: dict[tuple[str, str | None], set[str]] = defaultdict(set)
+        self._everywhere: dict[str | None, set[str]] = defaultdict(set)
+        for path, file in files.items():
+            for target in imported(modules, file):
+                self._importers[target].add(path)
+            if file.language in SAME_DIRECTORY:
+                self._beside[path.rpartition("/")[0], family_of(file.language)].add(path)
+            if file.language in UNNAMED:
+                self._everywhere[family_of(file.language)].add(path)
+
+    def of(self, path: str) -> set[str]:
+        """Return the files that import one, or see it without an import."""
+        found = set(self._importers.get(path, ()))
+        for package in _packages(path):  # `import package` shows `package.module.name`
+            found |= self._importers.get(package, set())
+        file = self._files.get(path)
+        if file is None or file.language is None:
+            return found
+        kin = family_of(file.language)
+        if file.language in SAME_DIRECTORY:
+            found |= self._beside.get((path.rpartition("/")[0], kin), set())
+            found.update(self._modules.siblings(path, file.language))
+        # All at once: whoever comes next of this family has nobody left to tell.
+        return found | self._everywhere.pop(kin, set())
+
+
+def _packages(path: str) -> Iterable[str]:
+    """Yield the files of the Python packages around a file."""
+    directory = path.rpartition("/")[0] if path.endswith((".py", ".pyi")) else ""
+    while directory:
+        yield from (f"{directory}/__init__{end}" for end in (".py", ".pyi"))
+        directory = directory.rpartition("/")[0]

@@ -1,0 +1,144 @@
+"""Edges: all relations that go out of a file and its scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from ragforge.brain.graph.exports import Module
+from ragforge.brain.graph.file_names import FILE, View
+from ragforge.brain.graph.name_index import Atlas, ByName, Lookup, Target
+from ragforge.brain.graph.resolve import Resolver
+from ragforge.brain.graph.rules import CONTAINERS, SPACES
+from ragforge.brain.modules import Modules
+from ragforge.brain.parse import Import
+from ragforge.domain.code import Relation, RelationKind
+
+Edge: TypeAlias = tuple[RelationKind, str, str]
+
+
+class Relater:
+    """Relations of files, as names resolve in one state of a project.
+
+    What was looked up is kept: after files have changed a new one is needed. Which files have
+    been related before does not matter to an answer. A missing edge is no error; a wrong one is.
+    """
+
+    def __init__(self, lookup: Lookup, modules: Modules, by_name: ByName) -> None:
+        self._lookup = lookup
+        self._modules = modules
+        self._atlas = Atlas(lookup, modules, by_name)
+        self._names = Resolver(self._atlas)
+        self._files_in_use: dict[str, frozenset[str]] = {}
+
+    def relations(self, path: str) -> list[Relation]:
+        """Return the relations that go out of a file and its scopes, sorted, each once."""
+        known = self._lookup(path)
+        if known is None:
+            return []
+        found: set[Edge] = {
+            ("HAS_PARENT", known.ids[number], known.ids[definition.parent])
+            for number, definition in enumerate(known.outline.definitions)
+            if definition.parent is not None
+        }
+        view = self._atlas.view(path)
+        if view is not None:
+            found.update(self._of_file(view))
+            for number in range(len(view.definitions)):
+                found.update(self._of_scope(view, number))
+        return [Relation(*edge) for edge in sorted(found)]
+
+    def imports(self, path: str) -> tuple[str, ...]:
+        """Return the files of the project that a file imports, sorted."""
+        view = self._atlas.view(path)
+        if view is None:
+            return ()
+        files = {file for found in view.imports for file in self._files(view, found)}
+        return tuple(sorted(files - {path}))
+
+    def _of_file(self, view: View) -> Iterator[Edge]:
+        for path in self.imports(view.path):
+            target = self._lookup(path)
+            if target is not None:
+                yield "IMPORTS", view.file_id, target.file_id
+        for found in view.imports:
+            if not any(self._files(view, found)) and not self._is_of_project(view, found):
+                library = self._modules.library(view.language, found.module)
+                if library:
+                    yield "USES_LIBRARY", view.file_id, library
+
+    def _files(self, view: View, found: Import) -> Iterator[str]:
+        """Yield the files that an import needs: those of its names where they are modules."""
+        if not found.names:
+            files = self._modules.find(view.path, view.language, found.module)
+            if found.wildcard and view.rules.family == "jvm":  # of its classes those in use
+                files = tuple(file for file in files if file in self._used_files(view))
+            yield from files
+            if not files and not found.wildcard:
+                yield from self._file_of(view, found, None)
+        for name, _ in found.names:
+            files = tuple(self._file_of(view, found, name))
+            yield from files or self._single(view, found.module)
+
+    def _file_of(self, view: View, found: Import, name: str | None) -> Iterator[str]:
+        meaning = self._names.exports.brought(view, found, name)
+        if isinstance(meaning, Module):
+            yield from meaning.files
+        elif meaning is not None:
+            module = self._single(view, found.module)  # what hands a name on is imported itself
+            yield from module or (meaning[0],)
+
+    def _single(self, view: View, module: str) -> tuple[str, ...]:
+        files = self._modules.find(view.path, view.language, module)
+        return files if len(files) == 1 else ()
+
+    def _is_of_project(self, view: View, found: Import) -> bool:
+        """Whether a module is a name of the file, or a namespace of the project."""
+        rules = view.rules
+        module = found.module.replace("\\", ".").replace("::", ".")
+        top = module.partition(".")[0]
+        if rules.family in ("rust", "jvm") and top not in found.alias.split("."):
+            is_bound = any(statement is not found for statement, _ in view.bound.get(top, ()))
+            return is_bound or view.defines(top)
+        if not rules.project or rules.bare:
+            return False
+        names = (module, *(f"{module}.{name}" for name, _ in found.names))
+        if rules.family == "elixir":
+            names = (*names, top)
+        return any(self._atlas.places(rules.family, name) for name in names)
+
+    def _of_scope(self, view: View, number: int) -> Iterator[Edge]:
+        definition, own = view.definitions[number], view.ids[number]
+        bases = self._bases(view, number)
+        if definition.type in CONTAINERS or definition.type in SPACES:
+            for base in bases:
+                yield "INHERITS_FROM", own, self._atlas.id_of(base)
+            bases = ()
+        for target in {*self._used(view, number), *bases}:  # bases of a nameless class in it
+            inside = target[0] == view.path and view.is_around(target[1], number)
+            if target != (view.path, number) and not inside:
+                yield "CONSUMES", own, self._atlas.id_of(target)
+
+    def _used_files(self, view: View) -> frozenset[str]:
+        known = self._files_in_use.get(view.path)
+        if known is None:
+            numbers = range(len(view.definitions))
+            bases = (base for number in numbers for base in self._bases(view, number))
+            used = (target for number in numbers for target in self._used(view, number))
+            known = frozenset(path for targets in (bases, used) for path, _ in targets)
+            self._files_in_use[view.path] = known
+        return known
+
+    def _bases(self, view: View, number: int) -> tuple[Target, ...]:
+        has_bases = view.definitions[number].bases
+        return self._names.members.bases((view.path, number)) if has_bases else ()
+
+    def _used(self, view: View, number: int) -> Iterator[Target]:
+        definition, names = view.definitions[number], self._names
+        around = definition.parent if definition.parent is not None else FILE
+        found = [names.used(view, number, name, True) for name in definition.calls]
+        found += [names.used(view, number, name, False) for name in definition.uses]
+        found += [names.used(view, around, mark, True) for mark in definition.decorators]
+        if definition.type == "impl":
+            found.append(names.type_named(view, around, definition.name))
+        return (target for target in found if target is not None)

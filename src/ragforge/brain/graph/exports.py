@@ -1,0 +1,197 @@
+"""Exports: what an import brings, however often it was handed on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ragforge.brain.graph.file_names import FILE, Bound, View
+from ragforge.brain.graph.members import Members
+from ragforge.brain.graph.name_index import MAX_DEPTH, Atlas, Target
+from ragforge.brain.parse import Import
+
+FOREIGN = frozenset(("java", "javax", "scala", "android", "androidx"))
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """Files whose names are reached through a module's name."""
+
+    files: tuple[str, ...]
+    importer: str
+    name: str  # as the importer writes it
+
+
+Meaning: TypeAlias = Target | Module
+_Steps: TypeAlias = tuple[tuple[str, str], ...]  # the files and names that led here
+
+
+class Exports:
+    """Names as other files import them."""
+
+    def __init__(self, atlas: Atlas, members: Members) -> None:
+        self._atlas, self._modules, self._members = atlas, atlas.modules, members
+        self._bound: dict[tuple[str, int, str], Meaning | None] = {}
+        self._known: dict[tuple[tuple[str, ...], str], Meaning | None] = {}
+
+    def bound(self, view: View, scope: int, local: str) -> Meaning | None:
+        """Return what the imports in a scope make of a name; if they disagree it is nothing."""
+        key = (view.path, scope, local)
+        if key not in self._bound:
+            statements = (view.scoped[scope] if scope else view.bound)[local]
+            self._bound[key] = self._agreed(view, statements, local, ())
+        return self._bound[key]
+
+    def brought(self, view: View, statement: Import, name: str | None) -> Meaning | None:
+        """Return what an import brings by a name, or as a module."""
+        return self._brought(view, (statement, name), name or "", ())
+
+    def of_everything(self, view: View, statement: Import, name: str) -> Meaning | None:
+        """Return what a name means by an import of all that a module has."""
+        if view.rules.private and name.startswith(view.rules.private):
+            return None
+        module, family = statement.module, view.rules.family
+        files, left = self._modules.locate(view.path, view.language, module)
+        if left:
+            return self._member_at(files, left, name, ())
+        if files and files != (view.path,):
+            return self.shown(files, name, hidden=family == "haskell")
+        owner = self._atlas.only_type(family, module) if family == "elixir" else None
+        found = self._members.named(owner, name) if owner else None
+        return found if found and self._atlas.definition(found).type != "type" else None
+
+    def inside(self, module: Module, name: str) -> Meaning | None:
+        """Return what a name means behind a module's: something it has, or a module in it."""
+        found = self.shown(module.files, name)
+        importer = self._atlas.view(module.importer)
+        if found is not None or importer is None:
+            return found
+        return self._submodule(importer, module.name, name)
+
+    def itself(self, module: Module, name: str) -> Target | None:
+        """Return what a module is when it is used itself: JavaScript may export one thing."""
+        importer = self._atlas.view(module.importer)
+        if importer is None or importer.rules.family != "javascript":
+            return None
+        found = self._shown(module.files, "default", name, ())
+        return None if isinstance(found, Module) else found
+
+    def shown(self, files: tuple[str, ...], name: str, hidden: bool = False) -> Meaning | None:
+        """Return what a name means to those who import it; imports of the files may be hidden."""
+        if hidden:
+            view = self._atlas.view(files[0])
+            own = _own(view, name, name) if view else None
+            return (files[0], own) if own is not None else None
+        key = (files, name)
+        if key not in self._known:
+            self._known[key] = self._shown(files, name, name, ())
+        return self._known[key]
+
+    def down(self, files: tuple[str, ...], names: list[str], steps: _Steps = ()) -> Target | None:
+        """Return the definition at the end of a path in a module: a member, or its type."""
+        found = self._shown(files, names[0], names[0], steps)
+        for name in names[1:]:
+            if found is None or isinstance(found, Module):
+                return None
+            found = self._members.named(found, name) or found
+        return None if isinstance(found, Module) else found
+
+    def _member_at(
+        self, files: tuple[str, ...], path: tuple[str, ...], name: str, steps: _Steps
+    ) -> Target | None:
+        """Return the member that the type at the end of a path has."""
+        owner = self.down(files, list(path), steps)
+        return self._members.named(owner, name) if owner else None
+
+    def _agreed(
+        self, view: View, statements: list[Bound], local: str, steps: _Steps
+    ) -> Meaning | None:
+        found = {self._brought(view, bound, local, steps) for bound in statements} - {None}
+        return found.pop() if len(found) == 1 else None
+
+    def _brought(self, view: View, bound: Bound, local: str, steps: _Steps) -> Meaning | None:
+        statement, name = bound
+        language, module, family = view.language, statement.module, view.rules.family
+        files, left = self._modules.locate(view.path, language, module)
+        if left:
+            return self.down(files, [*left, name] if name else list(left), steps)
+        if name is None:
+            if files:
+                return Module(files, view.path, module)
+            return self._atlas.only_type(family, module) if view.rules.project else None
+        if family in ("jvm", "php"):
+            own = self._modules.submodule(view.path, language, module, name)
+            if own and (found := self._shown(own, name, local, steps)):
+                return found
+        if files and (found := self._shown(files, name, local, steps)):
+            return found
+        if family in ("python", "rust"):
+            return self._submodule(view, module, name)
+        return self._of_project(view, module, name)
+
+    def _submodule(self, view: View, module: str, name: str) -> Module | None:
+        files = self._modules.submodule(view.path, view.language, module, name)
+        joint = "" if module.endswith(".") else view.rules.separator
+        return Module(files, view.path, f"{module}{joint}{name}") if files else None
+
+    def _of_project(self, view: View, module: str, name: str) -> Target | None:
+        """Return the type of the project that has a name, whatever its file."""
+        rules, only = view.rules, self._atlas.only_type
+        if not rules.project:
+            return None
+        if rules.bare:
+            foreign = module.partition(".")[0] in (*FOREIGN, "kotlin") or name in rules.taken
+            return None if foreign else only(rules.family, name)
+        space = module.replace("\\", ".")
+        if found := only(rules.family, f"{space}.{name}" if space else name):
+            return found
+        owner = only(rules.family, space)
+        return self._members.named(owner, name) if owner else None
+
+    def _shown(
+        self, files: tuple[str, ...], name: str, local: str, steps: _Steps
+    ) -> Meaning | None:
+        if len(files) > 1:
+            return self._atlas.table(files).get(name)
+        view = self._atlas.view(files[0])
+        step = (files[0], name)
+        if view is None or step in steps or len(steps) >= MAX_DEPTH:
+            return None
+        steps = (*steps, step)
+        own = _own(view, name, local)
+        if own is not None:
+            return view.path, own
+        if name in view.bound:
+            return self._agreed(view, view.bound[name], name, steps)
+        if not view.rules.hands_on or (view.rules.private and name.startswith("_")):
+            return None
+        found: set[Meaning | None] = set()
+        for other in self._atlas.reached(view).values():
+            number = _own(other, name, name)
+            if number is not None:
+                found.add((other.path, number))
+            elif name in other.bound:
+                found.add(self._agreed(other, other.bound[name], name, steps))
+        for scope, statement in view.wildcards:
+            whole, left = self._modules.locate(view.path, view.language, statement.module)
+            if scope == FILE and left:
+                found.add(self._member_at(whole, left, name, steps))
+        found.discard(None)
+        return found.pop() if len(found) == 1 else None
+
+
+def _own(view: View, name: str, local: str) -> int | None:
+    """Return the definition that a file itself shows under a name."""
+    own = view.top.get(name)
+    family = view.rules.family
+    if own is not None or family not in ("javascript", "lua", "php"):
+        return own
+    if family != "javascript":  # in a table, in a namespace
+        ends = [number for full, number in view.qualified.items() if full.endswith(f".{name}")]
+        return ends[0] if len(ends) == 1 else None
+    if name != "default":
+        return None
+    for number in view.top.values():
+        if view.definitions[number].signature.startswith("export default"):
+            return number
+    return view.top.get(local)

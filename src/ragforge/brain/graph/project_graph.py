@@ -1,0 +1,99 @@
+"""Relating: relations of some files, with the others looked up as they are needed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ragforge.brain.graph import Known, Relater, family_of
+from ragforge.brain.graph.changes import EVERYWHERE, TYPES, is_manifest
+from ragforge.brain.ingestion.read_source import ReadFile, file_id, read_file
+from ragforge.brain.modules import Modules
+from ragforge.domain.code import File, Relation, ScopeName
+from ragforge.ports.code import CodeStore
+
+MANIFEST_CHARS = 200_000
+
+
+def manifests_in(root: Path, paths: Iterable[str]) -> dict[str, str]:
+    """Return the texts of the files that decide what imports mean."""
+    found = {}
+    for path in paths:
+        if is_manifest(path):
+            with suppress(OSError):
+                text = (root / path).read_text("utf-8", errors="replace")
+                found[path] = text[:MANIFEST_CHARS]
+    return found
+
+
+class Graph:
+    """Knows the files of a project by name: those just read, and others from the disk."""
+
+    def __init__(
+        self,
+        root: Path,
+        project_id: str,
+        read: Mapping[str, ReadFile],
+        modules: Modules,
+        files: Mapping[str, File],
+    ) -> None:
+        self._root = str(root)
+        self._project_id = project_id
+        self._read = read
+        self._files = files
+        self._known: dict[str, Known | None] = {}
+        self._types: dict[tuple[str | None, str], set[tuple[str, str]]] = defaultdict(set)
+        self.missed: set[str] = set()  # files that are no more what was stored
+        self._relater = Relater(self._look_up, modules, self._by_name)
+
+    async def know_types(self, code: CodeStore, wanted: Collection[str]) -> None:
+        """Learn the names of all types, for languages in which any file may use them."""
+        families = {
+            family_of(language)
+            for path in wanted
+            if (language := self._files[path].language) in EVERYWHERE
+        }
+        paths = [path for path, file in self._files.items() if family_of(file.language) in families]
+        for name in await code.names_in(self._project_id, paths):
+            if name.type in TYPES:
+                self._learn(name)
+
+    def _learn(self, name: ScopeName) -> None:
+        kin = family_of(self._files[name.file].language)
+        place = (name.file, name.qualified_name)
+        self._types[kin, name.qualified_name].add(place)
+        self._types[kin, name.name].add(place)
+
+    def relations(self, paths: Sequence[str]) -> list[Relation]:
+        """Return all that goes out of these files and their scopes."""
+        return [relation for path in paths for relation in self._relater.relations(path)]
+
+    def _look_up(self, path: str) -> Known | None:
+        if path not in self._known:
+            self._known[path] = self._load(path)
+        return self._known[path]
+
+    def _load(self, path: str) -> Known | None:
+        if path not in self._files:
+            return None
+        found = self._read.get(path)
+        if found is None:
+            found = read_file(self._root, self._project_id, path, 0)
+            if found.parsed is None or found.parsed.file.hash != self._files[path].hash:
+                self.missed.add(path)  # the next run will see to it
+                return None
+        if found.outline is None:
+            return None
+        return Known(path, file_id(self._project_id, path), found.outline, found.ids)
+
+    def _by_name(self, kin: str, name: str) -> list[tuple[str, int]]:
+        places = []
+        for path, qualified_name in sorted(self._types.get((kin, name), ())):
+            known = self._look_up(path)
+            definitions = known.outline.definitions if known is not None else ()
+            for number, definition in enumerate(definitions[1:], 1):  # the file is no type
+                if definition.qualified_name == qualified_name and definition.type in TYPES:
+                    places.append((path, number))
+        return places

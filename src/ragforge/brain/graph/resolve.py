@@ -1,0 +1,307 @@
+"""Resolve: which definition a name means at a place in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from ragforge.brain.graph.exports import FOREIGN, Exports, Meaning, Module
+from ragforge.brain.graph.file_names import FILE, View
+from ragforge.brain.graph.members import Members
+from ragforge.brain.graph.name_index import Atlas, Target
+from ragforge.brain.graph.rules import CONTAINERS, SPACES
+
+_SHORT = 2
+_NAME = r"[@$#]*\w[\w$]*'*"
+_PARAMETER = re.compile(rf"(?<=[(,\s*&]){_NAME}(?![\w$.(:'])|(?<=[(,\s]){_NAME}(?=\s*:(?!:))")
+
+
+class Resolver:
+    """Names to definitions. An answer is certain by the rules of the language, or None."""
+
+    def __init__(self, atlas: Atlas) -> None:
+        self._atlas = atlas
+        self.members = Members(atlas, self.type_named)
+        self.exports = Exports(atlas, self.members)
+        self._outer: dict[tuple[str, str, str], tuple[Meaning, int] | None] = {}
+
+    def used(self, view: View, scope: int, name: str, is_call: bool) -> Target | None:
+        """Return what a name in the body of a definition means."""
+        parts = name.split(".")
+        if len(parts) == 1:
+            return self._plain(view, scope, name, is_call)
+        head, rules = parts[0], view.rules
+        if not head:  # a member of something computed
+            return None
+        if head in rules.own or (rules.receiver and head == _receiver(view, scope)):
+            found = self._of_object(view, scope, parts)
+            if found or view.language != "rust":  # where `self::` is a module
+                return found
+        if head in rules.above:
+            kinds = self.members.of_object(view, scope)
+            return self.members.inherited(kinds, parts[1])
+        if rules.family == "lua" and name in view.qualified:
+            return view.path, view.qualified[name]
+        if _is_parameter(view, scope, head):
+            return None
+        return self._meant(view, scope, parts)
+
+    def type_named(self, view: View, scope: int, name: str) -> Target | None:
+        """Return the type that a name means in a definition, inherited ones left out."""
+        found = self._meant(view, scope, name.split("."), whole=True)
+        return found if found and self._atlas.is_type(found) else None
+
+    def _plain(self, view: View, scope: int, name: str, is_call: bool) -> Target | None:
+        """Return what one word means. A variable could have a short or lower-case name."""
+        if is_call and (name in view.rules.above or (name == "super" and view.rules.own)):
+            kinds = self.members.of_object(view, scope)
+            return self.members.inherited(kinds, view.definitions[scope].name)
+        doubtful = len(name) <= _SHORT or (_is_low(name) and not is_call)
+        if not doubtful:
+            return self._meant(view, scope, [name])
+        if view.rules.low_types and len(name) > _SHORT:
+            found = self._meant(view, scope, [name])
+            return found if found and self._atlas.is_type(found) else None
+        place = _binding(view, scope, name)
+        meaning = None if place is None else self.exports.bound(view, place, name)
+        return self._walked(meaning, [name], 1)
+
+    def _meant(
+        self, view: View, scope: int, parts: list[str], whole: bool = False
+    ) -> Target | None:
+        """Return what a name means; the whole name is meant where it must be a type's.
+
+        The bases of types are left out then: they are what is being looked for.
+        """
+        head = parts[0]
+        place = _binding(view, scope, head)
+        found = self._around(view, scope, head, not whole)
+        if self._is_meant(found, parts) and (target := self._walked(found, parts, 1, whole)):
+            return target
+        if place is not None:
+            return self._walked(self.exports.bound(view, place, head), parts, 1, whole)
+        if view.dotted and (target := self._by_dotted_alias(view, parts, whole)):
+            return target
+        outer = self._outside(view, scope, parts)
+        if outer and self._is_meant(outer[0], parts[outer[1] - 1 :]):
+            return self._walked(outer[0], parts, outer[1], whole)
+        if view.language == "rust" and len(parts) > 1:
+            return self._at_path(view, parts, whole)
+        return None
+
+    def _at_path(self, view: View, parts: list[str], whole: bool) -> Target | None:
+        """Return what is at the end of a path from a crate or a module of Rust."""
+        files, left = self._atlas.modules.locate(view.path, view.language, "::".join(parts))
+        found = self.exports.down(files, list(left)) if files and left else None
+        if found and whole and self._atlas.definition(found).name != parts[-1]:
+            return None
+        return found
+
+    def _around(self, view: View, scope: int, name: str, inherit: bool) -> Target | None:
+        """Return what a name means by the definitions around its place, the innermost first."""
+        number: int | None = scope if scope != FILE else None
+        implicit = view.rules.implicit
+        while number is not None:
+            definition = view.definitions[number]
+            inner = view.inner.get(number)
+            if definition.type in CONTAINERS and number != scope and not implicit:
+                inner = None
+            if inner is not None and name in inner:
+                return view.path, inner[name]
+            if implicit:
+                for kind in self._kinds(view, number):
+                    if found := self.members.named(kind, name, inherit):
+                        return found
+            number = definition.parent
+        own = view.top.get(name)
+        return None if own is None else (view.path, own)
+
+    def _kinds(self, view: View, number: int) -> list[Target]:
+        """Return the type that a definition is, or that it belongs to from elsewhere."""
+        if view.definitions[number].type in CONTAINERS:
+            return [(view.path, number)]
+        owner = view.owner(number)
+        return self.members.owners(view, owner) if owner else []
+
+    def _by_dotted_alias(self, view: View, parts: list[str], whole: bool) -> Target | None:
+        """Return what a name means that starts with a module's own dotted name."""
+        for count in range(len(parts) - 1, 1, -1):
+            name = ".".join(parts[:count])
+            if name in view.dotted and name in view.bound:
+                return self._walked(self.exports.bound(view, FILE, name), parts, count, whole)
+        return None
+
+    def _outside(self, view: View, scope: int, parts: list[str]) -> tuple[Meaning, int] | None:
+        """Return what files mean by a name that need not be imported, and how much of it."""
+        space = _space(view, scope)
+        if any(place != FILE for place, _ in view.wildcards):
+            space = f"{space} {scope}"
+        key = (view.path, space, ".".join(parts))
+        if key not in self._outer:
+            self._outer[key] = self._looked_outside(view, scope, parts)
+        return self._outer[key]
+
+    def _looked_outside(
+        self, view: View, scope: int, parts: list[str]
+    ) -> tuple[Meaning, int] | None:
+        rules, head = view.rules, parts[0]
+        if head in rules.taken and not rules.package:
+            return None
+        if rules.includes or (rules.project and not rules.bare):
+            for prefix in _prefixes(_space(view, scope), view):
+                for count in range(len(parts), 0, -1):
+                    name = ".".join(parts[:count])
+                    found = self._qualified(view, f"{prefix}.{name}" if prefix else name)
+                    if found is not None:
+                        return found, count
+        if rules.includes:
+            return None
+        brought = {
+            self.exports.of_everything(view, statement, head)
+            for place, statement in view.wildcards
+            if place in (FILE, scope) or view.is_around(place, scope)
+        } - {None}
+        meaning = brought.pop() if len(brought) == 1 else None
+        if meaning is None and rules.package:
+            meaning = self._atlas.package(view).get(head)
+        if meaning is None and rules.bare and head not in rules.taken and not _is_open(view):
+            meaning = self._atlas.only_type(rules.family, head)
+        return None if meaning is None else (meaning, 1)
+
+    def _qualified(self, view: View, name: str) -> Target | None:
+        """Return what has a qualified name, in this file or in those that it knows of."""
+        own = view.qualified.get(name)
+        if own is not None and view.definitions[own].type != "namespace":
+            return view.path, own
+        if view.rules.includes:
+            return self._atlas.included(view, name)
+        if name.rpartition(".")[2] in view.rules.taken:
+            return None
+        return self._atlas.only_type(view.rules.family, name)
+
+    def _of_object(self, view: View, scope: int, parts: list[str]) -> Target | None:
+        for kind in self.members.of_object(view, scope):
+            if found := self.members.named(kind, parts[1]):
+                return self._walked(found, parts, 2)
+        return None
+
+    def _walked(
+        self, meaning: Meaning | None, parts: list[str], count: int, whole: bool = False
+    ) -> Target | None:
+        """Return the end of a dotted name: a member, or that which has no such member."""
+        for name in parts[count:]:
+            if isinstance(meaning, Module):
+                meaning = self.exports.inside(meaning, name)
+            elif meaning is not None:
+                found = self.members.named(meaning, name, inherit=not whole)
+                if found is None or not self._is_static(found):
+                    unknown = whole or (self._is_space(meaning) and not _is_low(name))
+                    meaning = None if unknown else meaning
+                    break
+                meaning = found
+        if isinstance(meaning, Module):
+            return self.exports.itself(meaning, parts[-1])
+        if meaning is None or self._atlas.definition(meaning).type == "namespace":
+            return None
+        return meaning
+
+    def _is_space(self, target: Target) -> bool:
+        return self._atlas.definition(target).type in SPACES
+
+    def _is_static(self, target: Target) -> bool:
+        """Whether a type has a member, and not only its objects; only Ruby says it."""
+        view = self._atlas.view_of(target)
+        definition = view.definitions[target[1]]
+        static = view.language != "ruby" or definition.type not in ("method", "function")
+        return static or definition.signature.startswith("def self.")
+
+    def _is_meant(self, meaning: Meaning | None, parts: list[str]) -> bool:
+        """Whether a definition is what stands before a dot: a variable may have its name."""
+        if meaning is None or isinstance(meaning, Module) or len(parts) == 1:
+            return meaning is not None
+        kind = self._atlas.definition(meaning).type
+        return not _is_low(parts[0]) or kind in CONTAINERS or kind in SPACES
+
+
+def _is_low(name: str) -> bool:
+    return not name.lstrip("_$@")[:1].isupper()
+
+
+def _outwards(view: View, scope: int) -> Iterator[int]:
+    number: int | None = scope
+    while number is not None and number != FILE:
+        yield number
+        number = view.definitions[number].parent
+
+
+def _binding(view: View, scope: int, name: str) -> int | None:
+    """Return the scope whose imports bind a name, None if no import does."""
+    if view.scoped:
+        for number in _outwards(view, scope):
+            if name in view.scoped.get(number, ()):
+                return number
+    return FILE if name in view.bound else None
+
+
+def _receiver(view: View, scope: int) -> str | None:
+    """Return what a method calls its object."""
+    pattern = view.rules.receiver
+    for number in _outwards(view, scope):
+        if pattern and (found := pattern.match(view.definitions[number].signature)):
+            return found.group(1)
+    return None
+
+
+def _is_parameter(view: View, scope: int, name: str) -> bool:
+    """Whether a function around a place has a parameter, or a type parameter, of this name."""
+    for number in _outwards(view, scope):
+        definition = view.definitions[number]
+        signature = definition.signature
+        if definition.type in CONTAINERS or name not in signature:
+            continue
+        if _is_low(name):
+            if name in _parameters(signature):
+                return True
+        elif "<" in signature or "[" in signature:
+            before = rf"(?:\bfun\s*|\b{re.escape(definition.name)}\s*)"
+            if re.search(rf"{before}[<\[][^(]*\b{re.escape(name)}\b", signature):
+                return True
+    return False
+
+
+@lru_cache(1 << 12)
+def _parameters(signature: str) -> frozenset[str]:
+    """Return the names in a signature that stand where parameters do."""
+    return frozenset(match.group() for match in _PARAMETER.finditer(signature))
+
+
+def _space(view: View, scope: int) -> str:
+    """Return the qualified name of what holds a place, functions left out."""
+    for number in _outwards(view, scope):
+        definition = view.definitions[number]
+        if definition.type in CONTAINERS or definition.type in SPACES:
+            return definition.qualified_name
+        if owner := view.owner(number):
+            return owner
+    return ""
+
+
+def _prefixes(space: str, view: View) -> Iterable[str]:
+    """Yield what may be left out before a name, the innermost first."""
+    while space:
+        if view.rules.nests or _is_namespace(view, space):
+            yield space
+        space = space.rpartition(".")[0]
+    yield ""
+    yield from view.opened
+
+
+def _is_open(view: View) -> bool:
+    """Whether a file knows all names of a package that is surely none of the project's."""
+    return any(found.module.partition(".")[0] in FOREIGN for _, found in view.wildcards)
+
+
+def _is_namespace(view: View, name: str) -> bool:
+    number = view.qualified.get(name)
+    return number is not None and view.definitions[number].type == "namespace"

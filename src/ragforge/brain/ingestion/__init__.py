@@ -1,0 +1,1 @@
+"""Ingestion: bring what the store holds of a project up to date."""

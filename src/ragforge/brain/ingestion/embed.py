@@ -1,0 +1,96 @@
+"""Embed: give scopes their vectors, and again only when their text has changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from ragforge.brain.ingestion import locks
+from ragforge.domain.code import MODULE, Scope, ScopeName
+from ragforge.domain.work import Holder
+from ragforge.errors import ScopeNotFound
+from ragforge.ports.code import CodeStore, ScopeVector
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.work import LockStore
+
+BATCH = 512
+SOURCE_CHARS = 1_500
+"""More of a long function says less about what it is for."""
+
+
+async def embed_scopes(
+    code: CodeStore,
+    lock_store: LockStore,
+    holder: Holder,
+    embedder: Embedder,
+    project_id: str,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    files: Sequence[str] | None = None,
+) -> int:
+    """Embed what has no vector of this model for its present text; return how many.
+
+    With `files`, what is in these alone. It can be broken off at any point; what was
+    embedded stays. Raises ModelError.
+    """
+    async with locks.held(lock_store, locks.embedding(project_id), holder):
+        total = 0 if files is not None else (await code.count_scopes(project_id, embedder.name))[0]
+        done, after = 0, ""
+        while scopes := await code.scopes_to_embed(project_id, embedder.name, BATCH, after, files):
+            after = scopes[-1].uuid
+            done += await _embed(code, embedder, project_id, scopes)
+            on_progress(done, max(total, done))
+        return done
+
+
+async def _embed(
+    code: CodeStore, embedder: Embedder, project_id: str, scopes: Sequence[Scope]
+) -> int:
+    modules = [scope.file for scope in scopes if scope.type == MODULE]
+    names: dict[str, list[ScopeName]] = defaultdict(list)
+    if modules:
+        for name in await code.names_in(project_id, modules):
+            names[name.file].append(name)
+    texts = [
+        module_text(scope, names[scope.file]) if scope.type == MODULE else scope_text(scope)
+        for scope in scopes
+    ]
+    vectors = await embedder.embed(texts)
+    made = [
+        ScopeVector(scope.uuid, vector, scope.hash)
+        for scope, vector in zip(scopes, vectors, strict=True)
+        if vector is not None
+    ]
+    while made:
+        try:
+            await code.embed(made)
+        except ScopeNotFound:  # replaced while it was embedded, by whoever ingests now
+            known = await code.scope_names([vector.scope_id for vector in made])
+            made = [vector for vector in made if vector.scope_id in known]
+        else:
+            break
+    return len(made)
+
+
+def scope_text(scope: Scope) -> str:
+    """Return the text of a scope's vector: where it stands, what it is called, what it says."""
+    return "\n".join(
+        (
+            f"{scope.file} {scope.qualified_name}",
+            scope.signature,
+            scope.docstring,
+            scope.source[:SOURCE_CHARS],
+        )
+    )
+
+
+def module_text(module: Scope, names: Sequence[ScopeName]) -> str:
+    """Return the text of a file's or module's vector: all in it, each with the file's path.
+
+    A question about a part of the system is nearer to this than to any one function.
+    """
+    inner = [
+        f"{name.file} {name.qualified_name} {name.signature}"
+        for name in names
+        if module.start_line <= name.start_line and name.end_line <= module.end_line
+    ]
+    return "\n".join([f"{module.file} {module.docstring}", *inner])

@@ -1,0 +1,131 @@
+"""Ingest: bring what the store knows of a project up to date with its files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from ragforge.brain.files.limits import Limits
+from ragforge.brain.ids import stable_id
+from ragforge.brain.ingestion import locks
+from ragforge.domain.code import Project
+from ragforge.domain.work import Holder, Lock
+from ragforge.errors import ProjectNotFound
+from ragforge.ports.code import CodeStore
+from ragforge.ports.work import LockStore
+
+if TYPE_CHECKING:
+    from ragforge.brain.files.walk import Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far an ingestion is."""
+
+    phase: str  # "waiting", "reading", "relating", "embedding"
+    done: int = 0
+    total: int = 0
+    scopes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an ingestion did."""
+
+    project_id: str
+    files: int  # that the project has now
+    read: int  # that were new or changed
+    removed: int
+    scopes: int  # in the files that were read
+    related: int  # files whose relations were made anew
+    skipped: tuple[Skipped, ...] = ()
+    changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read
+    before: Project | None = field(default=None, compare=False)  # as the run found it
+    after: Project | None = field(default=None, compare=False)  # as the run left it
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """Return how many files were skipped for each reason."""
+        return Counter(file.reason for file in self.skipped)
+
+
+OnStep: TypeAlias = Callable[[Step], None]
+
+
+def project_id(root: Path) -> str:
+    """Return the id of the project at a path: the same on every run."""
+    return stable_id("project", str(root))
+
+
+@dataclass(frozen=True, slots=True)
+class Ingester:
+    """Ingests projects into one store."""
+
+    code: CodeStore
+    locks: LockStore
+    holder: Holder
+    limits: Limits = field(default_factory=Limits)
+
+    async def ingest(self, root: Path, on_step: OnStep = lambda _: None) -> Report:
+        """Read what is new or changed, forget what is gone, and relate what that concerns.
+
+        Interrupted at any point, it leaves a store that the next run completes. While
+        another process ingests the same project, this waits and then looks again.
+        Raises OSError if the root cannot be listed.
+        """
+        from ragforge.brain.files.compare import compare
+        from ragforge.brain.files.walk import walk
+
+        root = root.resolve()
+        uuid = project_id(root)
+
+        def waiting(_: Lock) -> None:
+            on_step(Step("waiting"))
+
+        async with locks.held(self.locks, locks.ingestion(uuid), self.holder, waiting):
+            walked = await asyncio.to_thread(walk, root, self.limits)
+            project = await self._ensure(root, uuid)
+            known = {file.path: file for file in await self.code.files(uuid)}
+            difference = compare(walked.files, known)
+            if not difference:
+                return Report(
+                    uuid,
+                    files=len(known),
+                    read=0,
+                    removed=0,
+                    scopes=0,
+                    related=0,
+                    skipped=walked.skipped,
+                    before=project,
+                    after=project,
+                )
+            # Parsing and relating are much to load, where there is nothing to parse.
+            from ragforge.brain.ingestion.ingestion_run import Run
+
+            return await Run(self.code, root, project, walked, known, difference, on_step).finish()
+
+    async def forget(self, root: Path, under: str | None = None) -> int:
+        """Forget the project at a path, or a directory or file in it; return how many files.
+
+        Raises ProjectNotFound.
+        """
+        project = await self.code.project(str(root.resolve()))
+        async with locks.held(self.locks, locks.ingestion(project.uuid), self.holder):
+            files = [file.path for file in await self.code.files(project.uuid, under)]
+            if under is None:
+                await self.code.delete_project(project.uuid)
+            else:
+                await self.code.remove_files(project.uuid, files)
+        return len(files)
+
+    async def _ensure(self, root: Path, uuid: str) -> Project:
+        try:
+            return await self.code.project(str(root))
+        except ProjectNotFound:
+            project = Project(str(root), root.name or str(root), uuid)
+            await self.code.save_project(project)
+            return project

@@ -1,0 +1,188 @@
+"""Run: one ingestion of one project, step by step."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference
+from ragforge.brain.files.walk import Found, Skipped, Walked
+from ragforge.brain.graph.affected import mention_in, narrowed
+from ragforge.brain.graph.changes import (
+    Names,
+    changed_names,
+    concerned,
+    is_manifest,
+    unsettled,
+)
+from ragforge.brain.graph.project_graph import Graph, manifests_in
+from ragforge.brain.ingestion.embedding_state import unsettle
+from ragforge.brain.ingestion.ingest import OnStep, Report, Step
+from ragforge.brain.ingestion.pool import Reader
+from ragforge.brain.ingestion.read_source import ReadFile
+from ragforge.brain.modules import Modules
+from ragforge.domain.code import File, Project, Scope
+from ragforge.errors import NotFound
+from ragforge.ports.code import CodeStore
+
+RELATED_TOGETHER = 1_000
+"""How many files' relations go into one transaction."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One ingestion of one project.
+
+    A file whose state is PARSED is one whose relations are not known to be right. Whatever
+    makes relations wrong marks them so first: a run that dies leaves the marks behind.
+    """
+
+    code: CodeStore
+    root: Path
+    project: Project
+    walked: Walked
+    old: dict[str, File]
+    difference: Difference
+    on_step: OnStep
+    modules: Modules = field(default_factory=lambda: Modules(()))
+    new: dict[str, File] = field(default_factory=dict)
+    read: dict[str, ReadFile] = field(default_factory=dict)
+    changed: dict[str, Names | None] = field(default_factory=dict)  # for whoever sees these
+    skipped: list[Skipped] = field(default_factory=list)
+    scopes: int = 0
+
+    @property
+    def project_id(self) -> str:
+        return self.project.uuid
+
+    async def finish(self) -> Report:
+        as_found, found = self.project, self.walked.files
+        difference = self.difference
+        if difference.suspects or difference.gone:
+            self.project = await unsettle(self.code, self.project)
+        self.skipped += self.walked.skipped
+        self.new = dict(self.old)
+        self.changed = dict.fromkeys(difference.half_done)
+        paths = [file.path for file in found]
+        manifests = manifests_in(self.root, paths)
+        self.modules = Modules(paths, manifests)
+        if self.old.keys() != set(paths):
+            before = Modules(self.old, manifests)
+            await self._mark(unsettled(difference.gone, self.old, before, self.modules))
+        await self._remove(difference.gone)
+        await self._read(difference.suspects)
+        related = await self._relate()
+        return Report(
+            self.project_id,
+            files=len(self.new),
+            read=sum(file.outline is not None for file in self.read.values()),
+            removed=len(difference.gone),
+            scopes=self.scopes,
+            related=related,
+            skipped=tuple(self.skipped),
+            changed=tuple(self.read),
+            before=as_found,
+            after=self.project,
+        )
+
+    async def _mark(self, paths: Iterable[str]) -> None:
+        """Mark files whose relations are about to be wrong."""
+        marked = {path for path in paths if self.new[path].state != SKIPPED}
+        if marked:
+            await self.code.mark_files(self.project_id, sorted(marked), PARSED)
+            self.changed |= dict.fromkeys(marked)
+
+    async def _remove(self, gone: Sequence[str]) -> None:
+        for path in gone:
+            del self.new[path]
+        if gone:
+            await self.code.remove_files(self.project_id, gone)
+
+    async def _read(self, suspects: Sequence[Found]) -> None:
+        """Read the suspects and store those that changed."""
+        hashes = {path: file.hash for path, file in self.old.items()}
+        done = 0
+        async with Reader(self.root, self.project_id, len(suspects)) as reader:
+            async for batch in reader.batches(suspects, hashes):
+                await self._store(batch)
+                done += len(batch)
+                self.on_step(Step("reading", done, len(suspects), self.scopes))
+
+    async def _store(self, batch: Sequence[ReadFile]) -> None:
+        changed: list[ReadFile] = []
+        lost: list[str] = []
+        times: dict[str, datetime | None] = {}
+        for file in batch:
+            if file.skipped is not None:
+                self.skipped.append(Skipped(file.path, file.skipped))
+            known = self.old.get(file.path)
+            if file.parsed is None:
+                if known is not None:
+                    lost.append(file.path)
+            elif known is None or known.hash != file.parsed.file.hash:
+                changed.append(file)
+            elif known.mtime != file.parsed.file.mtime:
+                times[file.path] = file.parsed.file.mtime
+        if times:
+            await self.code.touch_files(self.project_id, times)
+        # What loses its names keeps no mark of its own, so those who saw them are marked.
+        nameless = [
+            file.path
+            for file in changed
+            if file.outline is None and (file.path in self.old or is_manifest(file.path))
+        ]
+        await self._mark(concerned([*lost, *nameless], self.new, self.modules).difference(lost))
+        await self._remove(lost)
+        names = changed_names(changed, self.old, await self._stored(changed))
+        self.changed = names | self.changed  # what was unsettled before stays so
+        parsed = [file.parsed for file in changed if file.parsed is not None]
+        if parsed:
+            await self.code.replace_files(self.project_id, parsed)
+        for file in changed:
+            assert file.parsed is not None
+            self.new[file.path] = file.parsed.file
+            self.scopes += len(file.parsed.scopes)
+            # The sources are in the store now; names and uses are what relating needs.
+            self.read[file.path] = replace(file, parsed=None)
+
+    async def _stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
+        """Return what is stored of files, before they are replaced."""
+        paths = [file.path for file in files if file.path in self.old]
+        names = await self.code.names_in(self.project_id, paths)
+        return (await self.code.scopes([name.uuid for name in names])).values()
+
+    async def _relate(self) -> int:
+        """Make the relations of all files that may have wrong ones."""
+        settled = {path: file for path, file in self.new.items() if file.state != SKIPPED}
+        mention = mention_in(self.root, self.code, self.project_id, settled)
+        wanted = await narrowed(self.changed, settled, self.modules, mention)
+        wanted = (wanted | self.read.keys()) & settled.keys()
+        unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
+        if unmarked:
+            await self.code.mark_files(self.project_id, unmarked, PARSED)
+        graph = Graph(self.root, self.project_id, self.read, self.modules, settled)
+        await graph.know_types(self.code, wanted)
+        paths = sorted(wanted)
+        for start in range(0, len(paths), RELATED_TOGETHER):
+            some = paths[start : start + RELATED_TOGETHER]
+            await self._relate_some(graph, some)
+            self.on_step(Step("relating", min(start + len(some), len(paths)), len(paths)))
+        if graph.missed:
+            await self.code.touch_files(self.project_id, dict.fromkeys(graph.missed))
+        return len(paths)
+
+    async def _relate_some(self, graph: Graph, paths: Sequence[str]) -> None:
+        relations = await asyncio.to_thread(graph.relations, paths)
+        # Names of a file that has changed meanwhile are missing: the next run relates again.
+        state = PARSED if graph.missed else RELATED
+        try:
+            await self.code.relate_files(self.project_id, paths, relations, state)
+        except NotFound:
+            # Something was forgotten or changed meanwhile. What can be related is; the rest
+            # keeps its mark for the next run.
+            if len(paths) > 1:
+                for path in paths:
+                    await self._relate_some(graph, [path])

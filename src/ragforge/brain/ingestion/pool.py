@@ -1,0 +1,202 @@
+"""Pool: files read and parsed on all cores, a bounded number at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import copyreg
+import os
+import pickle
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TypeAlias
+
+from ragforge.brain.files.walk import Found
+from ragforge.brain.ingestion.read_source import ReadFile, read_file
+from ragforge.brain.parse import Definition, Import, Outline
+from ragforge.domain.code import File, ParsedFile, Scope
+
+MANY_FILES = 300
+"""Below this, starting processes takes longer than they save."""
+BATCH_FILES = 100
+BATCH_BYTES = 1_000_000
+MOST_WORKERS = 8
+AHEAD = 2
+"""How many batches a worker may be ahead of whoever stores them: it bounds memory."""
+LENGTH_BYTES = 8
+
+Job: TypeAlias = tuple[str, int, str | None]  # path, time, known hash
+
+
+def _as_call(value: object) -> tuple[type, tuple[object, ...]]:
+    """Pickle a dataclass as a call: the way of frozen ones with slots takes ten times as long."""
+    kind = type(value)
+    return kind, tuple([getattr(value, name) for name in kind.__match_args__])  # type: ignore[attr-defined]
+
+
+for _kind in (Definition, File, Import, Outline, ParsedFile, ReadFile, Scope):
+    copyreg.pickle(_kind, _as_call)
+
+
+class Reader:
+    """Reads the files of one project; use it as a context manager.
+
+    The workers are programs of their own, not `multiprocessing`'s: that would run the main
+    module of whoever uses this library once more in each of them.
+    """
+
+    def __init__(self, root: Path, project_id: str, expected: int) -> None:
+        self._root = str(root)
+        self._project_id = project_id
+        self._count = _workers() if expected >= MANY_FILES else 0
+        self._tasks: list[asyncio.Task[None]] = []
+        self._batches: deque[list[Job]] = deque()
+        self._done: asyncio.Queue[list[ReadFile]] = asyncio.Queue(max(self._count, 1) * AHEAD)
+
+    async def __aenter__(self) -> Reader:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._batches.clear()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def batches(
+        self, files: Sequence[Found], hashes: Mapping[str, str]
+    ) -> AsyncIterator[list[ReadFile]]:
+        """Yield the files as they are read, in batches."""
+        jobs = [(file.path, file.mtime_ns, hashes.get(file.path)) for file in files]
+        self._batches.extend(_batches(files, jobs))
+        if not self._count:
+            for batch in self._batches:
+                yield await asyncio.to_thread(read_all, self._root, self._project_id, batch)
+            return
+        self._tasks = [asyncio.create_task(self._work()) for _ in range(self._count)]
+        left = len(files)
+        while left:
+            read = await self._next()
+            left -= len(read)
+            yield read
+
+    async def _next(self) -> list[ReadFile]:
+        """Return the next batch. Raises what went wrong with the workers, if they failed."""
+        waiting = asyncio.ensure_future(self._done.get())
+        try:
+            await asyncio.wait([waiting, *self._tasks], return_when=asyncio.FIRST_COMPLETED)
+            while not waiting.done():
+                for task in self._tasks:
+                    if task.done():
+                        task.result()
+                running = [task for task in self._tasks if not task.done()]
+                await asyncio.wait([waiting, *running], return_when=asyncio.FIRST_COMPLETED)
+            return waiting.result()
+        finally:
+            waiting.cancel()
+
+    async def _work(self) -> None:
+        """Take batches until there are none, in one process after another if they die."""
+        while self._batches:
+            process = await self._start()
+            try:
+                while self._batches:
+                    batch = self._batches.popleft()
+                    read = await _ask(process, batch)
+                    if read is None:
+                        await self._blame(batch)
+                        break
+                    await self._done.put(read)
+            except asyncio.CancelledError:
+                _kill(process)
+                raise
+            finally:
+                await _end(process)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",  # it may run in the project, whose modules are not to be imported
+                "-m",
+                "ragforge.brain.ingestion.pool_worker",
+                self._root,
+                self._project_id,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for us: we end the workers
+            )
+        )
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            process = await starting  # half started, it would leave its pipes open
+            _kill(process)
+            await _end(process)
+            raise
+
+    async def _blame(self, batch: list[Job]) -> None:
+        """Find the file that ended a worker, by reading one at a time; leave it out."""
+        if len(batch) == 1:
+            await self._done.put([ReadFile(batch[0][0], skipped="unreadable")])
+        else:
+            self._batches.extendleft([job] for job in reversed(batch))
+
+
+async def _ask(process: asyncio.subprocess.Process, batch: list[Job]) -> list[ReadFile] | None:
+    """Have a worker read a batch; None if it died over it."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    data = pickle.dumps(batch)
+    try:
+        process.stdin.write(len(data).to_bytes(LENGTH_BYTES, "little") + data)
+        await process.stdin.drain()
+        length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "little")
+        read: list[ReadFile] = pickle.loads(await process.stdout.readexactly(length))
+    except (ConnectionError, asyncio.IncompleteReadError):
+        return None
+    return read
+
+
+def _workers() -> int:
+    """Return how many processes read; whoever stores what they read needs a core as well."""
+    return min(max((os.cpu_count() or 1) - 1, 1), MOST_WORKERS)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """End a worker that may be at work for long; an idle one ends with its input."""
+    with suppress(ProcessLookupError):
+        process.kill()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Let a worker go, and wait until nothing is left of it even if we are told to stop."""
+    assert process.stdin is not None
+    process.stdin.close()
+    ending = asyncio.ensure_future(process.communicate())
+    while not ending.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(ending)
+
+
+def read_all(root: str, project_id: str, jobs: Sequence[Job]) -> list[ReadFile]:
+    return [read_file(root, project_id, path, mtime, known) for path, mtime, known in jobs]
+
+
+def _batches(files: Sequence[Found], jobs: Sequence[Job]) -> list[list[Job]]:
+    batches: list[list[Job]] = []
+    size = 0
+    for file, job in zip(files, jobs, strict=True):
+        if not batches or len(batches[-1]) >= BATCH_FILES or size + file.size > BATCH_BYTES:
+            batches.append([])
+            size = 0
+        batches[-1].append(job)
+        size += file.size
+    return batches

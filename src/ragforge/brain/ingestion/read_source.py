@@ -1,0 +1,104 @@
+"""Reading: one file of a project, parsed and ready to be stored. Runs in any process."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ragforge.brain.files.compare import PARSED, SKIPPED
+from ragforge.brain.files.content_check import decode, look
+from ragforge.brain.files.names import SkipReason
+from ragforge.brain.ids import digest, stable_id
+from ragforge.brain.parse import Import, Outline, parse
+from ragforge.brain.scopes import scope_ids, scopes_of
+from ragforge.domain.code import File, ParsedFile
+
+RECENT_SECONDS = 2.0
+"""A file that changed so shortly before it was read may change again within one tick of its
+clock: its time is not noted, so that the next run reads it once more."""
+DOCUMENTS = frozenset(
+    ("asciidoc", "latex", "markdown", "notebook", "org", "restructuredtext", "text")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file as it was read, or why it was not."""
+
+    path: str
+    parsed: ParsedFile | None = None
+    outline: Outline | None = None  # None: not worth parsing
+    ids: tuple[str, ...] = ()
+    skipped: SkipReason | None = None
+
+
+def file_id(project_id: str, path: str) -> str:
+    return stable_id(project_id, "file", path)
+
+
+def read_file(
+    root: str, project_id: str, path: str, mtime_ns: int, known_hash: str | None = None
+) -> ReadFile:
+    """Read and parse a file. One that still has the known hash comes without its outline."""
+    try:
+        with open(os.path.join(root, path), "rb") as file:
+            data = file.read()
+    except OSError:
+        return ReadFile(path, skipped="unreadable")
+    found = digest(data)
+    uuid, mtime = file_id(project_id, path), time_of(mtime_ns)
+    if found == known_hash:
+        same = File(path, found, uuid, size=len(data), mtime=mtime)
+        return ReadFile(path, ParsedFile(same))
+    if reason := look(path, data):
+        skipped = File(path, found, uuid, size=len(data), mtime=mtime, state=SKIPPED)
+        return ReadFile(path, ParsedFile(skipped), skipped=reason)
+    text = decode(data)
+    outline = parse(path, text)
+    ids = tuple(scope_ids(project_id, path, outline))
+    stored = File(
+        path=path,
+        hash=found,
+        uuid=uuid,
+        kind="document" if outline.language in DOCUMENTS else "code",
+        language=outline.language,
+        size=len(data),
+        mtime=mtime,
+        state=PARSED,
+        imports=tuple(written(found, outline) for found in outline.imports),
+    )
+    return ReadFile(path, ParsedFile(stored, scopes_of(path, outline, text, ids)), outline, ids)
+
+
+def written(found: Import, outline: Outline) -> str:
+    """Return an import as it is kept with its file: the module, and what is taken from it.
+
+    All that others may see is in it, so that a file which passes names on is known to have
+    changed: what the names are called here, and whether they are known in all of the file.
+    """
+    parts = [name if name == local else f"{name} as {local}" for name, local in found.names]
+    if found.alias not in ("", found.module):
+        parts.append(f" as {found.alias}")
+    if found.wildcard:
+        parts.append("*")
+    inner = outline.definitions[1:]
+    # Most imports stand before all definitions, and those are in the order of their lines.
+    if (
+        inner[:1]
+        and inner[0].start_line < found.line
+        and any(scope.start_line < found.line <= scope.end_line for scope in inner)
+    ):
+        parts.append(" as inner")
+    return "\t".join((found.module, *parts))
+
+
+def time_of(mtime_ns: int) -> datetime | None:
+    """Return a file's time, to the millisecond, or None if it cannot be relied on.
+
+    It is too young, or it is one that no clock ever showed.
+    """
+    if not 0 <= mtime_ns / 1e9 <= time.time() - RECENT_SECONDS:
+        return None
+    return datetime.fromtimestamp(mtime_ns // 1_000_000 / 1000, UTC)

@@ -1,0 +1,1 @@
+"""Search: find code and documents of a project."""

@@ -1,0 +1,77 @@
+"""Documents: the sections of READMEs, decisions, runbooks and notebooks that bear on a question.
+
+They are searched apart from code: prose has more of a question's words than any function.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+
+from ragforge.brain.search.code import BY_MEANING, CodeHit, Finder
+from ragforge.domain.code import CodeFilter, ScopeMatch
+from ragforge.domain.vectors import MeaningWeights
+from ragforge.errors import ModelError
+from ragforge.search.rank import Candidates, rank
+from ragforge.search.relevance import BEST_HITS, find_relevance
+from ragforge.search.wording import expand_query
+
+BY_WORDS = 100
+# What changed once, what may be done with it, and what tests feed on are seldom asked for.
+_ASIDE = re.compile(
+    r"(^|/)(tests?|testdata|fixtures?|vendor|third[-_]party|releases?|changelogs?|versioned_docs)/|"
+    r"(^|/)(change(s|log)|news|history|release[-_ ]?notes?|licen[sc]e|copying|authors|contributors)"
+    r"[^/]*$",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(1 << 14)
+def is_aside_document(path: str) -> bool:
+    """Tell changelogs, licences and data of tests from what people look things up in."""
+    return _ASIDE.search(path) is not None
+
+
+async def search_documents(
+    finder: Finder, question: str, project_id: str, under: str | None = None, limit: int = 10
+) -> list[CodeHit]:
+    """Return the sections that bear on a question, best first, spread over files.
+
+    A model of meaning that fails leaves words and titles.
+    """
+    where = CodeFilter(project_id=project_id, under=under, sections=True)
+    asked = expand_query(question, finder.tokeniser)  # prose may be in any language
+    held, near = await asyncio.gather(
+        finder.code.by_words(asked.text, where, BY_WORDS), _by_meaning(finder, question, where)
+    )
+    found = Candidates(held, near)
+    weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
+    ranked = rank(
+        question, found, finder.tokeniser, limit, weights, asked.groups, is_aside_document
+    )
+    sections = await finder.code.scopes([place.id for place in ranked])
+    ranked = [place for place in ranked if place.id in sections]  # some may have been replaced
+    best = [sections[place.id] for place in ranked[:BEST_HITS]]
+    least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
+    sides = {question, asked.english}  # the words of a document may be of either language
+    likely = max(
+        find_relevance(
+            question, found, best, finder.tokeniser, least, words, is_aside_document, prose=True
+        )
+        for words in sides
+    )
+    return [
+        CodeHit(sections[place.id], place.score, place.signals, likely * place.score)
+        for place in ranked
+    ]
+
+
+async def _by_meaning(finder: Finder, question: str, where: CodeFilter) -> Sequence[ScopeMatch]:
+    vector = None
+    if finder.embedder is not None:
+        with suppress(ModelError):
+            vector = await finder.embedder.embed_query(question)
+    return () if vector is None else await finder.code.by_vector(vector, where, BY_MEANING)

@@ -1,0 +1,95 @@
+"""`ragforge sessions list`: the sessions of a directory."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragforge.cli.commands.sessions.arguments import AllOption, line_as_json
+from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.show.sessions import show_lines
+
+if TYPE_CHECKING:
+    from ragforge.config import Settings
+    from ragforge.domain.conversations import Status
+    from ragforge.memory.sessions import SessionLine
+
+EXAMPLES = """\b
+Examples:
+  ragforge sessions list
+  ragforge sessions list --all --status any
+  ragforge sessions list --tag auth --limit 5
+  ragforge sessions list --json
+"""
+
+
+class Wanted(StrEnum):
+    """Which sessions are listed."""
+
+    active = "active"
+    archived = "archived"
+    any = "any"
+
+
+_STATUS: dict[Wanted, Status | None] = {
+    Wanted.active: "active",
+    Wanted.archived: "archived",
+    Wanted.any: None,
+}
+
+
+def register(group: typer.Typer) -> None:
+    group.command("list", epilog=EXAMPLES)(list_sessions)
+
+
+def list_sessions(
+    context: typer.Context,
+    *,
+    everywhere: AllOption = False,
+    status: Annotated[Wanted, typer.Option("--status", help="Which of them.")] = Wanted.active,
+    tags: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="Only with this tag; with any of several."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=10_000, help="How many to show.")
+    ] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """List sessions, the last active first."""
+    import asyncio
+
+    from ragforge.show.console import print_json, print_note
+
+    settings = load(context).settings
+    lines = asyncio.run(_lines(settings, everywhere, status, tuple(tags or ()), limit))
+    if as_json:
+        print_json({"sessions": [line_as_json(line) for line in lines]})
+    elif lines:
+        show_lines(lines, with_directory=everywhere)
+        if len(lines) == limit:
+            print_note(f"These are the last {limit}. --limit shows more.")
+    else:
+        place = "" if everywhere else " in this directory"
+        hint = "" if everywhere else " Try --all."
+        kind = "" if status is Wanted.any else f" {status.value}"
+        tagged = f" tagged {' or '.join(tags)}" if tags else ""
+        print_note(f"There are no{kind} sessions{tagged}{place}.{hint}")
+
+
+async def _lines(
+    settings: Settings, everywhere: bool, status: Wanted, tags: tuple[str, ...], limit: int
+) -> list[SessionLine]:
+    from ragforge.app import open_app
+    from ragforge.domain.conversations import ConversationFilter
+    from ragforge.memory.sessions import lines
+
+    async with open_app(settings, current_directory()) as app:
+        where = ConversationFilter(
+            cwd=None if everywhere else str(app.cwd),
+            status=_STATUS[status],
+            tags=tags,
+        )
+        return await lines(app.store.conversations, where, limit)

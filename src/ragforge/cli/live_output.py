@@ -1,0 +1,68 @@
+"""Lively: how `ragforge ask` tells of a turn in a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ragforge.agent.events import Event
+from ragforge.agent.permissions import Verdict
+from ragforge.cli.outputs import Output, show_end
+from ragforge.show.console import console, printable
+from ragforge.show.screen import Screen
+from ragforge.show.turn_view import TurnView
+from ragforge.tools.permission import Wish
+from ragforge.tui.keyboard import silent
+from ragforge.tui.permission import Permission
+
+if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
+
+
+class Lively(Output):
+    """The answer as it comes, and questions before changes."""
+
+    def __init__(self, yes: bool) -> None:
+        super().__init__(yes)
+        self._screen = Screen()
+        # Lines of tool calls belong to stderr; in the same terminal they must not cross the view.
+        elsewhere = None if sys.stderr.isatty() else console(stderr=True)
+        self._view = TurnView(self._screen, calls_out=elsewhere)
+        self._stack = AsyncExitStack()
+        self._asking: asyncio.Task[object] | None = None
+
+    async def __aenter__(self) -> Output:
+        self._asking = asyncio.current_task()
+        self._stack.enter_context(silent())
+        await self._stack.enter_async_context(self._view)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._stack.aclose()
+
+    def on_event(self, event: Event) -> None:
+        self._view.on_event(event)
+
+    async def approve(self, wish: Wish) -> Verdict:
+        if self.yes and wish.action == "edit_file":
+            return Verdict("once")
+        return await Permission(self._screen, self._view, self._interrupt).approve(wish)
+
+    def end(self, answer: Answer) -> None:
+        if answer.problem is not None:
+            self._screen.problem(answer.problem)
+        if answer.model is None:
+            console().print(printable(answer.content))
+        show_end(answer)
+
+    def _interrupt(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()

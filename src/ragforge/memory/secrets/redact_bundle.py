@@ -1,0 +1,115 @@
+"""Redact a whole conversation: take the secrets out of every text in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from ragforge.domain.conversation_bundle import WholeConversation
+from ragforge.domain.conversations import Conversation, Message, ToolCall
+from ragforge.domain.notes import Note
+from ragforge.domain.summaries import Summary
+from ragforge.domain.text import Json
+from ragforge.memory.secrets.redact import redact, redact_json
+
+T = TypeVar("T")
+
+
+def without_secrets(whole: WholeConversation) -> tuple[WholeConversation, int]:
+    """Return the conversation without secrets, and how many of its texts had any.
+
+    A vector that was made of such a text goes too: it would still find the secret.
+    """
+    cleaner = _Cleaner()
+    conversation = cleaner.conversation(whole.conversation)
+    messages = tuple(cleaner.message(message) for message in whole.messages)
+    summaries = tuple(
+        replace(known, summary=cleaner.summary(known.summary)) for known in whole.summaries
+    )
+    notes = tuple(cleaner.note(note) for note in whole.notes)
+    if not cleaner.changes:
+        return whole, 0
+    changed_turns = {
+        new.turn_index for old, new in zip(whole.messages, messages, strict=True) if new is not old
+    }
+    turns = {m.uuid for m in messages if m.role == "user" and m.turn_index not in changed_turns}
+    same = {
+        known.summary.uuid
+        for known, new in zip(whole.summaries, summaries, strict=True)
+        if new.summary is known.summary
+    }
+    cleaned = replace(
+        whole,
+        conversation=conversation,
+        messages=messages,
+        summaries=summaries,
+        vector=whole.vector if conversation is whole.conversation else None,
+        turn_vectors={id_: v for id_, v in whole.turn_vectors.items() if id_ in turns},
+        summary_vectors={id_: v for id_, v in whole.summary_vectors.items() if id_ in same},
+        notes=notes,
+        note_vectors={
+            new.uuid: whole.note_vectors[new.uuid]
+            for old, new in zip(whole.notes, notes, strict=True)
+            if new is old and new.uuid in whole.note_vectors
+        },
+    )
+    return cleaned, cleaner.changes
+
+
+class _Cleaner:
+    """Redacts texts and counts those that had a secret. What has none stays the same object."""
+
+    def __init__(self) -> None:
+        self.changes = 0
+
+    def conversation(self, conversation: Conversation) -> Conversation:
+        return self._replaced(conversation, ("title", "summary"), ("tags",))
+
+    def message(self, message: Message) -> Message:
+        said = self._replaced(message, ("content", "reasoning"))
+        calls = tuple(self._call(call) for call in message.tool_calls)
+        receipt = self._clean(redact_json, message.receipt)
+        same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
+        if same and receipt is message.receipt:
+            return said
+        return replace(said, tool_calls=calls, receipt=receipt)
+
+    def summary(self, summary: Summary) -> Summary:
+        texts = ("conversation_summary", "actions_summary")
+        lists = ("files_mentioned", "key_findings", "tools_used", "topics")
+        return self._replaced(summary, texts, lists)
+
+    def note(self, note: Note) -> Note:
+        return self._replaced(note, ("text",), ("tags",))
+
+    def _call(self, call: ToolCall) -> ToolCall:
+        arguments = self._clean(redact_json, call.arguments)
+        result = call.result
+        if result is not None:
+            value = self._clean(redact_json, result.result)
+            result = self._replaced(result, ("error",))
+            if value is not result.result:
+                result = replace(result, result=value)
+        if arguments is call.arguments and result is call.result:
+            return call
+        return replace(call, arguments=arguments, result=result)
+
+    def _replaced(self, part: T, texts: tuple[str, ...], lists: tuple[str, ...] = ()) -> T:
+        """Return a frozen part with some of its texts, and lists of texts, redacted."""
+        new: dict[str, Any] = {}
+        for name in texts:
+            text = getattr(part, name)
+            if text is not None and (clean := self._clean(redact, text)) is not text:
+                new[name] = clean
+        for name in lists:
+            items = getattr(part, name)
+            cleaned = tuple(self._clean(redact, item) for item in items)
+            if cleaned != items:
+                new[name] = cleaned
+        return replace(part, **new) if new else part  # type: ignore[type-var]
+
+    def _clean(self, clean: Callable[[Json], Json], value: Json) -> Json:
+        result = clean(value)
+        self.changes += result is not value
+        return result

@@ -1,0 +1,166 @@
+"""Condense: summaries made once, in the background, whatever crashes.
+
+What is due names its job, and its job names its summary. So whoever notices, however often,
+and whoever does the work, there is one job and one summary. A job that is done again finds
+its summary and goes on from there: links, vector, overview, and what is due next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.text import Json
+from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.work import NewJob
+from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
+from ragforge.llm.task import shortened
+from ragforge.memory.code.links import link_summary
+from ragforge.memory.embed import embed_summaries
+from ragforge.memory.summaries.due import (
+    IsGone,
+    Level1Check,
+    Level2Check,
+    Thresholds,
+    should_create_l1_summary,
+    should_create_l2_summary,
+)
+from ragforge.memory.summaries.summarise import Summariser, level_1, level_2
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
+
+SUMMARY_JOB = "summarise"
+LEVELS: tuple[Level, ...] = (1, 2)
+OVERVIEW_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Condenser:
+    """Keeps the history of conversations short."""
+
+    store: Store
+    summariser: Summariser
+    thresholds: Thresholds
+    embedder: Embedder | None
+    is_enabled: bool = True  # else summaries are made only when they are asked for
+    is_gone: IsGone = lambda process: False  # whether who was to answer a turn is gone
+
+    async def enqueue_due(self, conversation_id: str) -> int:
+        """Queue the summaries that are due; one that failed for good is tried anew.
+
+        Returns how many jobs are new. Raises ConversationNotFound.
+        """
+        if not self.is_enabled:
+            return 0
+        jobs = []
+        for level in LEVELS:
+            due = await self._due(conversation_id, level)
+            if due.should_create:
+                uuid = due.summary_id(conversation_id)
+                payload = {"conversation": conversation_id, "level": level, "summary": uuid}
+                jobs.append(NewJob(f"summary:{uuid}", SUMMARY_JOB, payload))
+        return await self.store.jobs.enqueue(jobs, again=True) if jobs else 0
+
+    async def work(self, payload: Json) -> None:
+        """Do a job: make its summary if it is still due, and see what is due then.
+
+        Raises ModelError if the model fails; the turns stay as they are.
+        """
+        conversation_id, level, uuid = payload["conversation"], payload["level"], payload["summary"]
+        try:
+            summary = await self._known(uuid) or await self._make(conversation_id, level, uuid)
+            if summary is not None:
+                await link_summary(self.store, summary)
+                await self._tell_overview(conversation_id)
+            await self.enqueue_due(conversation_id)
+            if summary is not None:
+                await self._embed(summary)
+        except (ConversationNotFound, SummaryNotFound):
+            pass  # deleted meanwhile, and nothing is due any more
+
+    async def summarise_all(self, conversation_id: str) -> str:
+        """Return what a whole conversation is about, up to its last turn, and keep it.
+
+        Nothing is covered by it. Raises ModelError, ConversationNotFound.
+        """
+        parts = await self._top(conversation_id)
+        left = await self.store.summaries.uncovered_turns(conversation_id)
+        if left:
+            messages = await self.store.conversations.messages(conversation_id, left[0].turn_index)
+            wanted = {turn.turn_index for turn in left}
+            turns = [t for t in messages_to_turns(messages) if t.user.turn_index in wanted]
+            chars = sum(turn.chars for turn in left)
+            rest = Level1Check(True, chars, 0, 0, chars, tuple(turns))
+            parts.append(await level_1(self.summariser, conversation_id, rest))
+        if not parts:
+            return ""
+        text = parts[0].conversation_summary
+        if len(parts) > 1:
+            text = (await self.summariser.summaries(parts)).conversation_summary
+        changes = ConversationChanges(summary=text)
+        await self.store.conversations.update(conversation_id, changes)
+        await self._embed_overview(conversation_id)
+        return text
+
+    async def _due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
+        if level == 1:
+            limits = self.thresholds
+            return await should_create_l1_summary(
+                self.store, conversation_id, limits.level_1, limits.messages, self.is_gone
+            )
+        return await should_create_l2_summary(self.store, conversation_id, self.thresholds.level_2)
+
+    async def _known(self, uuid: str) -> Summary | None:
+        try:
+            return await self.store.summaries.get(uuid)
+        except SummaryNotFound:
+            return None
+
+    async def _make(self, conversation_id: str, level: Level, uuid: str) -> Summary | None:
+        """Make the summary and save it, unless what it covers has changed meanwhile."""
+        due = await self._due(conversation_id, level)
+        if not due.should_create or due.summary_id(conversation_id) != uuid:
+            return None
+        if isinstance(due, Level1Check):
+            summary = await level_1(self.summariser, conversation_id, due)
+            turn_ids = [turn.uuid for turn in due.turns_to_summarize]
+        else:
+            summary = await level_2(self.summariser, conversation_id, due)
+            turn_ids = []
+        try:
+            await self.store.summaries.save(summary, turn_ids)
+        except (TurnNotFound, SummaryNotFound):
+            return None  # one of them was deleted while the model was thinking
+        return summary
+
+    async def _embed(self, summary: Summary) -> None:
+        if self.embedder is None:
+            return
+        await embed_summaries(self.store.summaries, self.embedder, [summary.uuid])
+        await self._embed_overview(summary.conversation_id)
+
+    async def _embed_overview(self, conversation_id: str) -> None:
+        if self.embedder is None:
+            return
+        conversation = await self.store.conversations.get(conversation_id)
+        [whole] = await self.embedder.embed([conversation.summary or ""])
+        if whole is not None:
+            await self.store.conversations.embed_conversation(conversation.uuid, whole)
+
+    async def _tell_overview(self, conversation_id: str) -> None:
+        changes = ConversationChanges(summary=await self._overview(conversation_id))
+        await self.store.conversations.update(conversation_id, changes)
+
+    async def _overview(self, conversation_id: str) -> str:
+        """Return what the conversation is about, as far as it has summaries."""
+        top = await self._top(conversation_id)
+        share = OVERVIEW_CHARS // max(1, len(top))
+        told = [shortened(one.conversation_summary, max(share, 200)) for one in top]
+        return "\n\n".join(told)[-OVERVIEW_CHARS:]
+
+    async def _top(self, conversation_id: str) -> list[Summary]:
+        """Return the summaries that no other covers, oldest first."""
+        long_term = await self.store.summaries.find(SummaryFilter(conversation_id, level=2))
+        short_term = await self.store.summaries.not_in_level_2(conversation_id)
+        return sorted([*long_term, *short_term], key=lambda one: one.start_turn_index)

@@ -1,0 +1,156 @@
+"""Extract: summaries without a model. The same turns give the same summary, always."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ragforge.domain.summaries import Summary
+from ragforge.domain.turns import Turn
+from ragforge.llm.task import shortened
+from ragforge.memory.summaries import material
+from ragforge.memory.summaries.drafts import Draft
+from ragforge.search.foreign import ENGLISH
+from ragforge.search.tokenise import WORDS
+
+LEVEL_1_CHARS = 1_500
+LEVEL_2_CHARS = 3_000
+LINE_CHARS = 300
+LEAST_LINE_CHARS = 60
+ACTION_CHARS = 600
+FINDINGS = 6
+LASTING_FINDINGS = 12
+TOPICS = 6
+
+_CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_TELLING = re.compile(
+    r"""\b(?:because|caused?|root\ cause|reason|turned\ out|fix(?:ed|es)?|solved|bug|error|fails?
+    |failed|decided|decision|agreed|must|never|always|instead|prefer|remember|works?|broken
+    |parce\ que|cause|corrigée?s?|résolue?s?|erreurs?|échoue|échec|décidée?|il\ faut|toujours|jamais
+    |weil|ursache|behoben|gelöst|fehler|scheitert|entschieden|beschlossen|muss|immer|niemals|stattdessen
+    |porque|causa|corregid[oa]|resuelt[oa]|errores|falla|decidido|decidimos|debe|nunca|siempre
+    |perché|corretto|risolto|errore|errori|fallisce|deciso|deve|sempre|mai
+    |corrigid[oa]|resolvid[oa]|erros?|falha|omdat|oorzaak|opgelost|fout|mislukt|besloten|moet|altijd|nooit
+    |потому|причина|исправ\w+|ошибк\w+|решили|решено|нужно|всегда|никогда)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_][\w-]{2,}")
+
+
+def from_turns(turns: Sequence[Turn]) -> Draft:
+    """Return what a stretch of conversation was about, in its own words."""
+    weights = _weights(turns)
+    share = max(LEAST_LINE_CHARS, LEVEL_1_CHARS // max(1, len(turns)))
+    lines = [_line(turn, weights, min(share, LINE_CHARS)) for turn in turns]
+    return Draft(
+        conversation_summary=_within(filter(None, lines), LEVEL_1_CHARS) or "Nothing was said.",
+        actions_summary=_actions(turns),
+        files_mentioned=material.files_in(turns),
+        key_findings=_findings(turns, weights),
+        topics=_topics(turns),
+    )
+
+
+def from_summaries(summaries: Sequence[Summary]) -> Draft:
+    """Return what a longer stretch was about: the heads of its summaries, and their findings."""
+    share = max(LEAST_LINE_CHARS, LEVEL_2_CHARS // max(1, len(summaries)))
+    heads = [shortened(summary.conversation_summary, share) for summary in summaries]
+    actions = [summary.actions_summary for summary in summaries if summary.actions_summary]
+    topics = Counter(topic for summary in summaries for topic in summary.topics)
+    return Draft(
+        conversation_summary=_within(heads, LEVEL_2_CHARS),
+        actions_summary=_within(actions, 2 * ACTION_CHARS),
+        key_findings=lasting(summaries),
+        topics=[topic for topic, _ in topics.most_common(TOPICS)],
+    )
+
+
+def lasting(summaries: Sequence[Summary]) -> list[str]:
+    """Return findings that still matter: of those that say the same, and of all, the newest."""
+    kept: dict[frozenset[str], str] = {}
+    for summary in summaries:
+        for finding in summary.key_findings:
+            words = frozenset(WORDS.query(finding))
+            kept.pop(words, None)
+            kept[words] = finding
+    return list(kept.values())[-LASTING_FINDINGS:]
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, without blocks of code."""
+    parts = _SENTENCE_END.split(_CODE_BLOCK.sub("\n", text))
+    return [line for part in parts if (line := " ".join(part.split()).strip("#*-> "))]
+
+
+def _weights(turns: Sequence[Turn]) -> Counter[str]:
+    """Return in how many turns each word stands."""
+    said = [f"{turn.user.content} {turn.answer}" for turn in turns]
+    return Counter(word for text in said for word in set(WORDS.query(text)))
+
+
+def _line(turn: Turn, weights: Counter[str], chars: int) -> str:
+    """Return a turn as one line: what was asked, and the sentence that answers best."""
+    asked = " ".join(sentences(turn.user.content)[:2]) or " ".join(turn.user.content.split())
+    answers = sentences(turn.answer)
+    if not answers:
+        return shortened(asked, chars)
+    wanted = set(WORDS.query(turn.user.content))
+    best = max(answers, key=lambda line: _worth(line, weights, wanted))
+    half = max(chars // 2, chars - len(best) - 4)
+    asked = shortened(asked, half)
+    return f"{asked} → {shortened(best, max(LEAST_LINE_CHARS // 2, chars - len(asked) - 3))}"
+
+
+def _worth(sentence: str, weights: Counter[str], wanted: set[str]) -> float:
+    """Value a sentence: by words that the conversation repeats and the question asks for."""
+    words = WORDS.query(sentence)
+    if not words:
+        return 0.0
+    weight = sum(weights[word] + 2 * (word in wanted) for word in words)
+    telling = 1.5 if _TELLING.search(sentence) else 1.0
+    return float(weight * telling / (4 + len(words)))
+
+
+def _findings(turns: Sequence[Turn], weights: Counter[str]) -> list[str]:
+    told = [line for turn in turns for line in sentences(turn.answer) if _TELLING.search(line)]
+    ranked = sorted(set(told), key=lambda line: (-_worth(line, weights, set()), told.index(line)))
+    chosen = set(ranked[:FINDINGS])
+    return [shortened(line, LINE_CHARS) for line in dict.fromkeys(told) if line in chosen]
+
+
+def _actions(turns: Sequence[Turn]) -> str:
+    calls = [call for turn in turns for call in turn.tool_calls]
+    lines = []
+    for name, count in material.tool_counts(turns).items():
+        of_tool = [call for call in calls if call.tool_name == name]
+        failed = sum(not call.success for call in of_tool)
+        given = dict.fromkeys(material.call_line(call) for call in of_tool)
+        some = "; ".join(line.removeprefix(name).strip() for line in list(given)[:3])
+        lines.append(f"{name} ×{count}{f', {failed} failed' if failed else ''}: {some}")
+    return _within(lines, ACTION_CHARS)
+
+
+def _topics(turns: Sequence[Turn]) -> list[str]:
+    """Return the words that were used most, in their commonest spelling."""
+    spellings: dict[str, Counter[str]] = {}
+    for turn in turns:
+        text = _CODE_BLOCK.sub(" ", f"{turn.user.content} {turn.answer}")
+        language = WORDS.detect_language(text)
+        fillers = WORDS.get_fillers(language) | WORDS.get_fillers(ENGLISH)
+        for word in _WORD.findall(text):
+            if word.lower() not in fillers:
+                spellings.setdefault(WORDS.stem(word, language), Counter())[word] += 1
+    ranked = sorted(spellings.items(), key=lambda pair: (-pair[1].total(), pair[0]))
+    return [spelt.most_common(1)[0][0] for _, spelt in ranked[:TOPICS]]
+
+
+def _within(lines: Iterable[str], chars: int) -> str:
+    """Return lines, each with its share if they are too long together."""
+    lines = list(lines)
+    whole = "\n".join(lines)
+    if len(whole) <= chars:
+        return whole
+    share = max(1, chars // len(lines) - 1)
+    return "\n".join(shortened(line, share) for line in lines)[:chars]

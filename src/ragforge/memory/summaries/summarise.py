@@ -1,0 +1,141 @@
+"""Summarise: one summary out of turns, or out of summaries, by a model or by extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from ragforge.domain.instants import now
+from ragforge.domain.summaries import Summary
+from ragforge.domain.turns import Turn
+from ragforge.llm.executor import StructuredLLMExecutor
+from ragforge.llm.prompts import prompt
+from ragforge.llm.task import InputField, Task, shortened
+from ragforge.memory.summaries import extract, material
+from ragforge.memory.summaries.drafts import Draft
+from ragforge.memory.summaries.due import Level1Check, Level2Check
+
+MATERIAL_CHARS = 60_000
+"""More is not shown to a model at once: of longer turns the middles are left out."""
+SUMMARY_CHARS = 6_000
+ITEM_CHARS = 500
+MOST_FILES = 200
+MOST_FINDINGS = 20
+MOST_TOPICS = 10
+EXTRACTIVE = "extractive"
+
+
+class Summariser(Protocol):
+    """Finds words for what happened. Raises ModelError if it cannot now."""
+
+    name: str
+
+    async def turns(self, turns: Sequence[Turn]) -> Draft: ...
+
+    async def summaries(self, summaries: Sequence[Summary]) -> Draft: ...
+
+
+class Extractive:
+    """Needs no model and never fails."""
+
+    name = EXTRACTIVE
+
+    async def turns(self, turns: Sequence[Turn]) -> Draft:
+        return extract.from_turns(turns)
+
+    async def summaries(self, summaries: Sequence[Summary]) -> Draft:
+        return extract.from_summaries(summaries)
+
+
+class ByModel:
+    """Has a chat model do it."""
+
+    def __init__(self, executor: StructuredLLMExecutor, name: str) -> None:
+        self.name = name
+        self._executor = executor
+
+    async def turns(self, turns: Sequence[Turn]) -> Draft:
+        return await self._draft("summary_1", material.turns_text(turns, MATERIAL_CHARS))
+
+    async def summaries(self, summaries: Sequence[Summary]) -> Draft:
+        texts = [summary_as_text(summary) for summary in summaries]
+        return await self._draft("summary_2", "\n\n".join(texts))
+
+    async def _draft(self, name: str, text: str) -> Draft:
+        instruction = prompt("ragforge.memory.prompts", name)
+        task = Task(instruction, Draft, [InputField("record", MATERIAL_CHARS)])
+        outcome = await self._executor.execute(task, {"record": text})
+        assert outcome.output is not None
+        files = [file for file in outcome.output.files_mentioned if file in text]
+        return outcome.output.model_copy(update={"files_mentioned": files})
+
+
+async def level_1(summariser: Summariser, conversation_id: str, due: Level1Check) -> Summary:
+    """Return the summary of the turns that are due. Raises ModelError."""
+    turns = due.turns_to_summarize
+    draft = await summariser.turns(turns)
+    summary = Summary(
+        conversation_id=conversation_id,
+        level=1,
+        conversation_summary="",
+        start_turn_index=turns[0].user.turn_index or 0,
+        end_turn_index=turns[-1].user.turn_index or 0,
+        char_range_start=due.char_range_start,
+        char_range_end=due.char_range_end,
+        files_mentioned=_short([*material.files_in(turns), *draft.files_mentioned], MOST_FILES),
+        tools_used=tuple(material.tool_counts(turns)),
+        made_by=summariser.name,
+        uuid=due.summary_id(conversation_id),
+        created_at=now(),
+    )
+    return _worded(summary, draft)
+
+
+async def level_2(summariser: Summariser, conversation_id: str, due: Level2Check) -> Summary:
+    """Return the summary of the summaries that are due. Raises ModelError."""
+    parents = due.summaries_to_summarize
+    draft = await summariser.summaries(parents)
+    files = [file for parent in parents for file in parent.files_mentioned]
+    summary = Summary(
+        conversation_id=conversation_id,
+        level=2,
+        conversation_summary="",
+        start_turn_index=parents[0].start_turn_index,
+        end_turn_index=parents[-1].end_turn_index,
+        char_range_start=due.char_range_start,
+        char_range_end=due.char_range_end,
+        files_mentioned=tuple(dict.fromkeys(files)),
+        tools_used=tuple(dict.fromkeys(tool for parent in parents for tool in parent.tools_used)),
+        parent_summaries=tuple(parent.uuid for parent in parents),
+        made_by=summariser.name,
+        uuid=due.summary_id(conversation_id),
+        created_at=now(),
+    )
+    return _worded(summary, draft)
+
+
+def summary_as_text(summary: Summary) -> str:
+    """Return a summary as a reader wants it: what it covers, its words and its findings."""
+    lines = [f"[turns {summary.start_turn_index} to {summary.end_turn_index}]"]
+    lines += [summary.conversation_summary, summary.actions_summary]
+    lines += [f"- {finding}" for finding in summary.key_findings]
+    if summary.files_mentioned:
+        lines.append(f"Files: {', '.join(summary.files_mentioned)}")
+    return "\n".join(line for line in lines if line)
+
+
+def _worded(summary: Summary, draft: Draft) -> Summary:
+    return replace(
+        summary,
+        conversation_summary=shortened(draft.conversation_summary, SUMMARY_CHARS),
+        actions_summary=shortened(draft.actions_summary, SUMMARY_CHARS),
+        key_findings=_short(draft.key_findings, MOST_FINDINGS),
+        topics=_short(draft.topics, MOST_TOPICS),
+    )
+
+
+def _short(items: Sequence[str], most: int) -> tuple[str, ...]:
+    """Return the first of the items that say something, each once, none too long."""
+    told = (shortened(" ".join(item.split()), ITEM_CHARS) for item in items)
+    return tuple(dict.fromkeys(item for item in told if item))[:most]

@@ -1,0 +1,31 @@
+"""Answers: what was found, where no model wrote an answer, and what one rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragforge.show.console import console, one_line, printable
+
+if TYPE_CHECKING:
+    from ragforge.agent.answer import Answer
+
+PASSAGE_CHARS = 100
+
+
+def show_found(answer: Answer) -> None:
+    """Show an answer that nobody wrote: what was found, and where."""
+    console().print(printable(answer.content))
+    show_passages(answer)
+
+
+def show_passages(answer: Answer) -> None:
+    """Show the passages that an answer rests on, one line each."""
+    if not answer.passages:
+        return
+    out = console()
+    out.print()
+    for number, passage in enumerate(answer.passages, start=1):
+        out.print(f"[{number}] {passage.score:.2f}  ", style="dim", end="")
+        if passage.source not in answer.content:  # it may name its sources itself
+            out.print(f"{printable(passage.source)}  ", style="cyan", end="")
+        out.print(one_line(passage.text, PASSAGE_CHARS), style="italic")

@@ -1,0 +1,108 @@
+"""Calls: what a tool was asked and what it gave, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from ragforge.domain.text import Json, plain
+from ragforge.show.console import one_line
+
+SHORT = 200
+_TELLING = (
+    "command",
+    "regex",
+    "query",
+    "question",
+    "task",
+    "message",
+    "file",
+    "path",
+    "pattern",
+    "name",
+    "url",
+)
+"""Arguments that say most about a call, the best first."""
+_PLACES = ("file", "path", "pattern", "cwd")
+_COUNTED = {
+    "matches": ("match", "matches"),
+    "hits": ("hit", "hits"),
+    "files": ("file", "files"),
+    "entries": ("entry", "entries"),
+    "results": ("result", "results"),
+    "commits": ("commit", "commits"),
+}
+_TOTALS = {"matches": "total_matches", "files": "total_files"}
+
+Facts: TypeAlias = Mapping[str, Json]
+
+
+def headline(arguments: Json) -> str:
+    """Return the argument that tells what a call is about, and where."""
+    if not isinstance(arguments, dict):
+        return one_line(plain(arguments), SHORT)
+    given = {key: value for key, value in arguments.items() if value not in (None, "", [], {})}
+    key = next((key for key in _TELLING if isinstance(given.get(key), str)), None)
+    if key is None:
+        scalars = (str(value) for value in given.values() if isinstance(value, str | int | float))
+        return one_line(", ".join(scalars), SHORT)
+    told = one_line(given[key], SHORT)
+    where = next((given[p] for p in _PLACES if p != key and isinstance(given.get(p), str)), None)
+    return told if where is None or key in ("file", "path") else f"{told} in {one_line(where, 80)}"
+
+
+def outcome(result: Json) -> str:
+    """Return what came out of a call that went well."""
+    if isinstance(result, list):
+        return counted(len(result), "result", "results")
+    if isinstance(result, str):
+        return counted(len(result.splitlines()), "line", "lines")
+    if not isinstance(result, dict):
+        return "" if result is None else one_line(plain(result), 40)
+    if isinstance(result.get("diff"), str):
+        return changes(result["diff"])
+    if isinstance(result.get("items"), list):
+        return _done(result["items"])
+    if "exit_code" in result:
+        return "timed out" if result.get("timed_out") else f"exit {result['exit_code']}"
+    for key, (one, many) in _COUNTED.items():
+        if isinstance(result.get(key), list):
+            total = result.get(_TOTALS.get(key, ""), len(result[key]))
+            more = "+" if result.get("truncated") else ""
+            return counted(total, one, many, more)
+    return _lines(result)
+
+
+def changes(diff: str) -> str:
+    """Return how many lines a diff adds and takes away."""
+    lines = diff.splitlines()
+    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+    gone = sum(line.startswith("-") and not line.startswith("---") for line in lines)
+    return f"+{added} −{gone}"
+
+
+def duration(milliseconds: float) -> str:
+    """Return a time as people say it."""
+    if milliseconds < 1000:
+        return f"{round(milliseconds)} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def counted(number: int, one: str, many: str, more: str = "") -> str:
+    return f"{number:,}{more} {one if number == 1 else many}"
+
+
+def _lines(result: Facts) -> str:
+    first, last = result.get("startLine"), result.get("endLine")
+    if isinstance(first, int) and isinstance(last, int):
+        return counted(max(0, last - first + 1), "line", "lines")
+    for key in ("content", "text", "output", "answer", "stdout"):
+        if isinstance(result.get(key), str):
+            return counted(len(result[key].splitlines()), "line", "lines")
+    return ""
+
+
+def _done(items: list[Json]) -> str:
+    done = sum(isinstance(item, dict) and item.get("state") == "done" for item in items)
+    return f"{done} of {len(items)} done"

@@ -1,0 +1,178 @@
+"""Hits: how what was found is shown, to people and to scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragforge.brain.search.code import CodeHit
+    from ragforge.domain.hits import HistoryHit
+    from ragforge.domain.notes import Note
+    from ragforge.memory.code.age import Aged
+
+WIDEST = 100
+SNIPPET_LINES = 4
+
+
+def code_as_json(hit: CodeHit) -> dict[str, object]:
+    scope = hit.scope
+    return {
+        "file": scope.file,
+        "start_line": scope.start_line,
+        "end_line": scope.end_line,
+        "name": scope.qualified_name,
+        "type": scope.type,
+        "language": scope.language,
+        "score": round(hit.score, 4),
+        "signals": list(hit.signals),
+        "signature": scope.signature,
+        "source": scope.source,
+    }
+
+
+def show_code(found: Sequence[CodeHit], query: str) -> None:
+    """Show places, names and the lines that fit best, with the colours of their language."""
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    from ragforge.show.console import console, print_note, printable
+
+    if not found:
+        print_note("Nothing found. `ragforge status` tells what is known of this project.")
+        return
+    out = console()
+    for hit in found:
+        scope = hit.scope
+        head = Text(f"{printable(scope.file)}:{scope.start_line}-{scope.end_line}", style="cyan")
+        head.append(f"  {printable(scope.qualified_name)}", style="bold")
+        head.append(f"  {hit.score:.2f}  {', '.join(hit.signals)}", style="dim")
+        out.print(head, soft_wrap=True)
+        lines = [printable(line) for line in _telling_lines(scope.source, query)]
+        if out.is_terminal and out.color_system:
+            shown = Syntax("\n".join(lines), scope.language or "text", theme="ansi_dark")
+            out.print(shown)
+        else:
+            for line in lines:
+                out.print(f"  {line}", highlight=False, soft_wrap=True)
+
+
+def _telling_lines(source: str, query: str) -> list[str]:
+    """Return a few lines of a source: those around the most of the query's words."""
+    from ragforge.show.snippets import words_pattern
+
+    lines = [line.rstrip() for line in source.split("\n")]
+    pattern = words_pattern(query)
+    scores = [len(pattern.findall(line)) if pattern else 0 for line in lines]
+    starts = range(max(len(lines) - SNIPPET_LINES, 0) + 1)
+    best = max(starts, key=lambda start: (sum(scores[start : start + SNIPPET_LINES]), -start))
+    shown = [line for line in lines[best : best + SNIPPET_LINES] if line.strip()]
+    margin = min((len(line) - len(line.lstrip()) for line in shown), default=0)
+    return [line[margin : margin + WIDEST] for line in shown]
+
+
+def memory_as_json(hit: HistoryHit, aged: Sequence[Aged]) -> dict[str, object]:
+    from ragforge.domain.instants import format_instant
+
+    facts: dict[str, object] = {
+        "type": hit.type,
+        "level": hit.level,
+        "conversation_id": hit.conversation_id,
+        "timestamp": format_instant(hit.timestamp),
+        "score": round(hit.score, 4),
+        "confidence": hit.confidence,
+        "found_by": list(hit.found_by),
+        "aged": [str(one) for one in aged],
+    }
+    if hit.type == "turn":
+        return facts | {
+            "turn_id": hit.turn.uuid,
+            "turn_index": hit.turn.user.turn_index,
+            "question": hit.turn.user.content,
+            "answer": hit.turn.answer,
+        }
+    if hit.type == "note":
+        return facts | note_as_json(hit.note)
+    summary = hit.summary
+    return facts | {
+        "summary_id": summary.uuid,
+        "start_turn_index": summary.start_turn_index,
+        "end_turn_index": summary.end_turn_index,
+        "summary": summary.conversation_summary,
+        "actions": summary.actions_summary,
+        "findings": list(summary.key_findings),
+        "files": list(summary.files_mentioned),
+        "topics": list(summary.topics),
+        "made_by": summary.made_by,
+    }
+
+
+def show_memory(
+    found: Sequence[tuple[HistoryHit, Sequence[Aged]]], query: str, everywhere: bool
+) -> None:
+    """Show when and where something was said, how it was found, and what speaks for it."""
+    from rich.text import Text
+
+    from ragforge.show.console import console, one_line, print_note, printable
+    from ragforge.show.snippets import best_text, snippet, words_pattern
+
+    if not found:
+        print_note("Nothing found." if everywhere else "Nothing found. Try --everywhere.")
+        return
+    out = console()
+    width = max(min(out.width - 4, WIDEST), 20)
+    pattern = words_pattern(query)
+    for hit, aged in found:
+        head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
+        head.append(f"  {printable(hit.conversation_id)[:8]}", style="dim")
+        head.append(f"  {printable(_place(hit))}", style="bold")
+        head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
+        out.print(head, soft_wrap=True)
+        title, texts = _told(hit)
+        lines = snippet(printable(best_text(texts, pattern)), pattern, width)
+        shown = [Text(f"  {one_line(title, width)}", style="bold")] if title else []
+        for line in (*shown, *(Text(f"    {line}") for line in lines)):
+            if pattern is not None:
+                line.highlight_regex(pattern, style="yellow")
+            out.print(line)
+        for one in aged:
+            out.print(Text(f"    {one_line(str(one), width)}", style="magenta"))
+
+
+def note_as_json(note: Note) -> dict[str, object]:
+    from ragforge.domain.instants import format_instant
+
+    return {
+        "note_id": note.uuid,
+        "text": note.text,
+        "tags": list(note.tags),
+        "supersedes": note.supersedes,
+        "conversation_id": note.conversation_id,
+        "project_path": note.project_path,
+        "created_at": format_instant(note.created_at),
+    }
+
+
+def _place(hit: HistoryHit) -> str:
+    if hit.type == "note":
+        return f"note {hit.note.uuid[:8]}"
+    first, last = hit.turn_range
+    if hit.type == "turn":
+        return f"turn {first}"
+    turns = f"turn {first}" if first == last else f"turns {first}-{last}"
+    return f"summary {hit.level} of {turns}"
+
+
+def _told(hit: HistoryHit) -> tuple[str, list[str]]:
+    """Return the title of a hit, and the texts that may show why it was found."""
+    from ragforge.domain.text import plain
+
+    if hit.type == "turn":
+        turn = hit.turn
+        results = [plain(call.result.result) for call in turn.tool_calls if call.result]
+        said = [m.content for m in turn.replies if m.role == "assistant"]
+        return turn.user.content, [turn.answer, *said, *results]
+    if hit.type == "note":
+        return "", [hit.note.text]
+    summary = hit.summary
+    return "", [summary.conversation_summary, summary.actions_summary, *summary.key_findings]

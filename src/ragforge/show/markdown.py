@@ -1,0 +1,98 @@
+"""Markdown: how what a model writes looks, with nothing of it lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from markdown_it import MarkdownIt
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.segment import Segment
+from rich.syntax import Syntax
+from rich.text import Text
+
+from ragforge.show.console import printable
+
+CODE_THEME = "ansi_dark"  # the colours of the terminal itself, on any background
+
+
+class _Heading(Heading):
+    """A heading at the left, without a box."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = self.text
+        text.justify = "left"
+        text.stylize("bold underline" if self.tag == "h1" else "bold")
+        yield text
+
+
+class _Code(CodeBlock):
+    """Code as it can be copied: no frame and no spaces around it."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip("\n")
+        yield Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True)
+
+
+class _Markdown(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _Heading,
+        "fence": _Code,
+        "code_block": _Code,
+    }
+
+
+class Written:
+    """Markdown without empty space around it; perhaps only its last lines."""
+
+    def __init__(self, text: str, last: int | None) -> None:
+        self._text = printable(text)
+        self._last = last
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = [[*_trimmed(line)] for line in self._lines(console, options)]
+        while lines and not lines[-1]:
+            lines.pop()
+        while lines and not lines[0]:
+            lines.pop(0)
+        if self._last is not None:
+            lines = lines[-self._last :] if self._last else []
+        for line in lines:
+            yield from line
+            yield Segment.line()
+
+    def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
+        try:
+            return console.render_lines(_parsed(self._text), options, pad=False)
+        except Exception:  # what cannot be made beautiful must still be read
+            return console.render_lines(Text(self._text), options, pad=False)
+
+
+def markdown(text: str, last: int | None = None) -> Written:
+    """Return Markdown as it is shown, or only its last lines."""
+    return Written(text, last)
+
+
+def _parsed(text: str) -> Markdown:
+    # rich would drop what looks like HTML: List<String> is code more often than a tag.
+    parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
+    shown = _Markdown("", code_theme=CODE_THEME, hyperlinks=False)
+    shown.parsed = parser.parse(text)
+    return shown
+
+
+def dimmed(text: str) -> Text:
+    """Return text that is there without being in the way."""
+    return Text(printable(text), style="dim")
+
+
+def _trimmed(line: Iterable[Segment]) -> Iterator[Segment]:
+    kept = list(line)
+    while kept and not kept[-1].text.strip():
+        kept.pop()
+    if kept:
+        last = kept[-1]
+        kept[-1] = Segment(last.text.rstrip(), last.style, last.control)
+    yield from kept

@@ -1,0 +1,118 @@
+"""About: how sessions that touched some code are shown, to people and to scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragforge.domain.code import Touch
+    from ragforge.memory.code.about import ConversationAbout, TouchedCode
+    from ragforge.memory.code.since import Since
+
+TURNS = 10
+THINGS = 5
+COMMITS = 5
+WIDEST = 100
+
+
+def touched_as_json(one: TouchedCode) -> dict[str, object]:
+    from ragforge.domain.instants import format_instant
+
+    return {
+        "turn_index": one.touch.first_turn,
+        "last_turn_index": one.touch.last_turn,
+        "by_summary": one.touch.by_summary,
+        "timestamp": format_instant(one.touch.when),
+        "how": one.touch.how,
+        "file": one.touch.file,
+        "name": one.touch.name,
+        "since": _since_as_json(one.since, one.touch),
+    }
+
+
+def _since_as_json(since: Since, touch: Touch) -> dict[str, object]:
+    from ragforge.domain.instants import format_instant
+
+    first, last = since.lines or (None, None)
+    return {
+        "state": since.state,
+        "text": since.text(touch),
+        "file": since.file,
+        "name": since.name,
+        "start_line": first,
+        "end_line": last,
+        "same_content": since.is_same,
+        "commits": None
+        if since.commits is None
+        else [
+            {
+                "id": commit.id,
+                "date": format_instant(commit.when),
+                "author": commit.author,
+                "subject": commit.subject,
+            }
+            for commit in since.commits
+        ],
+    }
+
+
+def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None:
+    """Show each session, the turns in which it touched the code, and what became of that."""
+    from rich.text import Text
+
+    from ragforge.show.console import console, one_line, printable
+    from ragforge.show.sessions import NO_TITLE, short
+
+    out = console()
+    for one in found:
+        about = one.conversation
+        head = Text(short(about.uuid), style="cyan")
+        head.append(f"  {about.updated_at:%Y-%m-%d %H:%M}", style="dim")
+        if with_directory:
+            head.append(f"  {printable(about.cwd)}", style="dim")
+        head.append(f"  {one_line(about.title or NO_TITLE, WIDEST)}", style="bold")
+        out.print(head)
+        turns = [list(group) for _, group in groupby(one.touched, _turn)]
+        for touched in turns[:TURNS]:
+            _show_turn(touched)
+        if len(turns) > TURNS:
+            out.print(Text(f"  and {len(turns) - TURNS} more turns", style="dim"))
+
+
+def _show_turn(touched: Sequence[TouchedCode]) -> None:
+    from rich.text import Text
+
+    from ragforge.domain.code import HOWS
+    from ragforge.show.console import console, one_line
+
+    out = console()
+    strongest_first = sorted(touched, key=lambda one: HOWS.index(one.touch.how))
+    for one in strongest_first[:THINGS]:
+        touch, since = one.touch, one.since
+        line = Text(f"  {_turn_text(touch)}  {touch.when:%Y-%m-%d %H:%M}", style="dim")
+        line.append(f"  {touch.how}", style="bold")
+        line.append(f"  {one_line(touch.name or touch.file, WIDEST)}")
+        if touch.name is not None:
+            line.append(f"  {one_line(touch.file, WIDEST)}", style="dim")
+        out.print(line, soft_wrap=True)
+        out.print(Text(f"    {one_line(since.text(touch), WIDEST)}", style="magenta"))
+        for commit in (since.commits or ())[:COMMITS]:
+            said = f"{commit.id} {commit.when:%Y-%m-%d} {commit.author}: {commit.subject}"
+            out.print(Text(f"    {one_line(said, WIDEST)}"), soft_wrap=True)
+        if len(since.commits or ()) > COMMITS:
+            more = len(since.commits or ()) - COMMITS
+            out.print(Text(f"    and {more} more commits", style="dim"))
+    if len(touched) > THINGS:
+        out.print(Text(f"    and {len(touched) - THINGS} more", style="dim"))
+
+
+def _turn(one: TouchedCode) -> tuple[int, int]:
+    return one.touch.first_turn, one.touch.last_turn
+
+
+def _turn_text(touch: Touch) -> str:
+    if touch.first_turn == touch.last_turn:
+        return f"turn {touch.first_turn}"
+    return f"turns {touch.first_turn}-{touch.last_turn}"

@@ -1,0 +1,237 @@
+"""The view of a turn: what is finished is printed for good, what is not is drawn below it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.text import Text
+
+from ragforge.agent.events import (
+    ContextBuilt,
+    Done,
+    Event,
+    Reasoning,
+    ToolFinished,
+    ToolStarted,
+    Used,
+)
+from ragforge.agent.events import Text as Words
+from ragforge.context.receipt import Receipt
+from ragforge.domain.chat import Usage
+from ragforge.show.blocks import Blocks
+from ragforge.show.call_lines import call_line, diff_lines, plan_lines, receipt_line
+from ragforge.show.calls import headline
+from ragforge.show.console import one_line, printable
+from ragforge.show.markdown import dimmed, markdown
+from ragforge.show.screen import Screen
+
+FRAMES_PER_SECOND = 10
+TALLEST = 20  # lines of an answer that is being written
+DIFF_LINES = 60
+
+
+class TurnView:
+    """Shows the events of one turn. Use it in `async with`, and give it every event."""
+
+    def __init__(
+        self, screen: Screen, *, verbose: bool = False, calls_out: Console | None = None
+    ) -> None:
+        self.calls: list[ToolFinished] = []
+        self.receipt: Receipt | None = None
+        self.usage = Usage()
+        self._screen = screen
+        self._calls_out = calls_out or screen.out  # where lines of tool calls go
+        self._verbose = verbose
+        self._blocks = Blocks()
+        self._running: dict[tuple[int, str], tuple[ToolStarted, float]] = {}
+        self._seen_diffs: set[str] = set()  # the user was asked about these
+        self._thought: list[str] = []
+        self._thinking_since: float | None = None
+        self._began = time.monotonic()
+        self._gap = False  # whether an empty line comes before the next block
+        self._live: Live | None = None
+        self._drawing: asyncio.Task[None] | None = None
+        self._kept: list[Event] | None = None  # what happens while the view is paused
+
+    async def __aenter__(self) -> TurnView:
+        self._draw_from_now()
+        if self._screen.is_lively:
+            self._drawing = asyncio.create_task(self._draw())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._drawing is not None:
+            self._drawing.cancel()
+        self._finish_words()
+        for call, _ in self._running.values():
+            self._print(self._interrupted(call))
+        self._running.clear()
+        self._stop_drawing()
+
+    def on_event(self, event: Event) -> None:
+        """Show the next thing that happens, or keep it until there is a place for it."""
+        if self._kept is not None:
+            self._kept.append(event)
+            return
+        match event:
+            case ContextBuilt(receipt=receipt):
+                self.receipt = receipt
+                self._print(dimmed(receipt_line(receipt)))
+                self._gap = True
+            case Reasoning(text=text):
+                self._think(text)
+            case Words(text=text):
+                self._finish_thinking()
+                for block in self._blocks.feed(text):
+                    self._print_block(block)
+            case ToolStarted():
+                self._finish_words()
+                self._running[event.depth, event.id] = event, time.monotonic()
+            case ToolFinished():
+                self._finish_call(event)
+            case Used(usage=usage):
+                self.usage = usage
+            case Done():
+                self._finish_words()
+            case _:
+                pass
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the screen to somebody else for a while; calls may go on meanwhile."""
+        self._stop_drawing()
+        self._kept = []
+        try:
+            yield
+        finally:
+            kept, self._kept = self._kept, None
+            self._draw_from_now()
+            for event in kept:
+                self.on_event(event)
+
+    def saw(self, diff: str) -> None:
+        """Take note of a diff that the user has seen: it need not be shown again."""
+        self._seen_diffs.add(diff.strip())
+
+    def _finish_call(self, call: ToolFinished) -> None:
+        self._running.pop((call.depth, call.id), None)
+        self.calls.append(call)
+        signs = self._screen.signs
+        self._gap = True
+        self._calls_out.print(call_line(call, signs, self._screen.out.width - 1))
+        result = call.result if isinstance(call.result, dict) else {}
+        indent = 2 * call.depth + 2
+        diff, items = result.get("diff"), result.get("items")
+        if isinstance(diff, str) and diff.strip() not in self._seen_diffs:
+            self._print_some(diff_lines(diff), indent)
+        elif call.name == "plan" and isinstance(items, list):
+            self._print_some(plan_lines(items, signs), indent)
+
+    def _print_some(self, lines: list[Text], indent: int) -> None:
+        shown = lines[:DIFF_LINES]
+        if len(lines) > len(shown):
+            shown.append(Text(f"… {len(lines) - len(shown)} more lines: /expand", style="dim"))
+        self._calls_out.print(Padding(Group(*shown), (0, 0, 0, indent), expand=False))
+
+    def _think(self, text: str) -> None:
+        self._thought.append(text)
+        if self._thinking_since is None:
+            self._thinking_since = time.monotonic()
+
+    def _finish_thinking(self) -> None:
+        if self._thinking_since is None:
+            return
+        seconds = round(time.monotonic() - self._thinking_since)
+        self._thinking_since = None
+        thought = "".join(self._thought).strip()
+        self._thought.clear()
+        if self._verbose or seconds:
+            self._print(dimmed(thought if self._verbose else f"thought for {seconds} s"))
+            self._gap = True
+
+    def _finish_words(self) -> None:
+        """Print what is being said and thought as far as it is: something else follows."""
+        self._finish_thinking()
+        for block in self._blocks.close():
+            self._print_block(block)
+
+    def _print_block(self, block: str) -> None:
+        if self._gap:
+            self._print(Text())
+        self._gap = True
+        self._print(markdown(block))
+
+    def _print(self, shown: RenderableType) -> None:
+        self._screen.out.print(shown)
+
+    def _interrupted(self, call: ToolStarted) -> Text:
+        line = Text(f"{'  ' * call.depth}{self._screen.signs.failed} ", style="red")
+        line.append(f"{printable(call.name)} {headline(call.arguments)}  interrupted")
+        return line
+
+    def _draw_from_now(self) -> None:
+        if self._screen.is_lively:
+            self._live = Live(
+                console=self._screen.out,
+                auto_refresh=False,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+                vertical_overflow="crop",
+                get_renderable=self._below,
+            )
+            self._live.start(refresh=True)
+
+    def _stop_drawing(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    async def _draw(self) -> None:
+        with suppress(asyncio.CancelledError):
+            while True:
+                await asyncio.sleep(1 / FRAMES_PER_SECOND)
+                if self._live is not None:
+                    self._live.refresh()
+
+    def _below(self) -> RenderableType:
+        """Return what is not finished: words, thoughts, calls, and how long it takes."""
+        out = self._screen.out
+        height = max(1, min(out.height - 3 - len(self._running), TALLEST))
+        shown: list[RenderableType] = []
+        if rest := self._blocks.tail(height).strip("\n"):
+            shown += [Text()] if self._gap else []
+            shown.append(markdown(rest, height))
+        now = time.monotonic()
+        frame = self._frame(now)
+        for call, since in self._running.values():
+            line = f"{'  ' * call.depth}{frame} {printable(call.name)} {headline(call.arguments)}"
+            shown.append(self._line(f"{one_line(line, out.width - 10)}  {now - since:.0f} s"))
+        if self._thinking_since is not None:
+            last = one_line("".join(self._thought)[-200:], 200) if self._verbose else ""
+            seconds = now - self._thinking_since
+            shown.append(self._line(f"{frame} thinking… {seconds:.0f} s {last}"))
+        elif not self._running:
+            shown.append(self._line(f"{frame} {now - self._began:.0f} s  Ctrl-C interrupts"))
+        return Group(*shown)
+
+    def _frame(self, now: float) -> str:
+        spinner = self._screen.signs.spinner
+        return spinner[int(now * FRAMES_PER_SECOND) % len(spinner)]
+
+    def _line(self, text: str) -> Text:
+        line = Text(text, style="dim", no_wrap=True, overflow="ellipsis")
+        line.truncate(max(self._screen.out.width - 1, 10))
+        return line

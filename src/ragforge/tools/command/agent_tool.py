@@ -1,0 +1,94 @@
+"""The tool `run_command` of the full agent: read-only lines run at once, others ask first."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Collection
+
+from pydantic import Field
+
+from ragforge.llm.calls import Tool
+from ragforge.tools.command.approved import run_freely
+from ragforge.tools.command.decide import decide
+from ragforge.tools.command.plan import Allowed
+from ragforge.tools.command.run import CommandResult, CommandRunner
+from ragforge.tools.confine import Root
+from ragforge.tools.permission import Permit, Wish
+from ragforge.tools.tool import Arguments, as_tool
+
+# With these a lasting yes to the program would be one to everything.
+_OPEN_ENDED = frozenset(
+    (
+        *("bash", "sh", "zsh", "fish", "dash", "ksh", "env", "sudo", "doas", "su", "xargs", "find"),
+        *("ssh", "nohup", "time", "exec", "eval", "python", "python3", "node", "deno", "bun"),
+        *("perl", "ruby", "php", "lua", "awk", "sed", "npx", "uvx", "rm", "mv", "dd"),
+        *("docker", "podman", "kubectl"),
+    )
+)
+# Of these the first word that follows says what they do.
+_WITH_VERBS = frozenset(
+    (
+        *("git", "npm", "pnpm", "yarn", "cargo", "go", "make", "just", "uv", "pip", "poetry"),
+        *("hatch", "bundle", "rake", "composer", "dotnet", "mvn", "gradle", "gh"),
+    )
+)
+_WORD = re.compile(r"[\w./:@%+=-]+")
+
+
+class CommandArguments(Arguments):
+    """What run_command is called with."""
+
+    command: str = Field(min_length=1, max_length=100_000, description="The command line")
+    cwd: str | None = Field(None, description="A directory of the project; its root if missing")
+    timeout: float | None = Field(None, gt=0, description="Seconds; 120 if missing")
+
+
+def command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[str]) -> Tool:
+    """Return run_command for a model that may ask the user; `hidden` variables it never sees."""
+
+    async def call(given: CommandArguments) -> CommandResult:
+        return await run_command(runner, permit, hidden, given)
+
+    prompts = "ragforge.tools.command.prompts"
+    return as_tool(
+        "run_command",
+        CommandArguments,
+        call,
+        prompts=prompts,
+        prompt_name="run_asked",
+        modifies_files=True,  # it may: what was asked for before it must be done, and after it not
+    )
+
+
+async def run_command(
+    runner: CommandRunner, permit: Permit, hidden: Collection[str], given: CommandArguments
+) -> CommandResult:
+    """Run a line: at once if it only reads, else if the user allows it.
+
+    Raises OutsideProject for a directory elsewhere, Declined.
+    """
+    root = Root.at(runner.root)
+    cwd = root.full(root.inside(given.cwd or ""))
+    if os.name == "posix":
+        decision = await asyncio.to_thread(decide, given.command, root.path, given.cwd)
+        if isinstance(decision, Allowed):
+            return await runner.run(given.command, given.cwd, given.timeout)
+    where = "" if cwd == root.path else f"(in {root.inside(cwd)}) "
+    line = given.command.strip()
+    await permit(Wish("run_command", line, f"{where}$ {line}", lasting(line)))
+    return await run_freely(line, cwd, given.timeout, hidden)
+
+
+def lasting(line: str) -> tuple[str, ...]:
+    """Return what a lasting yes to a line could be for: this line, or all that begin like it."""
+    words = line.split()
+    if not words or not all(_WORD.fullmatch(word) for word in words):
+        return (line,)
+    if os.path.basename(words[0]) in _OPEN_ENDED:
+        return (line,)
+    if words[0] not in _WITH_VERBS:
+        return (line, f"{words[0]} *")
+    has_verb = len(words) > 1 and not words[1].startswith("-")
+    return (line, f"{words[0]} {words[1]} *") if has_verb else (line,)
