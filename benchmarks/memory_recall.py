@@ -36,7 +36,7 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
-from ragforge.domain.hits import SummaryHit, TurnHit, WordsFound
+from ragforge.domain.hits import SummaryHit, TurnHit, WordMatches
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.memory.embed import embed_missing
@@ -231,7 +231,7 @@ class Alone:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def turns_holding(self, *arguments: Any) -> WordsFound:
+    async def turns_holding(self, *arguments: Any) -> WordMatches:
         found = await self._store.turns_holding(*arguments)
         apart = (holder._replace(conversation_id=holder.id) for holder in found.holders)
         return replace(found, holders=tuple(apart))

@@ -34,7 +34,7 @@ from benchmarks.relevance import written
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
-from ragforge.domain.hits import WordsFound
+from ragforge.domain.hits import WordMatches
 from ragforge.memory import search
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.recall import Recall
@@ -107,7 +107,7 @@ async def ask(
 ) -> Asked:
     seen: list[tuple[float, float, float]] = []
 
-    def keep(words: Sequence[str], found: WordsFound, nearest: float | None) -> float:
+    def keep(words: Sequence[str], found: WordMatches, nearest: float | None) -> float:
         likely = memory_relevance(words, found, nearest)
         seen.append((held_share(words, found), nearest or 0.0, likely))
         return likely

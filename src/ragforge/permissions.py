@@ -7,7 +7,7 @@ async def approve(wish: Wish) -> Verdict:
 await conversation.send_message("Fix the login.", approve=approve)
 """
 
-from ragforge.agent.permissions import Approve, Verdict, edits_only, nobody
-from ragforge.tools.permission import Wish
+from ragforge.agent.permissions import Approve, Verdict, deny_all, edits_only
+from ragforge.tools.permission import PermissionRequest
 
-__all__ = ["Approve", "Verdict", "Wish", "edits_only", "nobody"]
+__all__ = ["Approve", "PermissionRequest", "Verdict", "deny_all", "edits_only"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragforge.domain.conversation_bundle import WholeConversation
+from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.errors import DimensionMismatch, DuplicateId, ImportRefused
 from ragforge.memory.exchange.export import export_conversation, to_bytes
@@ -50,7 +50,7 @@ async def exported(store: Store, conversation_id: str) -> bytes:
 @ANY
 @given(whole=wholes(), cut=st.integers(0, 5), branch_first=st.booleans())
 async def test_any_conversation_and_its_branch_come_back_in_the_embedded_store(
-    pair: Pair, whole: WholeConversation, cut: int, branch_first: bool
+    pair: Pair, whole: ConversationBundle, cut: int, branch_first: bool
 ) -> None:
     await there_and_back(pair, whole, cut, branch_first)
 
@@ -60,13 +60,13 @@ async def test_any_conversation_and_its_branch_come_back_in_the_embedded_store(
 @settings(ANY, max_examples=10)
 @given(whole=wholes(), cut=st.integers(0, 5), branch_first=st.booleans())
 async def test_any_conversation_and_its_branch_come_back_with_a_server(
-    pair: Pair, whole: WholeConversation, cut: int, branch_first: bool
+    pair: Pair, whole: ConversationBundle, cut: int, branch_first: bool
 ) -> None:
     await there_and_back(pair, whole, cut, branch_first)
 
 
 async def there_and_back(
-    pair: Pair, whole: WholeConversation, cut: int, branch_first: bool
+    pair: Pair, whole: ConversationBundle, cut: int, branch_first: bool
 ) -> None:
     source, target = pair
     await source.archive.add_conversation(whole)
@@ -89,7 +89,7 @@ async def there_and_back(
     assert set((await counts(target)).values()) == {0}
 
 
-async def forget(store: Store, names: list[str], whole: WholeConversation) -> None:
+async def forget(store: Store, names: list[str], whole: ConversationBundle) -> None:
     """Delete conversations, and the notes that outlive them."""
     for name in names:
         await store.conversations.delete(name)

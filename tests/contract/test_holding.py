@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import WordsFound
+from ragforge.domain.hits import WordMatches
 from ragforge.ports.store import Store
 from tests.conftest import Reopen
 from tests.fakes.builders import assistant, at, conversation, user
@@ -19,7 +19,7 @@ async def plant(store: Store, name: str, *texts: str, project: str = "/p") -> No
     await store.conversations.append(name, said)
 
 
-def held(found: WordsFound) -> dict[str, dict[str, int]]:
+def held(found: WordMatches) -> dict[str, dict[str, int]]:
     return {holder.id: dict(holder.holds) for holder in found.holders}
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.conversation_bundle import WholeConversation
+from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.errors import DimensionMismatch, DuplicateId, InvalidText, NoteNotFound
 from ragforge.ports.store import Store
@@ -142,7 +142,7 @@ async def test_the_notes_of_a_conversation_are_moved_with_it_and_outlive_it(
 ) -> None:
     older = note("old", uuid="o", conversation_id="c")
     newer = note("new", uuid="n", conversation_id="c", supersedes="o", created_at=at(1))
-    whole = WholeConversation(
+    whole = ConversationBundle(
         conversation(uuid="c"), notes=(older, newer), note_vectors={"o": direction(3)}
     )
 

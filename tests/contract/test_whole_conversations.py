@@ -6,7 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.conversation_bundle import BranchPoint, WholeConversation, WholeSummary, as_new
+from ragforge.domain.conversation_bundle import (
+    BranchPoint,
+    ConversationBundle,
+    WholeSummary,
+    as_new,
+)
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import (
@@ -51,14 +56,14 @@ OF_CONVERSATIONS = (
 )
 
 
-def small(name: str = "new") -> WholeConversation:
+def small(name: str = "new") -> ConversationBundle:
     """Return a conversation of one turn, with an id of each kind."""
     call = tool_call(uuid=f"{name}-call", result=tool_result(uuid=f"{name}-result"))
     said = [
         user("Where do zebras go?", uuid=f"{name}-0"),
         assistant("Into the cart.", call, uuid=f"{name}-1"),
     ]
-    return WholeConversation(
+    return ConversationBundle(
         conversation(uuid=name),
         tuple(placed(said)),
         {f"{name}-1": (reference("s"),)},
@@ -181,7 +186,7 @@ async def test_a_part_that_cannot_be_stored_lets_nothing_in(store: Store) -> Non
     before = await counts(store)
     whole = small()
     said, answered = whole.messages
-    bad: list[tuple[WholeConversation, type[RagForgeError]]] = [
+    bad: list[tuple[ConversationBundle, type[RagForgeError]]] = [
         (replace(whole, messages=(said, replace(answered, content="\ud83d"))), InvalidText),
         (replace(whole, turn_vectors={"new-0": vector(1, 2, 3)}), DimensionMismatch),
     ]

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ragforge.domain.code import HOWS, CodeReference, FileMention
-from ragforge.domain.conversation_bundle import WholeConversation, WholeSummary, counted
+from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary, counted
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
@@ -158,7 +158,7 @@ VECTORS = st.lists(st.floats(1, 2, width=32), min_size=3, max_size=3).map(
 
 
 @st.composite
-def wholes(draw: st.DrawFn) -> WholeConversation:
+def wholes(draw: st.DrawFn) -> ConversationBundle:
     """Return a random conversation, without branches."""
     messages = draw(said())
     about = conversation(
@@ -186,7 +186,7 @@ def wholes(draw: st.DrawFn) -> WholeConversation:
         )
         for _ in range(draw(st.integers(0, 2)))
     ]
-    return WholeConversation(
+    return ConversationBundle(
         conversation=counted(about, messages),
         messages=messages,
         references={owner: found for owner, found in touched.items() if found},

@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.domain.conversation_bundle import WholeConversation, WholeSummary, counted
+from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary, counted
 from ragforge.memory.exchange.export import document_of, to_bytes
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
@@ -50,7 +50,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def long_one() -> WholeConversation:
+def long_one() -> ConversationBundle:
     """Return a conversation that takes a while to import."""
     messages, references, vectors = [], {}, {}
     for turn in range(TURNS):
@@ -61,7 +61,7 @@ def long_one() -> WholeConversation:
         vectors[said[0].uuid] = direction(turn)
     about = counted(conversation(uuid="long"), messages)
     covered = WholeSummary(summary("long", 0, TURNS - 1), tuple(range(TURNS)))
-    return WholeConversation(about, tuple(messages), references, (covered,), turn_vectors=vectors)
+    return ConversationBundle(about, tuple(messages), references, (covered,), turn_vectors=vectors)
 
 
 def start(place: str, file: Path) -> subprocess.Popen[str]:

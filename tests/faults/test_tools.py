@@ -17,7 +17,7 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.context.enrich import enriched
-from ragforge.context.excerpts import Spot
+from ragforge.context.excerpts import Location
 from ragforge.errors import InputError
 from ragforge.tools import matches as surroundings
 from ragforge.tools import scan
@@ -233,7 +233,7 @@ async def test_a_spot_on_a_pipe_or_behind_a_link_out_is_dropped_from_a_context(
     (project / "zero.txt").symlink_to("/dev/zero")
     (project / "out.txt").symlink_to("../secret.txt")
     names = ["gone.txt", "pipe.txt", "zero.txt", "out.txt", "../secret.txt", "a\0.txt", "a.txt"]
-    spots = [Spot(name, 1, 0.9, 0.8, "grep") for name in names]
+    spots = [Location(name, 1, 0.9, 0.8, "grep") for name in names]
 
     async with asyncio.timeout(20):
         pieces = await enriched(spots, None, "", project)
@@ -444,9 +444,9 @@ def test_a_sparse_file_of_a_gigabyte_costs_nobody_anything(tmp_path: Path, engin
         text = await read_file(workspace, ReadArguments(path="big.txt"), 60)
         assert text.content.startswith("hit hit")
         assert len(text.content) <= 2_001
-        [piece] = await enriched([Spot("big.txt", 1, 0.9, 0.8, "grep")], None, "", tmp_path) or [
-            None
-        ]
+        [piece] = await enriched(
+            [Location("big.txt", 1, 0.9, 0.8, "grep")], None, "", tmp_path
+        ) or [None]
         assert piece is None  # what looks binary is not shown
         runner = CommandRunner(tmp_path)
         cut = await runner.run("cat big.txt", timeout=30)

@@ -26,7 +26,7 @@ from ragforge.domain.conversations import Message
 from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.retry import Patience
+from ragforge.llm.retry import RetryPolicy
 from ragforge.memory.fences import NOTICE
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.embedding_server import EmbeddingServer
@@ -349,7 +349,7 @@ def plan(*calls: dict[str, object], reasoning: str = "") -> str:
 
 async def planned_by(app: App, model: ScriptedModel, seconds: float = 5.0) -> Receipt:
     """Build a context whose searches a model chooses."""
-    asker = Asker(model, Patience(attempts=1))
+    asker = Asker(model, RetryPolicy(attempts=1))
     initial = app.context.searches.initial
     initial.planner.executor = StructuredLLMExecutor(asker)
     initial.planner.model_name = model.name

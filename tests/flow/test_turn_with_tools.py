@@ -31,7 +31,7 @@ from ragforge.app.undo import undo_last
 from ragforge.domain.chat import ChatRequest, Reply
 from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 from tests.fakes.chat_server import Breaks, ChatServer, Dawdles, Fails, Step
 from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.fakes.wires import WIRES, Call, OpenAiWire, Says, Wire
@@ -110,9 +110,9 @@ async def test_a_model_reads_a_file_and_answers_and_every_step_is_told_and_store
 async def test_an_edit_is_shown_asked_for_made_and_taken_back(
     environ: dict[str, str], project: Path
 ) -> None:
-    wishes: list[Wish] = []
+    wishes: list[PermissionRequest] = []
 
-    async def approve(wish: Wish) -> Verdict:
+    async def approve(wish: PermissionRequest) -> Verdict:
         wishes.append(wish)
         assert (project / "leases.py").read_text() == CODE, "it is asked before it is done"
         return Verdict("once")
@@ -145,7 +145,7 @@ async def test_an_edit_is_shown_asked_for_made_and_taken_back(
 async def test_a_no_reaches_the_model_as_a_result_and_changes_nothing(
     environ: dict[str, str], project: Path
 ) -> None:
-    async def approve(wish: Wish) -> Verdict:
+    async def approve(wish: PermissionRequest) -> Verdict:
         return Verdict("deny", reason="Keep it at sixty.")
 
     write = call("write_file", path="leases.py", content="x = 1\n")
@@ -179,9 +179,9 @@ async def test_nobody_to_ask_means_no_and_yes_to_edits_means_edits_alone(
 async def test_a_lasting_yes_is_asked_for_once_in_a_project(
     environ: dict[str, str], project: Path
 ) -> None:
-    wishes: list[Wish] = []
+    wishes: list[PermissionRequest] = []
 
-    async def approve(wish: Wish) -> Verdict:
+    async def approve(wish: PermissionRequest) -> Verdict:
         wishes.append(wish)
         return Verdict("always", wish.always[-1])
 
@@ -202,7 +202,7 @@ async def test_a_lasting_yes_is_asked_for_once_in_a_project(
 async def test_what_only_reads_runs_unasked_and_what_leads_outside_never(
     environ: dict[str, str], project: Path
 ) -> None:
-    async def approve(wish: Wish) -> Verdict:
+    async def approve(wish: PermissionRequest) -> Verdict:
         raise AssertionError(f"nobody should be asked about {wish}")
 
     wanted = (

@@ -6,7 +6,7 @@ import asyncio
 from types import TracebackType
 
 from ragforge.agent.permissions import Approve, Verdict
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 
 
 class Clock:
@@ -34,7 +34,7 @@ class Clock:
     def stopped_by(self, approve: Approve) -> Approve:
         """Return the same question to the user, for which the clock stands still."""
 
-        async def ask(wish: Wish) -> Verdict:
+        async def ask(wish: PermissionRequest) -> Verdict:
             time = asyncio.get_running_loop().time
             end = self._limit.when()
             left = None if end is None else end - time()

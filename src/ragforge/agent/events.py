@@ -85,5 +85,5 @@ Event: TypeAlias = (
 OnEvent: TypeAlias = Callable[[Event], None]
 
 
-def unheard(event: Event) -> None:
+def ignore_event(event: Event) -> None:
     """Listen to nothing."""

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from ragforge.agent.rules import Rule, Rules
 from ragforge.errors import Declined, InputError
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,17 @@ class Verdict:
     reason: str = ""  # of a "deny": words for the model
 
 
-Approve: TypeAlias = Callable[[Wish], Awaitable[Verdict]]
+Approve: TypeAlias = Callable[[PermissionRequest], Awaitable[Verdict]]
 
 NOBODY = "Nobody is here to allow it: RagForge runs without a terminal."
 
 
-async def nobody(wish: Wish) -> Verdict:
+async def deny_all(wish: PermissionRequest) -> Verdict:
     """Say no, for there is nobody to ask."""
     return Verdict("deny", reason=NOBODY)
 
 
-async def edits_only(wish: Wish) -> Verdict:
+async def edits_only(wish: PermissionRequest) -> Verdict:
     """Say yes to every edit inside the project, and no to everything else."""
     return Verdict("once") if wish.action == "edit_file" else Verdict("deny", reason=NOBODY)
 
@@ -45,7 +45,7 @@ class Permissions:
     approve: Approve
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def permit(self, wish: Wish) -> None:
+    async def require_permission(self, wish: PermissionRequest) -> None:
         """Return if the wish is granted. Raises Declined.
 
         Wishes of calls that run together are put to the user one after the other, and one that

@@ -15,7 +15,7 @@ from ragforge.domain.text import Json
 from ragforge.errors import BadPattern, InputError
 from ragforge.tools.edits.atomic_write import replace_file
 from ragforge.tools.globs import compile_glob
-from ragforge.tools.permission import Action, Wish
+from ragforge.tools.permission import Action, PermissionRequest
 
 Effect: TypeAlias = Literal["allow", "deny"]
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
@@ -38,7 +38,7 @@ class Rule:
     def __str__(self) -> str:
         return f"{self.action}({self.pattern})"
 
-    def fits(self, wish: Wish) -> bool:
+    def fits(self, wish: PermissionRequest) -> bool:
         if wish.action != self.action:
             return False
         if self.action == "edit_file":
@@ -82,7 +82,7 @@ class Rules:
             for text in (mine.get(effect, []) if isinstance(mine, dict) else [])
         ]
 
-    def verdict(self, wish: Wish) -> Effect | None:
+    def verdict(self, wish: PermissionRequest) -> Effect | None:
         """Return what the rules say to a wish: one that forbids beats all that allow."""
         return next((rule.effect for rule in self.all() if rule.fits(wish)), None)
 

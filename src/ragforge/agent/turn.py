@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from ragforge.agent.answer import Answer, Stopped, from_passages, passages_of
 from ragforge.agent.clock import Clock
-from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, unheard
-from ragforge.agent.permissions import Approve, nobody
+from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, ignore_event
+from ragforge.agent.permissions import Approve, deny_all
 from ragforge.agent.progress import Progress
 from ragforge.agent.resume import GO_ON, is_answered
 from ragforge.context.build import ContextBuilder
@@ -41,7 +41,7 @@ class TurnLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class TurnEnvironment:
     """What the tools of one turn work with."""
 
     conversation_id: str
@@ -50,7 +50,7 @@ class Desk:
     on_event: OnEvent
 
 
-Equip: TypeAlias = Callable[[Desk], Sequence[Tool]]
+ToolFactory: TypeAlias = Callable[[TurnEnvironment], Sequence[Tool]]
 """Returns the tools of one turn."""
 
 
@@ -61,7 +61,7 @@ class Agent:
     builder: ContextBuilder
     recorder: Recorder
     chat: Asker | None
-    equip: Equip = field(default=lambda desk: ())
+    equip: ToolFactory = field(default=lambda desk: ())
     limits: TurnLimits = field(default_factory=TurnLimits)
 
     async def take_turn(
@@ -69,8 +69,8 @@ class Agent:
         conversation_id: str,
         question: str,
         *,
-        on_event: OnEvent = unheard,
-        approve: Approve = nobody,
+        on_event: OnEvent = ignore_event,
+        approve: Approve = deny_all,
     ) -> Answer:
         """Answer a question. It is durable before anything else happens to it.
 
@@ -82,7 +82,7 @@ class Agent:
         return await self._answer(conversation_id, asked, question, (), on_event, approve)
 
     async def resume_turn(
-        self, conversation_id: str, *, on_event: OnEvent = unheard, approve: Approve = nobody
+        self, conversation_id: str, *, on_event: OnEvent = ignore_event, approve: Approve = deny_all
     ) -> Answer:
         """Go on with the last turn, which broke off or has no answer; nothing is said twice.
 
@@ -138,7 +138,7 @@ class Agent:
                 receipt=receipt,
             )
             if self.chat is not None:
-                desk = Desk(conversation_id, self._metered(self.chat), approve, on_event)
+                desk = TurnEnvironment(conversation_id, self._metered(self.chat), approve, on_event)
                 request = _resume(laid_out.request, before)
                 answer = await self._by_model(desk, request, progress, answer)
             if answer.model is None:
@@ -157,7 +157,7 @@ class Agent:
 
     async def _by_model(
         self,
-        desk: Desk,
+        desk: TurnEnvironment,
         request: ChatRequest,
         progress: Progress,
         answer: Answer,
@@ -195,7 +195,7 @@ class Agent:
             usage=desk.asker.meter.total,
         )
 
-    def _loop(self, desk: Desk, progress: Progress) -> ToolLoop:
+    def _loop(self, desk: TurnEnvironment, progress: Progress) -> ToolLoop:
         asker = desk.asker
 
         async def ask(request: ChatRequest) -> Reply:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragforge.agent.delegate import Delegation, delegate_tool
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import Rules
-from ragforge.agent.turn import Agent, Desk, TurnLimits
+from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
 from ragforge.config.keys import VARIABLES
 from ragforge.context.instructions import InnerInstructions, with_inner_instructions
 from ragforge.llm.calls import Tool
@@ -53,13 +53,13 @@ def open_agent(app: App) -> Agent:
     if not app.settings.agent.memory.enabled:
         left_out |= RECALLING
 
-    def equip(desk: Desk) -> Sequence[Tool]:
+    def equip(desk: TurnEnvironment) -> Sequence[Tool]:
         permissions = Permissions(rules, desk.approve)
         inner = InnerInstructions(app.project_path, app.cwd)
         looking = [tool for tool in box.looking() if tool.spec.name not in left_out]
         looking = [with_inner_instructions(tool, inner) for tool in looking]
         others = (
-            *box.acting(Journal.of(state, desk.conversation_id), permissions.permit),
+            *box.acting(Journal.of(state, desk.conversation_id), permissions.require_permission),
             box.noting(desk.conversation_id),
             analyze_tool(desk.asker),
             delegate_tool(Delegation(desk.asker, looking, desk.on_event)),

@@ -324,10 +324,10 @@ class App:
 
 def _door(on_event: OnEvent | None, approve: Approve | None) -> _Door:
     """Return who hears of a turn and who allows what changes something: nobody, if not given."""
-    from ragforge.agent.events import unheard
-    from ragforge.agent.permissions import nobody
+    from ragforge.agent.events import ignore_event
+    from ragforge.agent.permissions import deny_all
 
-    return {"on_event": on_event or unheard, "approve": approve or nobody}
+    return {"on_event": on_event or ignore_event, "approve": approve or deny_all}
 
 
 @asynccontextmanager

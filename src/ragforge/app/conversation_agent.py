@@ -34,7 +34,7 @@ from ragforge.memory.digest import conversation_text
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
 from ragforge.memory.secrets.redact import redact
-from ragforge.memory.similar import Likeness, Similar
+from ragforge.memory.similar import Similar, SimilarConversations
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -129,7 +129,9 @@ class ConversationAgent(Knowledge):
         """Return the conversations of this project, or of all, that are most about the query."""
         project = None if everywhere else str(self.app.project_path)
         store = self.app.store
-        likeness = Likeness(store.conversations, store.summaries, self.app.recall.embedder)
+        likeness = SimilarConversations(
+            store.conversations, store.summaries, self.app.recall.embedder
+        )
         return await likeness.find_similar_conversations(query, limit, project)
 
     async def find_conversations_about(

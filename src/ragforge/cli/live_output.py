@@ -14,7 +14,7 @@ from ragforge.cli.outputs import Output, show_end
 from ragforge.show.console import console, printable
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.keyboard import silent
 from ragforge.tui.permission import Permission
 
@@ -51,7 +51,7 @@ class Lively(Output):
     def on_event(self, event: Event) -> None:
         self._view.on_event(event)
 
-    async def approve(self, wish: Wish) -> Verdict:
+    async def approve(self, wish: PermissionRequest) -> Verdict:
         if self.yes and wish.action == "edit_file":
             return Verdict("once")
         return await Permission(self._screen, self._view, self._interrupt).approve(wish)

@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ragforge.agent.events import Event, ToolFinished
-from ragforge.agent.permissions import Verdict, edits_only, nobody
+from ragforge.agent.permissions import Verdict, deny_all, edits_only
 from ragforge.cli.events import answer_as_json, event_as_json
 from ragforge.errors import RagForgeError
 from ragforge.show.answers import show_passages
 from ragforge.show.console import console, print_json, print_note, printable
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 
 if TYPE_CHECKING:
     from ragforge.agent.answer import Answer
@@ -47,8 +47,8 @@ class Output:
     def on_event(self, event: Event) -> None:
         pass
 
-    async def approve(self, wish: Wish) -> Verdict:
-        return await (edits_only if self.yes else nobody)(wish)
+    async def approve(self, wish: PermissionRequest) -> Verdict:
+        return await (edits_only if self.yes else deny_all)(wish)
 
     def end(self, answer: Answer) -> None:
         """Tell the answer, where the last event has not."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ragforge.context import select
 from ragforge.context.budget import Budget
-from ragforge.context.excerpts import Piece
+from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
 from ragforge.context.material import Material
 from ragforge.context.receipt import Layout, Receipt, Search
@@ -32,8 +32,8 @@ class EnrichedContext:
     """
 
     last_user_queries: tuple[str, ...]
-    code: tuple[Piece, ...]
-    documents: tuple[Piece, ...]
+    code: tuple[Excerpt, ...]
+    documents: tuple[Excerpt, ...]
     recent_turns: tuple[Turn, ...]
     notes: tuple[NoteHit, ...]  # what somebody wanted remembered of the project
     history: tuple[MemoryHit, ...]

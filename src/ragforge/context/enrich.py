@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.context.excerpts import Piece, Spot
+from ragforge.context.excerpts import Excerpt, Location
 from ragforge.domain.code import Place, Scope
 from ragforge.errors import InputError
 from ragforge.ports.code import CodeStore
@@ -23,8 +23,8 @@ WINDOW_FACTOR = 0.9
 
 
 async def enriched(
-    spots: Sequence[Spot], code: CodeStore | None, project_id: str, root: Path
-) -> list[Piece]:
+    spots: Sequence[Location], code: CodeStore | None, project_id: str, root: Path
+) -> list[Excerpt]:
     """Return a piece for each spot; without a code store, from files alone."""
     scopes: Sequence[Scope | None] = [None] * len(spots)
     if code is not None and spots:
@@ -39,11 +39,11 @@ async def enriched(
     return [piece for piece in pieces if piece is not None]
 
 
-def window(spot: Spot, lines: Sequence[str]) -> Piece:
+def window(spot: Location, lines: Sequence[str]) -> Excerpt:
     """Return the lines around a spot, as far as the file goes."""
     start = max(1, min(spot.line, len(lines)) - WINDOW_LINES)
     end = min(len(lines), spot.line + WINDOW_LINES)
-    return Piece(
+    return Excerpt(
         file=spot.file,
         start_line=start,
         end_line=end,
@@ -56,14 +56,14 @@ def window(spot: Spot, lines: Sequence[str]) -> Piece:
     )
 
 
-def _of_scope(spot: Spot, scope: Scope) -> Piece:
+def _of_scope(spot: Location, scope: Scope) -> Excerpt:
     confidence = min(1.0, spot.confidence + SCOPE_CONFIDENCE)
-    return Piece.of_scope(scope, spot.score, confidence, (spot.arm,))
+    return Excerpt.of_scope(scope, spot.score, confidence, (spot.arm,))
 
 
-def _windows(spots: Sequence[Spot], root: Root) -> list[Piece | None]:
+def _windows(spots: Sequence[Location], root: Root) -> list[Excerpt | None]:
     files: dict[str, list[str] | None] = {}
-    found: list[Piece | None] = []
+    found: list[Excerpt | None] = []
     for spot in spots:
         if spot.file not in files:
             files[spot.file] = _lines(root, spot.file)

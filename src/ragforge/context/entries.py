@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.context.excerpts import Piece
+from ragforge.context.excerpts import Excerpt
 from ragforge.context.replay import TurnLimits, replay_turn, transcript
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
@@ -25,7 +25,7 @@ def query_text(turn: Turn) -> str:
     return f"- {' '.join(turn.user.content.split())}"
 
 
-def piece_text(piece: Piece) -> str:
+def piece_text(piece: Excerpt) -> str:
     """Return some code under its place."""
     return f"[{piece.place}] {piece.name} (relevance {piece.score:.2f})\n{piece.text}"
 

@@ -7,23 +7,23 @@ from typing import Literal, TypeAlias
 
 from ragforge.domain.code import Scope
 
-Arm: TypeAlias = Literal["semantic", "grep", "command", "fuzzy"]
+Source: TypeAlias = Literal["semantic", "grep", "command", "fuzzy"]
 """The search that found something."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Location:
     """A line that a search tool found, before anything is read around it."""
 
     file: str
     line: int
     score: float
     confidence: float
-    arm: Arm
+    arm: Source
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Excerpt:
     """Some lines of a file, as they go into a context."""
 
     file: str
@@ -39,7 +39,7 @@ class Piece:
     @classmethod
     def of_scope(
         cls, scope: Scope, score: float, confidence: float, found_by: tuple[str, ...]
-    ) -> Piece:
+    ) -> Excerpt:
         """Return a whole scope as it was found."""
         return cls(
             file=scope.file,

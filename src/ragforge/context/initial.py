@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragforge.context.excerpts import Spot
+from ragforge.context.excerpts import Location
 from ragforge.context.plan import Planned, reasons
 from ragforge.context.planner import BY_RULES, Planner
 from ragforge.context.receipt import Search
@@ -43,7 +43,7 @@ class InitialContext:
 
     async def search(
         self, message: str, cwd: Path | None = None
-    ) -> tuple[list[Spot], list[Search]]:
+    ) -> tuple[list[Location], list[Search]]:
         """Return the lines that were found, and how each search went."""
         begun = time.monotonic()
         about = ""
@@ -82,7 +82,7 @@ class InitialContext:
                 worth.append(replace(call, arguments=arguments, why=f"has the words {query}"))
         return worth
 
-    async def _run(self, call: Planned) -> tuple[list[Spot], Search]:
+    async def _run(self, call: Planned) -> tuple[list[Location], Search]:
         begun = time.monotonic()
         given = call.arguments.get("command") or call.arguments.get("regex")
         told = given or call.arguments.get("query") or ""
@@ -101,19 +101,19 @@ class InitialContext:
         return spots, Search(name, "ok", _milliseconds(begun), len(spots), problem)
 
 
-def spots_of(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Spot]:
+def spots_of(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Location]:
     """Yield the lines that a tool's result names."""
     if tool == "run_command":
         for place in places(result.get("stdout") or "", is_file):
             score, confidence = FILE_NAME if place.line is None else COMMAND
-            yield Spot(place.path, place.line or 1, score, confidence, "command")
+            yield Location(place.path, place.line or 1, score, confidence, "command")
         return
     for match in result.get("matches", ()):
         line = match.get("line") or 1
         if tool == "grep_files":
-            yield Spot(match["file"], line, *GREP, "grep")
+            yield Location(match["file"], line, *GREP, "grep")
         else:
-            yield Spot(match["file"], line, match["similarity"], FUZZY_CONFIDENCE, "fuzzy")
+            yield Location(match["file"], line, match["similarity"], FUZZY_CONFIDENCE, "fuzzy")
 
 
 def _was_cut(result: Json) -> bool:

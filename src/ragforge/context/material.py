@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ragforge.context.excerpts import Piece
+from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
 from ragforge.context.receipt import Layout
 from ragforge.context.replay import Replays
@@ -44,6 +44,6 @@ class Material:
     own: OwnPast = field(default_factory=OwnPast)
     memories: Sequence[Memory] = ()  # best first
     notes: Sequence[NoteHit] = ()  # best first
-    code: Sequence[Piece] = ()  # best first
-    documents: Sequence[Piece] = ()  # best first
+    code: Sequence[Excerpt] = ()  # best first
+    documents: Sequence[Excerpt] = ()  # best first
     instructions: Instructions = field(default_factory=Instructions)

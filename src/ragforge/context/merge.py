@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragforge.context.excerpts import Piece
+from ragforge.context.excerpts import Excerpt
 
 SEMANTIC_WEIGHT = 0.7
 """Of the two arms; the benchmark `context` shows what it gives."""
@@ -13,20 +13,20 @@ AGAIN = 0.05
 """What each further search that found the same adds."""
 
 
-def merged(pieces: Iterable[Piece]) -> list[Piece]:
+def merged(pieces: Iterable[Excerpt]) -> list[Excerpt]:
     """Return each place once, best first: windows that overlap are one, and scopes beat windows."""
-    scopes: dict[tuple[str, int, int], Piece] = {}
-    windows: dict[str, list[Piece]] = {}
+    scopes: dict[tuple[str, int, int], Excerpt] = {}
+    windows: dict[str, list[Excerpt]] = {}
     for piece in pieces:
         if piece.is_scope:
             place = (piece.file, piece.start_line, piece.end_line)
             scopes[place] = _better(scopes[place], piece) if place in scopes else piece
         else:
             windows.setdefault(piece.file, []).append(piece)
-    of_file: dict[str, list[Piece]] = {}
+    of_file: dict[str, list[Excerpt]] = {}
     for piece in scopes.values():
         of_file.setdefault(piece.file, []).append(piece)
-    kept: list[Piece] = []
+    kept: list[Excerpt] = []
     for file in of_file.keys() | windows.keys():
         inside = of_file.get(file, [])
         whole = [piece for piece in inside if not _is_inside(piece, inside)]
@@ -35,7 +35,7 @@ def merged(pieces: Iterable[Piece]) -> list[Piece]:
     return sorted(kept, key=order)
 
 
-def fused(semantic: Sequence[Piece], initial: Sequence[Piece]) -> list[Piece]:
+def fused(semantic: Sequence[Excerpt], initial: Sequence[Excerpt]) -> list[Excerpt]:
     """Return the pieces of both arms in one order: a mix of what each thinks of them."""
     ours = [replace(p, score=p.score * SEMANTIC_WEIGHT) for p in semantic]
     theirs = [replace(p, score=p.score * p.confidence * (1 - SEMANTIC_WEIGHT)) for p in initial]
@@ -56,12 +56,12 @@ def fused(semantic: Sequence[Piece], initial: Sequence[Piece]) -> list[Piece]:
     return merged([*by_place.values(), *others])
 
 
-def order(piece: Piece) -> tuple[float, float, str, int]:
+def order(piece: Excerpt) -> tuple[float, float, str, int]:
     """Sort by score, then confidence, then place: the same every time."""
     return -piece.score, -piece.confidence, piece.file, piece.start_line
 
 
-def _better(one: Piece, other: Piece) -> Piece:
+def _better(one: Excerpt, other: Excerpt) -> Excerpt:
     best, second = sorted((one, other), key=order)
     return replace(
         best,
@@ -71,9 +71,9 @@ def _better(one: Piece, other: Piece) -> Piece:
     )
 
 
-def _joined(windows: list[Piece]) -> list[Piece]:
+def _joined(windows: list[Excerpt]) -> list[Excerpt]:
     """Return the windows of a file; those that overlap or touch have become one."""
-    found: list[Piece] = []
+    found: list[Excerpt] = []
     for piece in sorted(windows, key=lambda p: (p.start_line, p.end_line)):
         if found and piece.start_line <= found[-1].end_line + 1:
             found[-1] = _union(found[-1], piece)
@@ -82,7 +82,7 @@ def _joined(windows: list[Piece]) -> list[Piece]:
     return found
 
 
-def _union(first: Piece, second: Piece) -> Piece:
+def _union(first: Excerpt, second: Excerpt) -> Excerpt:
     """Return one window of two, of which the second begins within the first or right after it."""
     end = max(first.end_line, second.end_line)
     known = first.end_line - second.start_line + 1
@@ -96,7 +96,7 @@ def _union(first: Piece, second: Piece) -> Piece:
     )
 
 
-def _is_inside(piece: Piece, scopes: Iterable[Piece]) -> bool:
+def _is_inside(piece: Excerpt, scopes: Iterable[Excerpt]) -> bool:
     """Tell whether another scope of its file holds a scope word for word."""
     return any(
         other is not piece
@@ -108,7 +108,7 @@ def _is_inside(piece: Piece, scopes: Iterable[Piece]) -> bool:
     )
 
 
-def _is_told(window: Piece, scopes: Iterable[Piece]) -> bool:
+def _is_told(window: Excerpt, scopes: Iterable[Excerpt]) -> bool:
     """Tell whether scopes of its file already hold at least half of a window."""
     lines = set(range(window.start_line, window.end_line + 1))
     told = {

@@ -12,7 +12,7 @@ from ragforge.context import select
 from ragforge.context.budget import Budget
 from ragforge.context.deadline import timed
 from ragforge.context.enrich import enriched
-from ragforge.context.excerpts import Piece
+from ragforge.context.excerpts import Excerpt
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.material import Material, Memory, OwnPast
@@ -198,7 +198,7 @@ class Searches:
 
     async def code(
         self, message: str, cwd: Path, budget: Budget
-    ) -> tuple[list[Piece], SearchState]:
+    ) -> tuple[list[Excerpt], SearchState]:
         """Return code by meaning, words and names; and what it means if there is none."""
         hits = await self.brain.search_code_semantic(
             message,
@@ -208,20 +208,20 @@ class Searches:
             relevant_only=True,
         )
         pieces = [
-            Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
+            Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
         return pieces, "nothing relevant" if pieces else await self._why_no_code()
 
-    async def documents(self, message: str, cwd: Path) -> list[Piece]:
+    async def documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, notebooks and the like."""
         hits = await self.brain.search_documents(message, cwd, DOCUMENT_HITS, relevant_only=True)
         return [
-            Piece.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
+            Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
 
     async def files(
         self, message: str, chars: int, cwd: Path | None = None
-    ) -> tuple[list[Piece], list[Search]]:
+    ) -> tuple[list[Excerpt], list[Search]]:
         """Return what the initial-context agent finds in the files, and how it went."""
         spots, searches = await self.initial.search(message, cwd)
         if not spots:

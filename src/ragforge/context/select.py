@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ragforge.context import entries
 from ragforge.context.budget import BETWEEN, Budget, Fit, fitting, newest_fitting
-from ragforge.context.excerpts import Piece
+from ragforge.context.excerpts import Excerpt
 from ragforge.context.material import Material
 from ragforge.context.memories import add_memories
 from ragforge.context.receipt import Item, Section
@@ -48,7 +48,7 @@ def within(found: Material, budget: Budget) -> Selection:
     return chosen
 
 
-def best_pieces(pieces: Sequence[Piece], chars: int) -> list[Piece]:
+def best_pieces(pieces: Sequence[Excerpt], chars: int) -> list[Excerpt]:
     """Return the pieces that fit into a number of characters, the last perhaps cut."""
     fit = fitting(pieces, entries.piece_text, chars, may_cut=True)
     return [
@@ -153,7 +153,7 @@ def _not_shown(
     return wanted
 
 
-def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Piece], chars: int) -> None:
+def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Excerpt], chars: int) -> None:
     fit = fitting(pieces, entries.piece_text, min(chars, chosen.room), may_cut=True)
     shown = [piece for piece, _ in fit.shown]
     if section == "code":
@@ -162,7 +162,7 @@ def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Piece], ch
         chosen.documents = shown
     cut = [piece.place for piece in fit.cut]
 
-    def item(piece: Piece, chars: int) -> Item:
+    def item(piece: Excerpt, chars: int) -> Item:
         why = f"found by {', '.join(piece.found_by)}"
         note = "cut" if piece.place in cut else ""
         return Item(section, f"{piece.place} {piece.name}", why, chars, piece.score, note)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ragforge.context.budget import BETWEEN, Fit
-from ragforge.context.excerpts import Piece
+from ragforge.context.excerpts import Excerpt
 from ragforge.context.receipt import SECTIONS, Item, LeftOut, Section
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
@@ -30,8 +30,8 @@ class Selection:
 
     max_chars: int
     queries: list[Turn] = field(default_factory=list)
-    code: list[Piece] = field(default_factory=list)
-    documents: list[Piece] = field(default_factory=list)
+    code: list[Excerpt] = field(default_factory=list)
+    documents: list[Excerpt] = field(default_factory=list)
     recent: list[Turn] = field(default_factory=list)
     replayed: list[list[ChatMessage]] = field(default_factory=list)  # the same as messages
     window: Window = field(default_factory=lambda: Window(0, 0))

@@ -33,7 +33,7 @@ class WholeSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeConversation:
+class ConversationBundle:
     """A conversation with its messages, summaries, notes, references, branches and vectors.
 
     Messages know their turn and position and come in order; the counters follow from them.
@@ -65,7 +65,7 @@ def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversa
     )
 
 
-def as_new(whole: WholeConversation) -> WholeConversation:
+def as_new(whole: ConversationBundle) -> ConversationBundle:
     """Return a copy with new ids throughout. Branches stay with the original.
 
     Notes keep their ids: they are a project's, which should not have them twice.

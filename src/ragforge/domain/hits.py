@@ -31,7 +31,7 @@ class Match(NamedTuple):
     score: float
 
 
-class Holder(NamedTuple):
+class TurnMatch(NamedTuple):
     """A turn, and which of the words that were searched for it holds.
 
     A search makes hundreds of them: as tuples in a third of the time.
@@ -45,10 +45,10 @@ class Holder(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class WordsFound:
+class WordMatches:
     """Turns that hold some of the words, and turns beside them."""
 
-    holders: tuple[Holder, ...] = ()
+    holders: tuple[TurnMatch, ...] = ()
     counts: Mapping[str, int] | None = None  # word → how many of the turns searched hold it
     turns: int = 0  # how many turns were searched
     aside: frozenset[str] = frozenset()  # words so common that they were not looked for

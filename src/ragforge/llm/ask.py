@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ReasoningPiece, Reply, TextPiece
 from ragforge.errors import BadAnswer, BrokeOff, ModelUnavailable
-from ragforge.llm.retry import Patience, patiently
+from ragforge.llm.retry import RetryPolicy, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
 
@@ -20,7 +20,7 @@ class Asker:
     """A model, how patient to be with it, and what it may cost."""
 
     model: ChatModel
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
     meter: Meter = field(default_factory=Meter)
 
     async def ask(self, request: ChatRequest) -> Reply:
@@ -32,7 +32,7 @@ class Asker:
             self.meter.add(reply.usage)
             return reply
 
-        return await patiently(once, self.patience)
+        return await with_retries(once, self.patience)
 
     async def stream(self, request: ChatRequest, on_piece: OnPiece) -> Reply:
         """Return the model's answer, told piece by piece as it comes. Raises ModelError.
@@ -56,4 +56,4 @@ class Asker:
                 raise
             raise BadAnswer(f"{self.model.name} ended its answer without a word.")
 
-        return await patiently(once, self.patience)
+        return await with_retries(once, self.patience)

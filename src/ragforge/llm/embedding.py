@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ragforge.domain.chat import Usage
 from ragforge.domain.vectors import Vector
 from ragforge.errors import BadAnswer, RequestRefused
-from ragforge.llm.retry import Patience, Sleep, patiently
+from ragforge.llm.retry import RetryPolicy, Sleep, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.embedding_service import EmbeddingService, Purpose
 
@@ -21,7 +21,7 @@ BATCH_CHARS = 100_000
 
 CHARS_PER_TOKEN = 4  # where a provider does not count
 
-_PATIENCE = Patience()
+_PATIENCE = RetryPolicy()
 _HARMLESS = "hello"
 _SHORT = 1_000
 
@@ -33,7 +33,7 @@ class RemoteEmbedder:
         self,
         service: EmbeddingService,
         meter: Meter,
-        patience: Patience = _PATIENCE,
+        patience: RetryPolicy = _PATIENCE,
         concurrency: int = 4,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
@@ -146,9 +146,9 @@ class RemoteEmbedder:
             return self._vectors(embedded.vectors, len(texts))
 
         try:
-            return await patiently(attempt, self._patience, self._sleep)
+            return await with_retries(attempt, self._patience, self._sleep)
         except BadAnswer:
-            return await patiently(attempt, self._patience, self._sleep)
+            return await with_retries(attempt, self._patience, self._sleep)
 
     def _count(self, texts: list[str], tokens: int) -> None:
         tokens = tokens or -(-sum(map(len, texts)) // CHARS_PER_TOKEN)

@@ -15,7 +15,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How often to try and how long to wait, in seconds."""
 
     attempts: int = 5
@@ -37,9 +37,9 @@ class Patience:
         return min(wait, self.longest_wait) * random.uniform(0.5, 1.0)
 
 
-async def patiently(
+async def with_retries(
     call: Callable[[], Awaitable[Result]],
-    patience: Patience,
+    patience: RetryPolicy,
     sleep: Sleep = asyncio.sleep,
 ) -> Result:
     """Make a call, and make it again while the provider is busy or fails.

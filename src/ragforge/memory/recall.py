@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordsFound
+from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
@@ -67,7 +67,7 @@ class Recall:
         except ModelError:
             return None
 
-    async def words(self, query: str, where: MemoryFilter, limit: int) -> WordsFound:
+    async def words(self, query: str, where: MemoryFilter, limit: int) -> WordMatches:
         """Return the turns that hold the query's words or their English, with their neighbours."""
         asked = expand_query(query, WORDS)
         found = await self.store.turns_holding(asked.text, where, candidates(limit), REACH)
@@ -134,7 +134,7 @@ class Recall:
 
 
 def mixed_turns(
-    by_words: WordsFound,
+    by_words: WordMatches,
     near: Mapping[str, float],
     limit: int,
     meaning_weight: float,

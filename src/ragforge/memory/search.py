@@ -15,7 +15,7 @@ from ragforge.domain.hits import (
     MemoryHit,
     Relevant,
     SummaryHit,
-    WordsFound,
+    WordMatches,
 )
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
 from ragforge.errors import InputError
@@ -62,7 +62,7 @@ async def search_conversation_history(
     by_words, nearest, summaries = await asyncio.gather(
         recall.words(query, where, max_results),
         recall.nearest(query, where, max_results) if semantic and include_turns else _none(),
-        _told(recall, query, where, wanted, max_results, semantic=semantic),
+        _search_summaries(recall, query, where, wanted, max_results, semantic=semantic),
     )
     near_most = _above([*nearest, *summaries.nearest], recall.least) if semantic else None
     in_both = {query, expand_query(query, WORDS).english}  # of another language, perhaps
@@ -112,7 +112,7 @@ def _above(nearest: Sequence[Match], least: float) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Summaries:
+class _FoundSummaries:
     """Summaries that were found, before it is told how well they fit."""
 
     asked: Wording
@@ -122,7 +122,7 @@ class _Summaries:
     near: Mapping[str, float] = field(default_factory=dict)
     read: Mapping[str, Summary] = field(default_factory=dict)
 
-    def hits(self, turns: WordsFound) -> Iterator[SummaryHit]:
+    def hits(self, turns: WordMatches) -> Iterator[SummaryHit]:
         """Yield them with their scores, for which words are worth what they are in turns."""
         words = covered(self.asked, self.by_words, turns)
         for found, score in convex(words, self.near, self.meaning_weight).items():
@@ -132,7 +132,7 @@ class _Summaries:
                 yield SummaryHit(summary, score, confidence, found_by)
 
 
-async def _told(
+async def _search_summaries(
     recall: Recall,
     query: str,
     where: MemoryFilter,
@@ -140,8 +140,8 @@ async def _told(
     limit: int,
     *,
     semantic: bool,
-) -> _Summaries:
-    nothing = _Summaries(expand_query(query, WORDS), recall.meaning_weight)
+) -> _FoundSummaries:
+    nothing = _FoundSummaries(expand_query(query, WORDS), recall.meaning_weight)
     if not levels:
         return nothing
     store, wanted = recall.summaries, limit * SUMMARIES_A_HIT
@@ -170,7 +170,7 @@ async def _told(
     return replace(nothing, by_words=by_words, nearest=nearest, near=near, read=read)
 
 
-def covered(asked: Wording, summaries: Sequence[Summary], turns: WordsFound) -> dict[str, float]:
+def covered(asked: Wording, summaries: Sequence[Summary], turns: WordMatches) -> dict[str, float]:
     """Return how much of what is asked each summary holds, 0..1, as turns are scored.
 
     A word is worth as much as it is rare among the turns.
@@ -184,5 +184,5 @@ def covered(asked: Wording, summaries: Sequence[Summary], turns: WordsFound) -> 
     wanted = {name_of.get(word, word) for word in WORDS.query(asked.text)}
     for word in wanted.difference(counts):
         counts[word] = sum(word in words for words in held.values())
-    worth = worths(WordsFound(counts=counts, turns=turns.turns))
+    worth = worths(WordMatches(counts=counts, turns=turns.turns))
     return {uuid: coverage(words, worth) for uuid, words in held.items()}

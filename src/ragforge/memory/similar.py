@@ -41,7 +41,7 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class SimilarConversations:
     """Compares conversations by the words and the meaning of their turns and summaries."""
 
     conversations: ConversationStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias, get_args
 
-from ragforge.domain.conversation_bundle import WholeConversation
+from ragforge.domain.conversation_bundle import ConversationBundle
 
 RecordKind: TypeAlias = Literal[
     "conversation",
@@ -45,13 +45,13 @@ class Archive(Protocol):
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         """Store records exactly, replacing those that are there; one transaction."""
 
-    async def conversation(self, conversation_id: str) -> WholeConversation:
+    async def conversation(self, conversation_id: str) -> ConversationBundle:
         """Return everything that is known of a conversation, as it is at one moment.
 
         Raises ConversationNotFound.
         """
 
-    async def add_conversation(self, whole: WholeConversation) -> None:
+    async def add_conversation(self, whole: ConversationBundle) -> None:
         """Store a conversation that is not there yet, with all that belongs to it, at once.
 
         Its counters are made anew. A note that is there already stays as it is: notes outlive

@@ -14,7 +14,7 @@ from ragforge.domain.conversations import (
     Message,
     ToolCall,
 )
-from ragforge.domain.hits import Match, WordsFound
+from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.vectors import Vector
 
 
@@ -145,7 +145,7 @@ class ConversationStore(Protocol):
 
     async def turns_holding(
         self, query: str, where: MemoryFilter, limit: int, reach: int
-    ) -> WordsFound:
+    ) -> WordMatches:
         """Return the best turns by words and those up to `reach` before and after them.
 
         Each with which of the query's words it holds; of many words, the rarest are looked

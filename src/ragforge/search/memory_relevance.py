@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from ragforge.domain.hits import WordsFound
+from ragforge.domain.hits import WordMatches
 
 LEAST = 0.12
 """A message that is less likely to have to do with the past gets nothing of it. It is low:
@@ -36,7 +36,7 @@ _PAST = re.compile(  # without accents
 
 
 def memory_relevance(
-    words: Sequence[str], found: WordsFound, nearest: float | None = None
+    words: Sequence[str], found: WordMatches, nearest: float | None = None
 ) -> float:
     """Return how likely a message with these words has to do with what was found, 0..1.
 
@@ -51,7 +51,7 @@ def memory_relevance(
     return 1 / (1 + math.exp(-total))
 
 
-def held_share(words: Sequence[str], found: WordsFound) -> float:
+def held_share(words: Sequence[str], found: WordMatches) -> float:
     """Return how much of what the words are worth stands in one turn, 0..1."""
     worth = _worths(words, found)
     every = sum(worth.values())
@@ -67,7 +67,7 @@ def asks_for_the_past(message: str) -> bool:
     return _PAST.search(folded) is not None
 
 
-def _worths(words: Sequence[str], found: WordsFound) -> dict[str, float]:
+def _worths(words: Sequence[str], found: WordMatches) -> dict[str, float]:
     """Return what each word is worth: the rarer, the more, and most where nobody said it.
 
     Those so common that they were not looked for are worth nothing.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragforge.domain.hits import Holder, WordsFound
+from ragforge.domain.hits import TurnMatch, WordMatches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +35,7 @@ class ByWords(NamedTuple):
     itself: bool  # whether it holds a word of its own
 
 
-def ranked(found: WordsFound, without: Collection[str] = ()) -> list[ByWords]:
+def ranked(found: WordMatches, without: Collection[str] = ()) -> list[ByWords]:
     """Return the turns by their words and their neighbours', best first.
 
     Those that are left out lend nothing either.
@@ -56,7 +56,7 @@ def ranked(found: WordsFound, without: Collection[str] = ()) -> list[ByWords]:
     return sorted(hits, key=lambda hit: -hit.score)
 
 
-def merge_groups(found: WordsFound, groups: Iterable[Collection[str]]) -> WordsFound:
+def merge_groups(found: WordMatches, groups: Iterable[Collection[str]]) -> WordMatches:
     """Return what was found as if the words of a group, which mean the same, were one word.
 
     Else a turn that has one of them would seem to lack the others.
@@ -79,7 +79,7 @@ def name_groups(groups: Iterable[Collection[str]]) -> dict[str, str]:
     return {word: min(group) for group in groups for word in group}
 
 
-def worths(found: WordsFound) -> dict[str, float]:
+def worths(found: WordMatches) -> dict[str, float]:
     """Return what each word is worth: the rarer, the more; nothing where nobody holds it."""
     return {
         word: math.log(1 + (max(found.turns - count, 0) + 0.5) / (count + 0.5))
@@ -94,7 +94,7 @@ def coverage(words: Iterable[str], worth: Mapping[str, float]) -> float:
     return sum(worth[word] for word in worth.keys() & set(words)) / whole if whole else 0.0
 
 
-def _gathered(holders: Sequence[Holder], worth: Mapping[str, float]) -> NDArray[np.float64]:
+def _gathered(holders: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArray[np.float64]:
     """Return what the words count in each turn, its own or lent by a neighbour.
 
     A word that stands once in a turn of the usual length counts its worth, and where both a
@@ -125,7 +125,7 @@ def _gathered(holders: Sequence[Holder], worth: Mapping[str, float]) -> NDArray[
     return sums
 
 
-def _in_line(holders: Sequence[Holder]) -> NDArray[np.int64]:
+def _in_line(holders: Sequence[TurnMatch]) -> NDArray[np.int64]:
     """Return where each turn stands when all are laid out in one line.
 
     Neighbours are as far apart as in their conversation; those that are none, out of reach.

@@ -10,7 +10,7 @@ Action: TypeAlias = Literal["edit_file", "run_command"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PermissionRequest:
     """Something that needs a yes."""
 
     action: Action
@@ -19,5 +19,5 @@ class Wish:
     always: tuple[str, ...]  # patterns that a lasting yes could be for, the narrowest first
 
 
-Permit: TypeAlias = Callable[[Wish], Awaitable[None]]
+Permit: TypeAlias = Callable[[PermissionRequest], Awaitable[None]]
 """Returns if the wish is granted. Raises Declined, with words for the model."""

@@ -16,7 +16,7 @@ from ragforge.show.call_lines import diff_lines
 from ragforge.show.console import one_line, printable
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.keyboard import forget_typed
 
 MOST_LINES = 1_000  # of a diff
@@ -32,7 +32,7 @@ class Permission:
     view: TurnView
     interrupt: Callable[[], None]
 
-    async def approve(self, wish: Wish) -> Verdict:
+    async def approve(self, wish: PermissionRequest) -> Verdict:
         """Return what the user says. Ctrl-C says no, and interrupts the turn."""
         with self.view.paused():
             self._show(wish)
@@ -41,7 +41,7 @@ class Permission:
             self.screen.say(_told(verdict), "green" if verdict.answer != "deny" else "red")
             return verdict
 
-    def _show(self, wish: Wish) -> None:
+    def _show(self, wish: PermissionRequest) -> None:
         out = self.screen.out
         question = _ASKED[wish.action].format(one_line(wish.subject, 200))
         out.print(Text(f"\n{question}", style="bold yellow"))
@@ -56,7 +56,7 @@ class Permission:
             self.screen.note(f"  {key} always: {wish.action}({one_line(pattern, 200)})")
         self.screen.note("  n  no; words after it are told to the model")
 
-    async def _answer(self, wish: Wish) -> Verdict:
+    async def _answer(self, wish: PermissionRequest) -> Verdict:
         # What was typed before the question was there is no answer to it.
         asking: PromptSession[str] = PromptSession()
         clear_typeahead(asking.app.input)
@@ -75,7 +75,7 @@ class Permission:
             self.screen.note(f"Type {keys}, then Enter.")
 
 
-def verdict_of(text: str, wish: Wish) -> Verdict | None:
+def verdict_of(text: str, wish: PermissionRequest) -> Verdict | None:
     """Return what an answer means, or None if it means nothing."""
     word, _, rest = text.strip().partition(" ")
     word = word.lower()

@@ -8,9 +8,9 @@ import pytest
 
 from ragforge.agent.clock import Clock
 from ragforge.agent.permissions import Verdict
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 
-WISH = Wish("edit_file", "x", "", ("x",))
+WISH = PermissionRequest("edit_file", "x", "", ("x",))
 
 
 async def test_it_ends_what_takes_too_long() -> None:
@@ -22,7 +22,7 @@ async def test_it_ends_what_takes_too_long() -> None:
 
 
 async def test_it_stands_still_while_the_user_decides_and_goes_on_then() -> None:
-    async def think(wish: Wish) -> Verdict:
+    async def think(wish: PermissionRequest) -> Verdict:
         await asyncio.sleep(0.5)
         return Verdict("once")
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.agent.permissions import Permissions, Verdict, edits_only, nobody
+from ragforge.agent.permissions import Permissions, Verdict, deny_all, edits_only
 from ragforge.agent.rules import Rule, Rules, rule_of
 from ragforge.errors import Declined, InputError
 from ragforge.tools.command.agent_tool import lasting
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 
 
-def runs(line: str) -> Wish:
-    return Wish("run_command", line, f"$ {line}", lasting(line))
+def runs(line: str) -> PermissionRequest:
+    return PermissionRequest("run_command", line, f"$ {line}", lasting(line))
 
 
-def edits(path: str) -> Wish:
-    return Wish("edit_file", path, "", (path, "**"))
+def edits(path: str) -> PermissionRequest:
+    return PermissionRequest("edit_file", path, "", (path, "**"))
 
 
 @pytest.fixture
@@ -97,11 +97,11 @@ async def test_rules_are_kept_for_one_project_and_a_no_beats_a_yes(
     again = Rules(tmp_path / "state" / "permissions.json", tmp_path / "project")
     other = Rules(tmp_path / "state" / "permissions.json", tmp_path / "other")
 
-    await Permissions(again, nobody).permit(runs("git commit -m x"))
+    await Permissions(again, deny_all).require_permission(runs("git commit -m x"))
     with pytest.raises(Declined, match="rule"):
-        await Permissions(again, nobody).permit(runs("git push"))
+        await Permissions(again, deny_all).require_permission(runs("git push"))
     with pytest.raises(Declined, match="Nobody"):
-        await Permissions(other, nobody).permit(runs("git commit -m x"))
+        await Permissions(other, deny_all).require_permission(runs("git commit -m x"))
 
     again.remove(rule_of("allow", "run_command(git *)"))
     assert [str(rule) for rule in rules.all()] == ["run_command(git push *)"]
@@ -113,7 +113,7 @@ async def test_wishes_are_put_one_after_the_other_and_settled_ones_not_at_all(
     asked: list[str] = []
     waiting = 0
 
-    async def approve(wish: Wish) -> Verdict:
+    async def approve(wish: PermissionRequest) -> Verdict:
         nonlocal waiting
         waiting += 1
         assert waiting == 1
@@ -123,16 +123,16 @@ async def test_wishes_are_put_one_after_the_other_and_settled_ones_not_at_all(
         return Verdict("always", "**")
 
     permissions = Permissions(rules, approve)
-    await asyncio.gather(*(permissions.permit(edits(f"{n}.py")) for n in range(5)))
+    await asyncio.gather(*(permissions.require_permission(edits(f"{n}.py")) for n in range(5)))
 
     assert asked == ["0.py"]
 
 
 async def test_yes_to_edits_is_no_to_commands(rules: Rules) -> None:
     permissions = Permissions(rules, edits_only)
-    await permissions.permit(edits("a.py"))
+    await permissions.require_permission(edits("a.py"))
     with pytest.raises(Declined):
-        await permissions.permit(runs("make"))
+        await permissions.require_permission(runs("make"))
 
 
 @pytest.mark.parametrize("text", ["", "make", "other(x)", "edit_file()", "edit_file([)"])

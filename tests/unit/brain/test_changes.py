@@ -10,7 +10,12 @@ import pytest
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, compare
 from ragforge.brain.files.walk import Found
-from ragforge.brain.graph.changes import changed_names, concerned, imported, unsettled
+from ragforge.brain.graph.changes import (
+    changed_names,
+    files_with_moved_imports,
+    find_dependents,
+    imported,
+)
 from ragforge.brain.ingestion.read_source import ReadFile, read_file
 from ragforge.brain.modules import Modules
 from ragforge.domain.code import File
@@ -152,12 +157,12 @@ def test_an_import_is_understood_however_it_was_written(tmp_path: Path) -> None:
 
 def whom(changed: str, *files: File, manifests: dict[str, str] | None = None) -> set[str]:
     paths = [file.path for file in files]
-    found = concerned([changed], by_path(*files), Modules([*paths, changed], manifests))
+    found = find_dependents([changed], by_path(*files), Modules([*paths, changed], manifests))
     return found - {changed}
 
 
 def test_nobody_is_concerned_by_nothing() -> None:
-    assert concerned([], by_path(known("a.py")), Modules(["a.py"])) == set()
+    assert find_dependents([], by_path(known("a.py")), Modules(["a.py"])) == set()
 
 
 def test_importers_are_concerned_and_whoever_imports_from_those() -> None:
@@ -242,7 +247,7 @@ def test_a_file_that_is_no_more_known_still_concerns_its_importers() -> None:
 def moved(old: list[File], now: list[str], manifests: dict[str, str] | None = None) -> set[str]:
     files = by_path(*old)
     gone = [path for path in files if path not in now]
-    return unsettled(gone, files, Modules(files, manifests), Modules(now, manifests))
+    return files_with_moved_imports(gone, files, Modules(files, manifests), Modules(now, manifests))
 
 
 def test_an_import_that_finds_its_file_now_is_unsettled() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from ragforge.context.enrich import enriched
-from ragforge.context.excerpts import Spot
+from ragforge.context.excerpts import Location
 from ragforge.domain.code import Place, Scope
 from ragforge.ports.code import CodeStore
 from tests.fakes.builders import scope
@@ -27,8 +27,8 @@ class Scopes:
         return [known if 100 <= place.line <= 120 else None for place in places]
 
 
-def spot(line: int, file: str = "a.py") -> Spot:
-    return Spot(file, line, 0.9, 0.8, "grep")
+def spot(line: int, file: str = "a.py") -> Location:
+    return Location(file, line, 0.9, 0.8, "grep")
 
 
 async def test_a_line_in_a_scope_brings_the_whole_scope_and_more_confidence(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.context.excerpts import Spot
+from ragforge.context.excerpts import Location
 from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
 from ragforge.domain.chat import ToolSpec
@@ -89,7 +89,7 @@ async def test_each_kind_of_search_has_its_score(tmp_path: Path) -> None:
 
     spots, _ = await searching(tmp_path, run).search("Explain a.py, please: pasword")
 
-    assert Spot("a.py", 1, 0.9, 0.8, "grep") in spots
-    assert Spot("a.py", 3, 0.85, 0.75, "command") in spots
-    assert Spot("a.py", 1, 0.7, 0.6, "command") in spots
-    assert Spot("a.py", 1, 0.8, 0.6, "fuzzy") in spots
+    assert Location("a.py", 1, 0.9, 0.8, "grep") in spots
+    assert Location("a.py", 3, 0.85, 0.75, "command") in spots
+    assert Location("a.py", 1, 0.7, 0.6, "command") in spots
+    assert Location("a.py", 1, 0.8, 0.6, "fuzzy") in spots

@@ -8,22 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.context.enrich import window
-from ragforge.context.excerpts import Piece, Spot
+from ragforge.context.excerpts import Excerpt, Location
 from ragforge.context.merge import fused, merged
 
 LINES = [f"line {n}" for n in range(1, 301)]
 
 
-def piece(start: int, end: int, *, scope: bool = True, score: float = 0.5, **fields: Any) -> Piece:
+def piece(
+    start: int, end: int, *, scope: bool = True, score: float = 0.5, **fields: Any
+) -> Excerpt:
     fields.setdefault("file", "a.py")
     fields.setdefault("confidence", 0.8)
     fields.setdefault("found_by", ("grep",))
     fields.setdefault("text", "\n".join(LINES[start - 1 : end]))
     name = f"{start}-{end}"
-    return Piece(start_line=start, end_line=end, name=name, score=score, is_scope=scope, **fields)
+    return Excerpt(start_line=start, end_line=end, name=name, score=score, is_scope=scope, **fields)
 
 
-def places(pieces: list[Piece]) -> list[str]:
+def places(pieces: list[Excerpt]) -> list[str]:
     return [one.place for one in pieces]
 
 
@@ -64,12 +66,12 @@ def test_what_both_arms_found_comes_first() -> None:
 
 
 def test_a_window_is_clipped_to_the_ends_of_its_file() -> None:
-    spot = Spot("a.py", 3, 0.9, 0.8, "grep")
+    spot = Location("a.py", 3, 0.9, 0.8, "grep")
     assert window(spot, LINES).place == "a.py:1-53"
-    last = window(Spot("a.py", 299, 0.9, 0.8, "grep"), LINES)
+    last = window(Location("a.py", 299, 0.9, 0.8, "grep"), LINES)
     assert last.place == "a.py:249-300"
     assert last.text.split("\n") == LINES[248:]
-    assert window(Spot("a.py", 10_000, 0.9, 0.8, "grep"), LINES).end_line == 300
+    assert window(Location("a.py", 10_000, 0.9, 0.8, "grep"), LINES).end_line == 300
     assert last.score == 0.9 * 0.9
 
 
@@ -84,7 +86,7 @@ def test_a_window_is_clipped_to_the_ends_of_its_file() -> None:
         max_size=12,
     )
 )
-def test_whatever_is_merged_each_window_line_stands_once(pieces: list[Piece]) -> None:
+def test_whatever_is_merged_each_window_line_stands_once(pieces: list[Excerpt]) -> None:
     found = merged(pieces)
     shown = [
         line

@@ -21,7 +21,7 @@ from ragforge.errors import (
     SpendCapReached,
 )
 from ragforge.llm.embedding import BATCH_CHARS, RemoteEmbedder
-from ragforge.llm.retry import Patience
+from ragforge.llm.retry import RetryPolicy
 from ragforge.llm.spend import Meter
 from ragforge.ports.embedding_service import Embedded, Purpose
 from tests.fakes.embedding_server import (
@@ -186,7 +186,9 @@ async def test_patience_ends() -> None:
     service.failures = [ModelUnavailable("down")] * 9
 
     with pytest.raises(ModelUnavailable, match="down"):
-        await RemoteEmbedder(service, Meter(), Patience(attempts=3), sleep=Pauses()).embed(["one"])
+        await RemoteEmbedder(service, Meter(), RetryPolicy(attempts=3), sleep=Pauses()).embed(
+            ["one"]
+        )
 
     assert len(service.asked) == 3
 
@@ -462,7 +464,7 @@ async def test_whatever_fails_for_a_while_each_text_gets_its_own_vector(
         # One at most: a second bad answer for the same texts is told, not mended.
         server.steps = ([Step(spoil=one_missing)] if garbled else []) + failures
         service = OpenAiEmbeddings("model", base_url=server.url, max_texts=max_texts)
-        patience = Patience(attempts=len(failures) + 2, first_wait=0.001, longest_wait=0.001)
+        patience = RetryPolicy(attempts=len(failures) + 2, first_wait=0.001, longest_wait=0.001)
         embedder = RemoteEmbedder(service, Meter(), patience, concurrency, Pauses())
         vectors = await embedder.embed(texts)
         await embedder.close()

@@ -28,13 +28,13 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
 from ragforge.llm.results import Progress
-from ragforge.llm.retry import Patience
+from ragforge.llm.retry import RetryPolicy
 from ragforge.llm.spend import Meter
 from ragforge.llm.task import InputField, Packing, Task
 from tests.fakes.scripted_model import ScriptedModel, Step, calls, last_words
 
-IMPATIENT = Patience(attempts=1)
-EAGER = Patience(attempts=4, first_wait=0.0)
+IMPATIENT = RetryPolicy(attempts=1)
+EAGER = RetryPolicy(attempts=4, first_wait=0.0)
 
 
 class Doubled(BaseModel):
@@ -46,7 +46,7 @@ class Doubled(BaseModel):
 DOUBLE: Task[Doubled] = Task("Double the number.", Doubled, ["number"])
 
 
-def executor(model: ScriptedModel, patience: Patience = IMPATIENT) -> StructuredLLMExecutor:
+def executor(model: ScriptedModel, patience: RetryPolicy = IMPATIENT) -> StructuredLLMExecutor:
     return StructuredLLMExecutor(Asker(model, patience))
 
 
@@ -328,7 +328,7 @@ def test_any_packing_and_any_failures_return_each_item_once_in_order(
         return json.dumps({"entries": [{"id": i, "output": {"value": 2 * i}} for i in ids]})
 
     result = asyncio.run(
-        executor(ScriptedModel(moody), Patience(attempts=2, first_wait=0.0)).execute_batch(
+        executor(ScriptedModel(moody), RetryPolicy(attempts=2, first_wait=0.0)).execute_batch(
             DOUBLE, items(count), Packing(batch_size, parallel, budget)
         )
     )

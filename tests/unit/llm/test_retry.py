@@ -6,13 +6,13 @@ import pytest
 
 from ragforge.domain.chat import Usage
 from ragforge.errors import KeyRejected, ModelBusy, ModelError, ModelUnavailable, SpendCapReached
-from ragforge.llm.retry import Patience, patiently
+from ragforge.llm.retry import RetryPolicy, with_retries
 from ragforge.llm.spend import Meter
 
-PATIENCE = Patience(attempts=4, first_wait=1.0, longest_wait=10.0)
+PATIENCE = RetryPolicy(attempts=4, first_wait=1.0, longest_wait=10.0)
 
 
-async def waits_of(errors: list[ModelError], patience: Patience = PATIENCE) -> list[float]:
+async def waits_of(errors: list[ModelError], patience: RetryPolicy = PATIENCE) -> list[float]:
     """Return how long was waited between failures that end in success."""
     slept: list[float] = []
     steps = iter(errors)
@@ -25,7 +25,7 @@ async def waits_of(errors: list[ModelError], patience: Patience = PATIENCE) -> l
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    assert await patiently(call, patience, sleep) == "done"
+    assert await with_retries(call, patience, sleep) == "done"
     return slept
 
 

@@ -6,22 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.domain.hits import Holder, WordsFound
+from ragforge.domain.hits import TurnMatch, WordMatches
 from ragforge.search.neighbours import LENT, REACH, coverage, merge_groups, ranked, worths
 
 
-def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> Holder:
+def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> TurnMatch:
     holds = {word: min(words.count(word), 2) for word in words}
-    return Holder(f"{conversation}{index}", conversation, index, length, holds)
+    return TurnMatch(f"{conversation}{index}", conversation, index, length, holds)
 
 
-def found(*holders: Holder, turns: int = 100) -> WordsFound:
+def found(*holders: TurnMatch, turns: int = 100) -> WordMatches:
     words = {word for one in holders for word in one.holds}
     counts = {word: sum(word in one.holds for one in holders) for word in words}
-    return WordsFound(holders, counts, turns)
+    return WordMatches(holders, counts, turns)
 
 
-def scores(what: WordsFound) -> dict[str, float]:
+def scores(what: WordMatches) -> dict[str, float]:
     return {hit.id: hit.score for hit in ranked(what)}
 
 
@@ -96,12 +96,12 @@ def test_a_word_that_stands_there_often_counts_more_and_a_long_turn_less() -> No
 
 
 def test_no_words_find_nothing() -> None:
-    assert ranked(WordsFound()) == []
+    assert ranked(WordMatches()) == []
     assert coverage(["lease"], {}) == 0.0
 
 
 def test_coverage_is_the_share_of_the_worth() -> None:
-    worth = worths(WordsFound(counts={"lease": 1, "the": 90, "never": 0}, turns=100))
+    worth = worths(WordMatches(counts={"lease": 1, "the": 90, "never": 0}, turns=100))
 
     assert "never" not in worth
     assert coverage(["lease", "the", "other"], worth) == pytest.approx(1.0)
@@ -132,7 +132,7 @@ def test_each_word_counts_where_it_is_held_nearest(given: list[tuple[str, int, l
     what = found(*(holder(n, *words, conversation=c) for c, n, words in given))
     worth, k1 = worths(what), 1.2
 
-    def lent(word: str, by: Holder, to: Holder) -> float:
+    def lent(word: str, by: TurnMatch, to: TurnMatch) -> float:
         steps = abs(by.turn_index - to.turn_index)
         if by.conversation_id != to.conversation_id or steps > REACH or word not in by.holds:
             return 0.0

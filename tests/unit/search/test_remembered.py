@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.domain.hits import Holder, WordsFound
+from ragforge.domain.hits import TurnMatch, WordMatches
 from ragforge.search.memory_relevance import LEAST, asks_for_the_past, held_share, memory_relevance
 
 
-def found(*held: str, turns: int = 100, aside: frozenset[str] = frozenset()) -> WordsFound:
+def found(*held: str, turns: int = 100, aside: frozenset[str] = frozenset()) -> WordMatches:
     """Return one turn that holds these words, which nobody else does."""
-    holder = Holder("t", "c", 0, 20, dict.fromkeys(held, 1))
-    return WordsFound((holder,), dict.fromkeys(held, 1), turns, aside)
+    holder = TurnMatch("t", "c", 0, 20, dict.fromkeys(held, 1))
+    return WordMatches((holder,), dict.fromkeys(held, 1), turns, aside)
 
 
 def test_words_that_nobody_said_count_against_a_message() -> None:
@@ -36,9 +36,9 @@ def test_words_too_common_to_be_looked_for_say_nothing() -> None:
 
 
 def test_meaning_alone_can_say_enough() -> None:
-    assert memory_relevance(["nobody"], WordsFound(turns=9), 0.6) > 0.5
-    assert memory_relevance(["nobody"], WordsFound(turns=9), 0.0) < LEAST
-    assert memory_relevance([], WordsFound(), None) < LEAST
+    assert memory_relevance(["nobody"], WordMatches(turns=9), 0.6) > 0.5
+    assert memory_relevance(["nobody"], WordMatches(turns=9), 0.0) < LEAST
+    assert memory_relevance([], WordMatches(), None) < LEAST
 
 
 @pytest.mark.parametrize(

@@ -20,18 +20,18 @@ from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.edits.text import Text
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import WriteArguments, write_file
 
 LINES = "one\ntwo\nthree\ntwo\n"
 
 
-async def yes(wish: Wish) -> None:
+async def yes(wish: PermissionRequest) -> None:
     """Grant everything."""
 
 
-async def no(wish: Wish) -> None:
+async def no(wish: PermissionRequest) -> None:
     raise Declined("The user declined this.")
 
 
@@ -197,7 +197,7 @@ async def test_a_file_that_changes_while_the_user_decides_is_left_alone(
     file = place / "x.txt"
     file.write_text("old")
 
-    async def change_meanwhile(wish: Wish) -> None:
+    async def change_meanwhile(wish: PermissionRequest) -> None:
         file.write_text("theirs")
 
     editor = Editor(Workspace.at(place), Journal.of(tmp_path / "s", "c"), change_meanwhile)

@@ -14,7 +14,7 @@ from ragforge.domain.conversations import Conversation
 from ragforge.errors import InputError
 from ragforge.memory.sessions import SessionLine
 from ragforge.show.sessions import age_of
-from ragforge.tools.permission import Wish
+from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.commands import COMMANDS, command_of
 from ragforge.tui.completion import InputCompleter, closest, is_completed
 from ragforge.tui.greeting import offer_lines
@@ -23,7 +23,7 @@ from ragforge.tui.permission import verdict_of
 from ragforge.tui.picker import line_of, matching
 
 FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
-WISH = Wish("run_command", "make test", "$ make test", ("make test", "make *"))
+WISH = PermissionRequest("run_command", "make test", "$ make test", ("make test", "make *"))
 
 
 def test_commands_are_parsed_with_what_follows_them() -> None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from ragforge.brain.files.content_check import decode
 from ragforge.brain.graph import family_of
-from ragforge.brain.graph.changes import Names, concerned
+from ragforge.brain.graph.changes import Names, find_dependents
 from ragforge.brain.modules import Modules
 from ragforge.brain.scopes import MAX_SOURCE_CHARS
 from ragforge.domain.code import File
@@ -40,7 +40,7 @@ async def narrowed(
     """
 
     async def all_around(paths: Collection[str]) -> set[str]:
-        return await asyncio.to_thread(concerned, paths, files, modules)
+        return await asyncio.to_thread(find_dependents, paths, files, modules)
 
     told = {path: names for path, names in changed.items() if names is not None}
     reached = await all_around(changed.keys() - told.keys())

@@ -96,7 +96,7 @@ def _head(scope: Scope) -> str:
     return scope.signature
 
 
-def unsettled(
+def files_with_moved_imports(
     gone: Collection[str], old: Mapping[str, File], before: Modules, after: Modules
 ) -> set[str]:
     """Return the files whose imports lead elsewhere, now that paths came or went."""
@@ -107,11 +107,13 @@ def unsettled(
         for path, file in old.items()
         if file.imports and _leads(before, file) != _leads(after, file)
     }
-    sight = _Sight(old, before)
+    sight = _Visibility(old, before)
     return moved.union(*map(sight.of, gone)).difference(gone)
 
 
-def concerned(changed: Collection[str], files: Mapping[str, File], modules: Modules) -> set[str]:
+def find_dependents(
+    changed: Collection[str], files: Mapping[str, File], modules: Modules
+) -> set[str]:
     """Return the files whose relations may be others because these changed their names.
 
     They are the changed ones, all that see them, and all that see those: names are passed
@@ -121,7 +123,7 @@ def concerned(changed: Collection[str], files: Mapping[str, File], modules: Modu
         return set()
     if any(is_manifest(path) for path in changed) or len(changed) >= len(files):
         return set(files)
-    sight = _Sight(files, modules)
+    sight = _Visibility(files, modules)
     reached = set(changed)
     waiting = list(changed)
     while waiting:
@@ -160,7 +162,7 @@ def _leads(modules: Modules, file: File) -> tuple[set[str], list[str | None]]:
     return imported(modules, file), [modules.library(file.language or "", m) for m in lines]
 
 
-class _Sight:
+class _Visibility:
     """Who may see the names of a file."""
 
     def __init__(self, files: Mapping[str, File], modules: Modules) -> None:

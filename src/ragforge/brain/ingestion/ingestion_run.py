@@ -14,9 +14,9 @@ from ragforge.brain.graph.affected import mention_in, narrowed
 from ragforge.brain.graph.changes import (
     Names,
     changed_names,
-    concerned,
+    files_with_moved_imports,
+    find_dependents,
     is_manifest,
-    unsettled,
 )
 from ragforge.brain.graph.project_graph import Graph, manifests_in
 from ragforge.brain.ingestion.embedding_state import unsettle
@@ -71,7 +71,9 @@ class Run:
         self.modules = Modules(paths, manifests)
         if self.old.keys() != set(paths):
             before = Modules(self.old, manifests)
-            await self._mark(unsettled(difference.gone, self.old, before, self.modules))
+            await self._mark(
+                files_with_moved_imports(difference.gone, self.old, before, self.modules)
+            )
         await self._remove(difference.gone)
         await self._read(difference.suspects)
         related = await self._relate()
@@ -134,7 +136,9 @@ class Run:
             for file in changed
             if file.outline is None and (file.path in self.old or is_manifest(file.path))
         ]
-        await self._mark(concerned([*lost, *nameless], self.new, self.modules).difference(lost))
+        await self._mark(
+            find_dependents([*lost, *nameless], self.new, self.modules).difference(lost)
+        )
         await self._remove(lost)
         names = changed_names(changed, self.old, await self._stored(changed))
         self.changed = names | self.changed  # what was unsettled before stays so

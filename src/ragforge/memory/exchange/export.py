@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ragforge.domain.code import CodeReference
-from ragforge.domain.conversation_bundle import BranchPoint, WholeConversation, WholeSummary
+from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, WholeSummary
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import format_instant
 from ragforge.domain.notes import Note
@@ -34,7 +34,7 @@ async def export_conversation(
     return document_of(await archive.conversation(conversation_id), with_embeddings)
 
 
-def document_of(whole: WholeConversation, with_embeddings: bool = True) -> dict[str, Json]:
+def document_of(whole: ConversationBundle, with_embeddings: bool = True) -> dict[str, Json]:
     """Return a whole conversation as a document."""
     conversation = whole.conversation
     document: dict[str, Json] = {
@@ -91,7 +91,7 @@ def _line(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _message(message: Message, whole: WholeConversation) -> Json:
+def _message(message: Message, whole: ConversationBundle) -> Json:
     return {
         "uuid": message.uuid,
         "role": message.role,
@@ -193,7 +193,7 @@ def _note(note: Note) -> Json:
     }
 
 
-def _embeddings(whole: WholeConversation) -> Iterator[Json]:
+def _embeddings(whole: ConversationBundle) -> Iterator[Json]:
     if whole.vector is not None:
         yield _embedding("conversation", whole.conversation.uuid, whole.vector)
     for message in whole.messages:

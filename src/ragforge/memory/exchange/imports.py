@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversation_bundle import (
     BranchPoint,
-    WholeConversation,
+    ConversationBundle,
     WholeSummary,
     counted,
 )
@@ -76,7 +76,7 @@ async def import_conversation(
     """
     import asyncio
 
-    def prepare() -> tuple[WholeConversation, int]:
+    def prepare() -> tuple[ConversationBundle, int]:
         parsed = parse(document) if isinstance(document, bytes) else document
         return without_secrets(whole_of(checked(parsed)))
 
@@ -137,7 +137,7 @@ def checked(document: Json) -> ExportedConversation:
     return found
 
 
-def whole_of(document: ExportedConversation) -> WholeConversation:
+def whole_of(document: ExportedConversation) -> ConversationBundle:
     """Return the conversation of a checked document. Raises ImportRefused for a bad vector."""
     about = document.conversation
     owners = ("conversation", "turn", "summary", "note")
@@ -145,7 +145,7 @@ def whole_of(document: ExportedConversation) -> WholeConversation:
     for number, embedding in enumerate(document.embeddings):
         vectors[embedding.owner][embedding.owner_id] = _vector(number, embedding)
     in_order = sorted(document.summaries, key=lambda summary: summary.level)
-    return WholeConversation(
+    return ConversationBundle(
         conversation=Conversation(
             cwd=about.cwd,
             project_path=about.project_path,

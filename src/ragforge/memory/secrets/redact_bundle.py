@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ragforge.domain.conversation_bundle import WholeConversation
+from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
@@ -16,7 +16,7 @@ from ragforge.memory.secrets.redact import redact, redact_json
 T = TypeVar("T")
 
 
-def without_secrets(whole: WholeConversation) -> tuple[WholeConversation, int]:
+def without_secrets(whole: ConversationBundle) -> tuple[ConversationBundle, int]:
     """Return the conversation without secrets, and how many of its texts had any.
 
     A vector that was made of such a text goes too: it would still find the secret.

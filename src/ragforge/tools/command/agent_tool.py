@@ -15,7 +15,7 @@ from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.confine import Root
-from ragforge.tools.permission import Permit, Wish
+from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
 
 # With these a lasting yes to the program would be one to everything.
@@ -77,7 +77,7 @@ async def run_command(
             return await runner.run(given.command, given.cwd, given.timeout)
     where = "" if cwd == root.path else f"(in {root.inside(cwd)}) "
     line = given.command.strip()
-    await permit(Wish("run_command", line, f"{where}$ {line}", lasting(line)))
+    await permit(PermissionRequest("run_command", line, f"{where}$ {line}", lasting(line)))
     return await run_freely(line, cwd, given.timeout, hidden)
 
 

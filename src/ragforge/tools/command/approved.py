@@ -17,7 +17,7 @@ GRACE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Freedom:
+class ApprovedLimits:
     """How much an allowed command may take."""
 
     seconds: float = 120.0  # where the caller does not say
@@ -55,13 +55,13 @@ async def run_freely(
     cwd: str,
     seconds: float | None,
     hidden: Collection[str],
-    freedom: Freedom | None = None,
+    freedom: ApprovedLimits | None = None,
 ) -> CommandResult:
     """Run a line to its end, or to the end of its time; with it ends all that it started.
 
     Variables that are hidden, such as keys of models, are not passed on.
     """
-    freedom = freedom or Freedom()
+    freedom = freedom or ApprovedLimits()
     start = time.monotonic()
     variables = {name: value for name, value in os.environ.items() if name not in hidden}
     try:

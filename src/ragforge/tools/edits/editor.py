@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.permission import Permit, Wish
+from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.workspace import Workspace
 
 EVERYTHING = "**"
@@ -19,11 +19,13 @@ class Editor:
 
     workspace: Workspace
     journal: Journal
-    permit: Permit
+    require_permission: Permit
 
     async def make(self, change: Change) -> Change:
         """Make a change if it is allowed. Raises Declined, or InputError."""
         preview = await asyncio.to_thread(lambda: change.diff)
-        await self.permit(Wish("edit_file", change.path, preview, (change.path, EVERYTHING)))
+        await self.require_permission(
+            PermissionRequest("edit_file", change.path, preview, (change.path, EVERYTHING))
+        )
         await asyncio.to_thread(self.journal.make, self.workspace.root, change)
         return change

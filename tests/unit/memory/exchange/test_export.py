@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from ragforge.domain.conversation_bundle import BranchPoint, WholeConversation, as_new, counted
+from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, as_new, counted
 from ragforge.errors import InvalidJson
 from ragforge.memory.exchange.export import document_of, to_bytes
 from ragforge.memory.exchange.imports import checked, parse, whole_of
@@ -19,7 +19,7 @@ from tests.fakes.wholes import wholes
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-def read(data: bytes) -> WholeConversation:
+def read(data: bytes) -> ConversationBundle:
     """Return what a document says, with the counters that a store would make."""
     whole = whole_of(checked(parse(data)))
     return replace(whole, conversation=counted(whole.conversation, whole.messages))
@@ -27,7 +27,7 @@ def read(data: bytes) -> WholeConversation:
 
 @given(wholes())
 @settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
-def test_a_document_says_everything_about_any_conversation(whole: WholeConversation) -> None:
+def test_a_document_says_everything_about_any_conversation(whole: ConversationBundle) -> None:
     linked = replace(
         whole,
         branch_of=BranchPoint("origin", "message"),
@@ -40,10 +40,10 @@ def test_a_document_says_everything_about_any_conversation(whole: WholeConversat
 
 @given(wholes())
 @settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
-def test_a_copy_with_new_ids_differs_in_nothing_else(whole: WholeConversation) -> None:
+def test_a_copy_with_new_ids_differs_in_nothing_else(whole: ConversationBundle) -> None:
     copy = as_new(whole)
 
-    def without_ids(one: WholeConversation) -> str:
+    def without_ids(one: ConversationBundle) -> str:
         text = to_bytes(document_of(one)).decode()
         ids = [one.conversation.uuid, *(m.uuid for m in one.messages)]
         ids += [known.summary.uuid for known in one.summaries]
@@ -59,7 +59,7 @@ def test_a_copy_with_new_ids_differs_in_nothing_else(whole: WholeConversation) -
 
 
 def test_vectors_are_left_out_unless_they_are_asked_for() -> None:
-    whole = WholeConversation(conversation(uuid="c"))
+    whole = ConversationBundle(conversation(uuid="c"))
     assert "embeddings" not in document_of(whole, with_embeddings=False)
     assert document_of(whole, with_embeddings=True)["embeddings"] == []
     assert read(to_bytes(document_of(whole, with_embeddings=False))) == whole
@@ -67,7 +67,7 @@ def test_vectors_are_left_out_unless_they_are_asked_for() -> None:
 
 def test_a_document_is_utf_8_and_has_a_message_a_line() -> None:
     said = placed([user(HOSTILE["east asian"]), assistant(HOSTILE["newlines"])])
-    whole = WholeConversation(conversation(uuid="c", title="Été"), tuple(said))
+    whole = ConversationBundle(conversation(uuid="c", title="Été"), tuple(said))
 
     lines = to_bytes(document_of(whole)).decode().splitlines()
 
@@ -78,7 +78,7 @@ def test_a_document_is_utf_8_and_has_a_message_a_line() -> None:
 
 def test_half_a_surrogate_pair_inside_json_is_escaped_and_comes_back() -> None:
     call = tool_call(arguments={"\ud800": "zebra\udc00 👍"}, result=tool_result("\ud83d"))
-    whole = WholeConversation(conversation(uuid="c"), tuple(placed([assistant("", call)], -1)))
+    whole = ConversationBundle(conversation(uuid="c"), tuple(placed([assistant("", call)], -1)))
 
     data = to_bytes(document_of(whole))
 
@@ -91,7 +91,7 @@ def test_a_value_that_is_nested_beyond_measure_is_refused() -> None:
     deep: list[object] = []
     for _ in range(200_000):
         deep = [deep]
-    whole = WholeConversation(
+    whole = ConversationBundle(
         conversation(), tuple(placed([assistant("", tool_call(arguments=deep))], -1))
     )
     with pytest.raises(InvalidJson, match="nested too deeply"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.conversation_bundle import WholeConversation, WholeSummary
+from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary
 from ragforge.errors import ImportRefused
 from ragforge.memory.exchange import imports
 from ragforge.memory.exchange.checks import MAX_DEPTH
@@ -34,13 +34,13 @@ from tests.fakes.builders import (
 SECRET = "sk-proj-" + "abcdEFGH1234" * 4
 
 
-def whole(said: str = "Where is it?", answered: str = "Here.") -> WholeConversation:
+def whole(said: str = "Where is it?", answered: str = "Here.") -> ConversationBundle:
     """Return a conversation of two turns with one of everything."""
     call = tool_call(uuid="call", result=tool_result(uuid="result"))
     first = placed([user(said, uuid="t0"), assistant(answered, call, uuid="a0")])
     second = placed([user("And then?", uuid="t1")], turn=1, first=2)
     l1 = summary("c", 0, 1, uuid="l1")
-    return WholeConversation(
+    return ConversationBundle(
         conversation(uuid="c"),
         (*first, *second),
         {"a0": (reference("s"),)},
@@ -315,7 +315,7 @@ def test_secrets_are_taken_out_of_every_text() -> None:
         key_findings=("fine", SECRET),
         topics=(SECRET,),
     )
-    dirty = WholeConversation(
+    dirty = ConversationBundle(
         conversation(uuid="c", title=SECRET, summary=SECRET, tags=(SECRET, "fine")),
         tuple(said),
         {},

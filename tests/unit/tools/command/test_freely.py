@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.tools.command.approved import Freedom, run_freely
+from ragforge.tools.command.approved import ApprovedLimits, run_freely
 
 
 def lives(file: Path) -> bool:
@@ -25,7 +25,9 @@ async def test_output_and_exit_code_come_back(tmp_path: Path) -> None:
 
 
 async def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path) -> None:
-    result = await run_freely("seq 1 100000", str(tmp_path), None, (), Freedom(output_bytes=100))
+    result = await run_freely(
+        "seq 1 100000", str(tmp_path), None, (), ApprovedLimits(output_bytes=100)
+    )
     assert result.stdout.startswith("1\n2\n")
     assert result.stdout.endswith("99999\n100000\n")
     assert "bytes …]" in result.stdout

@@ -8,7 +8,7 @@ from ragforge.adapters.stores.neo4j import conversation_bundles as whole_nodes
 from ragforge.adapters.stores.neo4j import records as record_pages
 from ragforge.adapters.stores.neo4j import restore
 from ragforge.adapters.stores.neo4j.driver import Database
-from ragforge.domain.conversation_bundle import WholeConversation
+from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.text import check_id, check_text
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
@@ -34,10 +34,10 @@ class Neo4jArchive:
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         await self._database.write(lambda tx: restore.write(tx, kind, records, self._tokeniser))
 
-    async def conversation(self, conversation_id: str) -> WholeConversation:
+    async def conversation(self, conversation_id: str) -> ConversationBundle:
         return await self._database.write(lambda tx: whole_nodes.read(tx, conversation_id))
 
-    async def add_conversation(self, whole: WholeConversation) -> None:
+    async def add_conversation(self, whole: ConversationBundle) -> None:
         await self._database.write(lambda tx: whole_nodes.add(tx, whole, self._tokeniser))
 
     async def bookmark(self, name: str) -> str | None:

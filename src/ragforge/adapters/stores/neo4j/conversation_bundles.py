@@ -30,14 +30,14 @@ from ragforge.adapters.stores.rows import (
     summary_row,
 )
 from ragforge.domain.code import CodeReference
-from ragforge.domain.conversation_bundle import BranchPoint, WholeConversation, WholeSummary
+from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, WholeSummary
 from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
 
 
-async def read(tx: Transaction, conversation_id: str) -> WholeConversation:
+async def read(tx: Transaction, conversation_id: str) -> ConversationBundle:
     """Return everything that is known of a conversation. Raises ConversationNotFound."""
     # The lock keeps it as it is until all of it is read.
     row = await conversation_nodes.locked(tx, conversation_id)
@@ -50,7 +50,7 @@ async def read(tx: Transaction, conversation_id: str) -> WholeConversation:
     own = "n.uuid = $id"
     inside = "n.conversation_id = $id"
     whole_vectors = await _vectors(tx, vectors.CONVERSATIONS, own, conversation_id)
-    return WholeConversation(
+    return ConversationBundle(
         conversation=conversation_of(row),
         messages=tuple(messages.loaded(one) for one in said),
         references=await _references(tx, conversation_id),
@@ -67,7 +67,7 @@ async def read(tx: Transaction, conversation_id: str) -> WholeConversation:
     )
 
 
-async def add(tx: Transaction, whole: WholeConversation, tokeniser: Tokeniser) -> None:
+async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) -> None:
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
     row = await conversation_nodes.create(tx, whole.conversation)
     await messages.insert_placed(tx, row, whole.messages)
@@ -188,7 +188,7 @@ async def _add_summary(
     await facts.put_mentions(tx, mentions)
 
 
-async def _link(tx: Transaction, whole: WholeConversation) -> None:
+async def _link(tx: Transaction, whole: ConversationBundle) -> None:
     """Link the conversation to those it shares a branch with, as far as they are there."""
     here = whole.conversation.uuid
     if (origin := whole.branch_of) is not None:

@@ -9,7 +9,7 @@ from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.hits import Match, WordsFound
+from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
 from ragforge.ports.words import Tokeniser
@@ -81,7 +81,7 @@ class Recall:
 
     async def turns_holding(
         self, query: str, where: MemoryFilter, limit: int, reach: int
-    ) -> WordsFound:
+    ) -> WordMatches:
         wanted = self._tokeniser.query(query)
         return await self._database.read(
             lambda tx: turn_words.holders(tx, wanted, _turns(where), limit, reach)

@@ -9,7 +9,7 @@ from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import Row
-from ragforge.domain.hits import Holder, WordsFound
+from ragforge.domain.hits import TurnMatch, WordMatches
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
@@ -18,13 +18,13 @@ _INDEX = "ragforge_turn_words"
 
 async def holders(
     tx: Transaction, words: Sequence[str], where: Where, limit: int, reach: int
-) -> WordsFound:
+) -> WordMatches:
     """Return the best turns and those up to `reach` beside them that pass the filter."""
     every = await _counts(tx, words, where)
     counts = dict(list(every.items())[:MOST_WORDS])
     best = await index_of.search(tx, _INDEX, list(counts), where, limit)
     if not best:
-        return WordsFound()
+        return WordMatches()
     rows = await tx.rows(
         f"""MATCH (t:Message) WHERE t.uuid IN $best
             MATCH (n:Message {{conversation_id: t.conversation_id}})
@@ -42,7 +42,7 @@ async def holders(
         f"MATCH (n:Message) WHERE n.role = 'user' AND {where} RETURN count(n)", **where.parameters
     )
     aside = frozenset(every).difference(counts)
-    return WordsFound(tuple(_holder(row, counts) for row in rows), counts, turns, aside)
+    return WordMatches(tuple(_holder(row, counts) for row in rows), counts, turns, aside)
 
 
 async def _counts(tx: Transaction, words: Sequence[str], where: Where) -> dict[str, int]:
@@ -58,9 +58,9 @@ async def _counts(tx: Transaction, words: Sequence[str], where: Where) -> dict[s
     return {row["word"]: row["count"] for row in rows}
 
 
-def _holder(row: Row, words: Collection[str]) -> Holder:
+def _holder(row: Row, words: Collection[str]) -> TurnMatch:
     found = Counter((row["words"] or "").split())
-    return Holder(
+    return TurnMatch(
         id=row["id"],
         conversation_id=row["conversation_id"],
         turn_index=row["turn_index"],

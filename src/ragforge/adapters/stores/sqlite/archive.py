@@ -23,7 +23,7 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
 from ragforge.domain.code import Relation
-from ragforge.domain.conversation_bundle import WholeConversation
+from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.summaries import summary_text
 from ragforge.domain.vectors import Vector
 from ragforge.ports.archive import Record, RecordKind
@@ -116,10 +116,10 @@ class SqliteArchive:
 
         await self._database.write(work)
 
-    async def conversation(self, conversation_id: str) -> WholeConversation:
+    async def conversation(self, conversation_id: str) -> ConversationBundle:
         return await self._database.read(lambda c: whole_rows.read(c, conversation_id))
 
-    async def add_conversation(self, whole: WholeConversation) -> None:
+    async def add_conversation(self, whole: ConversationBundle) -> None:
         await self._database.write(lambda c: whole_rows.add(c, whole, self._tokeniser))
 
     async def bookmark(self, name: str) -> str | None:

@@ -20,7 +20,7 @@ from ragforge.adapters.stores.sqlite.sql import as_json, column, insert, one, se
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import (
     BranchPoint,
-    WholeConversation,
+    ConversationBundle,
     WholeSummary,
     counted,
 )
@@ -31,7 +31,7 @@ from ragforge.errors import ConversationNotFound
 from ragforge.ports.words import Tokeniser
 
 
-def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation:
+def read(connection: apsw.Connection, conversation_id: str) -> ConversationBundle:
     """Return everything that is known of a conversation. Raises ConversationNotFound."""
     check_text("conversation_id", conversation_id)
     only = (conversation_id,)
@@ -42,7 +42,7 @@ def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation
         connection, "SELECT * FROM message WHERE conversation_id = ? ORDER BY position", only
     )
     origins = _points(connection, "target", "source", conversation_id)
-    return WholeConversation(
+    return ConversationBundle(
         conversation=conversation_of(row),
         messages=tuple(messages.load(connection, list(said))),
         references=_references(connection, conversation_id),
@@ -62,7 +62,7 @@ def read(connection: apsw.Connection, conversation_id: str) -> WholeConversation
     )
 
 
-def add(connection: apsw.Connection, whole: WholeConversation, tokeniser: Tokeniser) -> None:
+def add(connection: apsw.Connection, whole: ConversationBundle, tokeniser: Tokeniser) -> None:
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
     row = conversation_row(counted(whole.conversation, whole.messages))
     rowid = insert(connection, "conversation", row)
@@ -172,14 +172,14 @@ def _add_summary(
         vectors.put(connection, "summary", [(rowid, vector)])
 
 
-def _add_turn_vectors(connection: apsw.Connection, whole: WholeConversation) -> None:
+def _add_turn_vectors(connection: apsw.Connection, whole: ConversationBundle) -> None:
     statement = "SELECT message_id, id FROM turn WHERE conversation_id = ?"
     turns = dict(connection.execute(statement, (whole.conversation.uuid,)))
     owners = [(turns[message_id], vector) for message_id, vector in whole.turn_vectors.items()]
     vectors.put(connection, "turn", owners)
 
 
-def _link(connection: apsw.Connection, whole: WholeConversation) -> None:
+def _link(connection: apsw.Connection, whole: ConversationBundle) -> None:
     """Link the conversation to those it shares a branch with, as far as they are there."""
     here = whole.conversation.uuid
     origin = () if whole.branch_of is None else (whole.branch_of,)

@@ -42,7 +42,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     changed,
 )
-from ragforge.domain.hits import Match, WordsFound
+from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.instants import epoch_ms, format_instant
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.domain.vectors import Vector
@@ -284,7 +284,7 @@ class SqliteConversations(References):
 
     async def turns_holding(
         self, query: str, where: MemoryFilter, limit: int, reach: int
-    ) -> WordsFound:
+    ) -> WordMatches:
         return await self._database.read(
             lambda c: self._turn_words(c, query, where).holders(limit, reach)
         )

@@ -16,7 +16,7 @@ import apsw
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, numbers
 from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
 from ragforge.adapters.stores.sqlite.sql import Where, value
-from ragforge.domain.hits import Holder, Match, WordsFound
+from ragforge.domain.hits import Match, TurnMatch, WordMatches
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
@@ -68,7 +68,7 @@ class TurnWords:
         pairs = zip(ids.tolist(), scores.tolist(), strict=True)
         return [Match(names[turn], score) for turn, score in pairs]
 
-    def holders(self, limit: int, reach: int) -> WordsFound:
+    def holders(self, limit: int, reach: int) -> WordMatches:
         """Return the best turns, and those up to `reach` beside them that pass the filter."""
         ids, _ = self._best(limit)
         rows: list[Any] = self._connection.execute(
@@ -80,9 +80,9 @@ class TurnWords:
             (reach, reach, str(ids.tolist()), *self._where.bindings),
         ).fetchall()
         holds = self._held([row[0] for row in rows])
-        return WordsFound(
+        return WordMatches(
             tuple(
-                Holder(turn, conversation, place, length, held)
+                TurnMatch(turn, conversation, place, length, held)
                 for (_, turn, conversation, place, length), held in zip(rows, holds, strict=True)
             ),
             {word.text: len(word.rows) for word in self._words},

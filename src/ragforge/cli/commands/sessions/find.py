@@ -68,10 +68,12 @@ def similar(
 
 async def _similar(settings: Settings, text: str, limit: int, everywhere: bool) -> list[Similar]:
     from ragforge.app import open_app
-    from ragforge.memory.similar import Likeness
+    from ragforge.memory.similar import SimilarConversations
 
     async with open_app(settings, current_directory()) as app:
-        likeness = Likeness(app.store.conversations, app.store.summaries, app.recall.embedder)
+        likeness = SimilarConversations(
+            app.store.conversations, app.store.summaries, app.recall.embedder
+        )
         project = None if everywhere else str(app.project_path)
         return await likeness.find_similar_conversations(text, limit, project)
 

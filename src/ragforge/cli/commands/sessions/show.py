@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragforge.config import Settings
-    from ragforge.domain.conversation_bundle import WholeConversation, WholeSummary
+    from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary
     from ragforge.domain.conversations import ToolCall
     from ragforge.domain.turns import Turn
     from ragforge.memory.states import States, TurnState
@@ -40,7 +40,7 @@ Each turn tells how far it has come: stored, embedded, summarised, or failed.
 class _Found:
     """What is shown of a session."""
 
-    whole: WholeConversation
+    whole: ConversationBundle
     states: States
 
     @property
@@ -170,7 +170,7 @@ def _show(found: _Found, wanted: int, full: bool) -> None:
         print_note(f"A job failed for good: {job.kind}: {job.error}")
 
 
-def _show_head(out: Console, whole: WholeConversation) -> None:
+def _show_head(out: Console, whole: ConversationBundle) -> None:
     from ragforge.show.console import one_line, printable
 
     about = whole.conversation
