@@ -231,10 +231,10 @@ class Alone:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def turns_holding(self, *arguments: Any) -> WordMatches:
-        found = await self._store.turns_holding(*arguments)
-        apart = (holder._replace(conversation_id=holder.id) for holder in found.holders)
-        return replace(found, holders=tuple(apart))
+    async def match_words(self, *arguments: Any) -> WordMatches:
+        found = await self._store.match_words(*arguments)
+        apart = (match._replace(conversation_id=match.id) for match in found.matches)
+        return replace(found, matches=tuple(apart))
 
 
 class Bm25:

@@ -32,26 +32,26 @@ class Match(NamedTuple):
 
 
 class TurnMatch(NamedTuple):
-    """A turn, and which of the words that were searched for it holds.
+    """A turn, and which words of the query it contains.
 
-    A search makes hundreds of them: as tuples in a third of the time.
+    A search makes hundreds of them, and a tuple is made in a third of the time.
     """
 
     id: str
     conversation_id: str
     turn_index: int
     length: int  # of its text, in words
-    holds: Mapping[str, int]  # word → 1, or 2 if it stands there more than once
+    words: Mapping[str, int]  # word → 1, or 2 if it occurs more than once
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """Turns that hold some of the words, and turns beside them."""
+    """Turns that contain words of a query, with their neighbouring turns."""
 
-    holders: tuple[TurnMatch, ...] = ()
-    counts: Mapping[str, int] | None = None  # word → how many of the turns searched hold it
-    turns: int = 0  # how many turns were searched
-    aside: frozenset[str] = frozenset()  # words so common that they were not looked for
+    matches: tuple[TurnMatch, ...] = ()
+    counts: Mapping[str, int] | None = None  # word → how many of the searched turns contain it
+    turn_count: int = 0  # how many turns were searched
+    too_common: frozenset[str] = frozenset()  # words that were not searched for
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class Recall:
     async def words(self, query: str, where: MemoryFilter, limit: int) -> WordMatches:
         """Return the turns that hold the query's words or their English, with their neighbours."""
         asked = expand_query(query, WORDS)
-        found = await self.store.turns_holding(asked.text, where, candidates(limit), REACH)
+        found = await self.store.match_words(asked.text, where, candidates(limit), REACH)
         return merge_groups(found, asked.groups) if asked.groups else found
 
     async def near(self, query: str, where: MemoryFilter, limit: int) -> dict[str, float]:

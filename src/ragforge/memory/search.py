@@ -184,5 +184,5 @@ def covered(asked: Wording, summaries: Sequence[Summary], turns: WordMatches) ->
     wanted = {name_of.get(word, word) for word in WORDS.query(asked.text)}
     for word in wanted.difference(counts):
         counts[word] = sum(word in words for words in held.values())
-    worth = worths(WordMatches(counts=counts, turns=turns.turns))
+    worth = worths(WordMatches(counts=counts, turn_count=turns.turn_count))
     return {uuid: coverage(words, worth) for uuid, words in held.items()}

@@ -143,14 +143,14 @@ class ConversationStore(Protocol):
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         """Return turns that hold any of the query's words, best first. Filters come first."""
 
-    async def turns_holding(
+    async def match_words(
         self, query: str, where: MemoryFilter, limit: int, reach: int
     ) -> WordMatches:
         """Return the best turns by words and those up to `reach` before and after them.
 
-        Each with which of the query's words it holds; of many words, the rarest are looked
-        for, and the others are named as left aside. Turns that do not pass the filter are
-        neither found nor neighbours. The newest turns come first.
+        Each comes with the words of the query that it contains. Of many words only the rarest
+        are searched for; the others are listed as too common. Turns that do not pass the filter
+        are neither found nor neighbours. The newest turns come first.
         """
 
     async def turns_by_vector(

@@ -55,7 +55,7 @@ def held_share(words: Sequence[str], found: WordMatches) -> float:
     """Return how much of what the words are worth stands in one turn, 0..1."""
     worth = _worths(words, found)
     every = sum(worth.values())
-    held = (sum(worth.get(word, 0.0) for word in holder.holds) for holder in found.holders)
+    held = (sum(worth.get(word, 0.0) for word in match.words) for match in found.matches)
     return max(held, default=0.0) / every if every else 0.0
 
 
@@ -72,9 +72,9 @@ def _worths(words: Sequence[str], found: WordMatches) -> dict[str, float]:
 
     Those so common that they were not looked for are worth nothing.
     """
-    counts, turns = found.counts or {}, max(found.turns, FEWEST_TURNS)
+    counts, turns = found.counts or {}, max(found.turn_count, FEWEST_TURNS)
     return {
         word: math.log(1 + (turns - counts.get(word, 0) + 0.5) / (counts.get(word, 0) + 0.5))
         for word in words
-        if word not in found.aside
+        if word not in found.too_common
     }

@@ -40,17 +40,17 @@ def ranked(found: WordMatches, without: Collection[str] = ()) -> list[ByWords]:
 
     Those that are left out lend nothing either.
     """
-    holders = [holder for holder in found.holders if holder.id not in without]
+    matches = [match for match in found.matches if match.id not in without]
     worth = worths(found)
-    if not holders or not worth:
+    if not matches or not worth:
         return []
-    sums = _gathered(holders, worth)
+    sums = _gathered(matches, worth)
     # Short turns that hold a word often come to more than the whole: they set the scale then.
     whole = max(sum(worth.values()), float(sums.max()))
     scores = (sums / whole).tolist()
     hits = [
-        ByWords(holder.id, score, bool(holder.holds))
-        for holder, score in zip(holders, scores, strict=True)
+        ByWords(match.id, score, bool(match.words))
+        for match, score in zip(matches, scores, strict=True)
         if score
     ]
     return sorted(hits, key=lambda hit: -hit.score)
@@ -70,8 +70,8 @@ def merge_groups(found: WordMatches, groups: Iterable[Collection[str]]) -> WordM
             most[name] = max(number, most.get(name, 0))
         return most
 
-    holders = tuple(holder._replace(holds=named(holder.holds)) for holder in found.holders)
-    return replace(found, holders=holders, counts=named(found.counts or {}))
+    matches = tuple(match._replace(words=named(match.words)) for match in found.matches)
+    return replace(found, matches=matches, counts=named(found.counts or {}))
 
 
 def name_groups(groups: Iterable[Collection[str]]) -> dict[str, str]:
@@ -82,7 +82,7 @@ def name_groups(groups: Iterable[Collection[str]]) -> dict[str, str]:
 def worths(found: WordMatches) -> dict[str, float]:
     """Return what each word is worth: the rarer, the more; nothing where nobody holds it."""
     return {
-        word: math.log(1 + (max(found.turns - count, 0) + 0.5) / (count + 0.5))
+        word: math.log(1 + (max(found.turn_count - count, 0) + 0.5) / (count + 0.5))
         for word, count in (found.counts or {}).items()
         if count
     }
@@ -94,7 +94,7 @@ def coverage(words: Iterable[str], worth: Mapping[str, float]) -> float:
     return sum(worth[word] for word in worth.keys() & set(words)) / whole if whole else 0.0
 
 
-def _gathered(holders: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArray[np.float64]:
+def _gathered(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArray[np.float64]:
     """Return what the words count in each turn, its own or lent by a neighbour.
 
     A word that stands once in a turn of the usual length counts its worth, and where both a
@@ -102,18 +102,18 @@ def _gathered(holders: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArr
     """
     import numpy as np
 
-    places = _in_line(holders)
+    places = _in_line(matches)
     row_of = {word: row for row, word in enumerate(worth)}
     held = [
         (row_of[word], place, times)
-        for place, holder in zip(places.tolist(), holders, strict=True)
-        for word, times in holder.holds.items()
+        for place, match in zip(places.tolist(), matches, strict=True)
+        for word, times in match.words.items()
     ]
     times = np.zeros((len(worth), places.max() + REACH + 1))
     rows, columns, counts = zip(*held, strict=True) if held else ((), (), ())
     times[list(rows), list(columns)] = counts
     lengths = np.zeros(times.shape[1])
-    lengths[places] = [holder.length for holder in holders]
+    lengths[places] = [match.length for match in matches]
     long = OFTEN * (1 - LONG + LONG * lengths / (lengths[places].mean() or 1.0))
     own = np.array([*worth.values()])[:, None] * times * (OFTEN + 1) / (times + long)
     best = own.copy()
@@ -125,7 +125,7 @@ def _gathered(holders: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArr
     return sums
 
 
-def _in_line(holders: Sequence[TurnMatch]) -> NDArray[np.int64]:
+def _in_line(matches: Sequence[TurnMatch]) -> NDArray[np.int64]:
     """Return where each turn stands when all are laid out in one line.
 
     Neighbours are as far apart as in their conversation; those that are none, out of reach.
@@ -133,11 +133,11 @@ def _in_line(holders: Sequence[TurnMatch]) -> NDArray[np.int64]:
     import numpy as np
 
     numbers: dict[str, int] = {}
-    conversations = np.array([numbers.setdefault(one[1], len(numbers)) for one in holders])
-    turns = np.array([one[2] for one in holders])
+    conversations = np.array([numbers.setdefault(one[1], len(numbers)) for one in matches])
+    turns = np.array([one[2] for one in matches])
     order = np.lexsort((turns, conversations))
     gaps = np.minimum(np.diff(turns[order]), REACH + 1)
     gaps[np.diff(conversations[order]) != 0] = REACH + 1
-    places = np.empty(len(holders), np.int64)
+    places = np.empty(len(matches), np.int64)
     places[order] = np.concatenate(([REACH + 1], gaps)).cumsum()
     return places

@@ -114,9 +114,9 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
     old.close()
 
     store = await open_sqlite(path, WORDS)
-    found = await store.conversations.turns_holding("parse", MemoryFilter(), 5, reach=4)
+    found = await store.conversations.match_words("parse", MemoryFilter(), 5, reach=4)
 
-    assert [(holder.id, holder.length) for holder in found.holders] == [("m", 2)]
+    assert [(match.id, match.length) for match in found.matches] == [("m", 2)]
     await store.close()
 
 

@@ -16,8 +16,8 @@ def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -
 
 
 def found(*holders: TurnMatch, turns: int = 100) -> WordMatches:
-    words = {word for one in holders for word in one.holds}
-    counts = {word: sum(word in one.holds for one in holders) for word in words}
+    words = {word for one in holders for word in one.words}
+    counts = {word: sum(word in one.words for one in holders) for word in words}
     return WordMatches(holders, counts, turns)
 
 
@@ -101,7 +101,7 @@ def test_no_words_find_nothing() -> None:
 
 
 def test_coverage_is_the_share_of_the_worth() -> None:
-    worth = worths(WordMatches(counts={"lease": 1, "the": 90, "never": 0}, turns=100))
+    worth = worths(WordMatches(counts={"lease": 1, "the": 90, "never": 0}, turn_count=100))
 
     assert "never" not in worth
     assert coverage(["lease", "the", "other"], worth) == pytest.approx(1.0)
@@ -134,14 +134,14 @@ def test_each_word_counts_where_it_is_held_nearest(given: list[tuple[str, int, l
 
     def lent(word: str, by: TurnMatch, to: TurnMatch) -> float:
         steps = abs(by.turn_index - to.turn_index)
-        if by.conversation_id != to.conversation_id or steps > REACH or word not in by.holds:
+        if by.conversation_id != to.conversation_id or steps > REACH or word not in by.words:
             return 0.0
-        times = by.holds[word]
+        times = by.words[word]
         return worth[word] * times * (k1 + 1) / (times + k1) * LENT**steps  # all are as long
 
     sums = {
-        one.id: sum(max(lent(word, by, one) for by in what.holders) for word in worth)
-        for one in what.holders
+        one.id: sum(max(lent(word, by, one) for by in what.matches) for word in worth)
+        for one in what.matches
     }
     whole = max(sum(worth.values()), *sums.values()) if worth else 1.0
 

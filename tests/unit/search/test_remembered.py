@@ -36,8 +36,8 @@ def test_words_too_common_to_be_looked_for_say_nothing() -> None:
 
 
 def test_meaning_alone_can_say_enough() -> None:
-    assert memory_relevance(["nobody"], WordMatches(turns=9), 0.6) > 0.5
-    assert memory_relevance(["nobody"], WordMatches(turns=9), 0.0) < LEAST
+    assert memory_relevance(["nobody"], WordMatches(turn_count=9), 0.6) > 0.5
+    assert memory_relevance(["nobody"], WordMatches(turn_count=9), 0.0) < LEAST
     assert memory_relevance([], WordMatches(), None) < LEAST
 
 

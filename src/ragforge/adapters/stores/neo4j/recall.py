@@ -79,12 +79,12 @@ class Recall:
             self._database, "ragforge_turn_words", wanted, _turns(where), limit
         )
 
-    async def turns_holding(
+    async def match_words(
         self, query: str, where: MemoryFilter, limit: int, reach: int
     ) -> WordMatches:
         wanted = self._tokeniser.query(query)
         return await self._database.read(
-            lambda tx: turn_words.holders(tx, wanted, _turns(where), limit, reach)
+            lambda tx: turn_words.match_words(tx, wanted, _turns(where), limit, reach)
         )
 
     async def turns_by_vector(

@@ -16,7 +16,7 @@ MOST_WORDS = 24
 _INDEX = "ragforge_turn_words"
 
 
-async def holders(
+async def match_words(
     tx: Transaction, words: Sequence[str], where: Where, limit: int, reach: int
 ) -> WordMatches:
     """Return the best turns and those up to `reach` beside them that pass the filter."""
@@ -42,7 +42,7 @@ async def holders(
         f"MATCH (n:Message) WHERE n.role = 'user' AND {where} RETURN count(n)", **where.parameters
     )
     aside = frozenset(every).difference(counts)
-    return WordMatches(tuple(_holder(row, counts) for row in rows), counts, turns, aside)
+    return WordMatches(tuple(_load_match(row, counts) for row in rows), counts, turns, aside)
 
 
 async def _counts(tx: Transaction, words: Sequence[str], where: Where) -> dict[str, int]:
@@ -58,12 +58,12 @@ async def _counts(tx: Transaction, words: Sequence[str], where: Where) -> dict[s
     return {row["word"]: row["count"] for row in rows}
 
 
-def _holder(row: Row, words: Collection[str]) -> TurnMatch:
+def _load_match(row: Row, words: Collection[str]) -> TurnMatch:
     found = Counter((row["words"] or "").split())
     return TurnMatch(
         id=row["id"],
         conversation_id=row["conversation_id"],
         turn_index=row["turn_index"],
         length=found.total(),
-        holds={word: min(found[word], 2) for word in words if found[word]},
+        words={word: min(found[word], 2) for word in words if found[word]},
     )

@@ -282,11 +282,11 @@ class SqliteConversations(References):
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         return await self._database.read(lambda c: self._turn_words(c, query, where).best(limit))
 
-    async def turns_holding(
+    async def match_words(
         self, query: str, where: MemoryFilter, limit: int, reach: int
     ) -> WordMatches:
         return await self._database.read(
-            lambda c: self._turn_words(c, query, where).holders(limit, reach)
+            lambda c: self._turn_words(c, query, where).match(limit, reach)
         )
 
     def _turn_words(

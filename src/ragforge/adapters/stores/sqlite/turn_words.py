@@ -68,7 +68,7 @@ class TurnWords:
         pairs = zip(ids.tolist(), scores.tolist(), strict=True)
         return [Match(names[turn], score) for turn, score in pairs]
 
-    def holders(self, limit: int, reach: int) -> WordMatches:
+    def match(self, limit: int, reach: int) -> WordMatches:
         """Return the best turns, and those up to `reach` beside them that pass the filter."""
         ids, _ = self._best(limit)
         rows: list[Any] = self._connection.execute(
@@ -79,11 +79,11 @@ class TurnWords:
                 ORDER BY o.started_ms DESC, o.id DESC""",
             (reach, reach, str(ids.tolist()), *self._where.bindings),
         ).fetchall()
-        holds = self._held([row[0] for row in rows])
+        words = self._held([row[0] for row in rows])
         return WordMatches(
             tuple(
                 TurnMatch(turn, conversation, place, length, held)
-                for (_, turn, conversation, place, length), held in zip(rows, holds, strict=True)
+                for (_, turn, conversation, place, length), held in zip(rows, words, strict=True)
             ),
             {word.text: len(word.rows) for word in self._words},
             self._turns,

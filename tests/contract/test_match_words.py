@@ -1,4 +1,4 @@
-"""Holding: which turns hold a query's words, with the turns beside them."""
+"""Match words: which turns contain a query's words, with the turns beside them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ async def plant(store: Store, name: str, *texts: str, project: str = "/p") -> No
 
 
 def held(found: WordMatches) -> dict[str, dict[str, int]]:
-    return {holder.id: dict(holder.holds) for holder in found.holders}
+    return {match.id: dict(match.words) for match in found.matches}
 
 
 async def test_turns_come_with_their_neighbours_and_what_they_hold(store: Store) -> None:
     await plant(store, "c", *TALK)
 
-    found = await store.conversations.turns_holding("zebras", EVERYWHERE, 9, reach=1)
+    found = await store.conversations.match_words("zebras", EVERYWHERE, 9, reach=1)
 
     assert held(found) == {"c-0": {}, "c-1": {"zebra": 1}, "c-2": {}}
     assert found.counts == {"zebra": 1}
-    assert found.turns == 5
-    [holder] = [holder for holder in found.holders if holder.holds]
-    assert (holder.conversation_id, holder.turn_index, holder.length) == ("c", 1, 4)
+    assert found.turn_count == 5
+    [match] = [match for match in found.matches if match.words]
+    assert (match.conversation_id, match.turn_index, match.length) == ("c", 1, 4)
 
 
 async def test_without_reach_there_are_no_neighbours(store: Store) -> None:
     await plant(store, "c", *TALK)
 
-    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=0)
+    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=0)
 
     assert held(found) == {"c-1": {"zebra": 1}}
 
@@ -46,7 +46,7 @@ async def test_without_reach_there_are_no_neighbours(store: Store) -> None:
 async def test_the_newest_come_first(store: Store) -> None:
     await plant(store, "c", "zebra", "zebra", "zebra")
 
-    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=1)
+    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=1)
 
     assert list(held(found)) == ["c-2", "c-1", "c-0"]
 
@@ -55,7 +55,7 @@ async def test_a_word_that_stands_there_more_than_once_is_told(store: Store) -> 
     await plant(store, "c", "zebra zebra zebra lion", *(f"filler {i}" for i in range(9)))
     await store.conversations.append("c", [assistant("lion", turn_index=0)])
 
-    found = await store.conversations.turns_holding("lion zebra", EVERYWHERE, 9, reach=0)
+    found = await store.conversations.match_words("lion zebra", EVERYWHERE, 9, reach=0)
 
     assert held(found) == {"c-0": {"zebra": 2, "lion": 2}}
 
@@ -65,7 +65,7 @@ async def test_neighbours_are_never_of_another_conversation(store: Store) -> Non
     await plant(store, "b", "one", "two")
     await store.conversations.append("a", [user("next", uuid="a-1", timestamp=at(9))])
 
-    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=4)
+    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=4)
 
     assert held(found).keys() == {"a-0", "a-1"}
 
@@ -73,35 +73,35 @@ async def test_neighbours_are_never_of_another_conversation(store: Store) -> Non
 async def test_what_does_not_pass_the_filter_is_neither_found_nor_counted(store: Store) -> None:
     await plant(store, "here", "zebra", "zebra", "other", project="/p")
     await plant(store, "there", "zebra", "zebra", "zebra", project="/q")
-    holding = store.conversations.turns_holding
+    matching = store.conversations.match_words
 
-    project = await holding("zebra", MemoryFilter(project_path="/p"), 9, reach=4)
-    talk = await holding("zebra", MemoryFilter(conversation_id="there"), 9, reach=4)
-    late = await holding("zebra", MemoryFilter("here", "/p", since=at(1)), 9, reach=4)
-    none = await holding("zebra", MemoryFilter("here", "/q"), 9, reach=4)
+    project = await matching("zebra", MemoryFilter(project_path="/p"), 9, reach=4)
+    talk = await matching("zebra", MemoryFilter(conversation_id="there"), 9, reach=4)
+    late = await matching("zebra", MemoryFilter("here", "/p", since=at(1)), 9, reach=4)
+    none = await matching("zebra", MemoryFilter("here", "/q"), 9, reach=4)
 
     assert held(project).keys() == {"here-0", "here-1", "here-2"}
-    assert (project.counts, project.turns) == ({"zebra": 2}, 3)
+    assert (project.counts, project.turn_count) == ({"zebra": 2}, 3)
     assert held(talk).keys() == {"there-0", "there-1", "there-2"}
     assert held(late).keys() == {"here-1", "here-2"}
-    assert (late.counts, late.turns) == ({"zebra": 1}, 2)
+    assert (late.counts, late.turn_count) == ({"zebra": 1}, 2)
     assert held(none) == {}
 
 
 async def test_the_limit_is_of_the_turns_that_hold_words(store: Store) -> None:
     await plant(store, "a", "zebra giraffe lion", *["filler"] * 20, "zebra", *["filler"] * 20)
 
-    found = await store.conversations.turns_holding("zebra giraffe lion", EVERYWHERE, 1, reach=2)
+    found = await store.conversations.match_words("zebra giraffe lion", EVERYWHERE, 1, reach=2)
 
     assert held(found).keys() == {"a-0", "a-1", "a-2"}
-    assert held(await store.conversations.turns_holding("zebra", EVERYWHERE, 0, reach=2)) == {}
+    assert held(await store.conversations.match_words("zebra", EVERYWHERE, 0, reach=2)) == {}
 
 
 async def test_a_deleted_turn_is_gone_as_hit_and_as_neighbour(store: Store) -> None:
     await plant(store, "c", *TALK)
     await store.conversations.delete_turn("c", 2)
 
-    found = await store.conversations.turns_holding("zebra giraffe", EVERYWHERE, 9, reach=2)
+    found = await store.conversations.match_words("zebra giraffe", EVERYWHERE, 9, reach=2)
 
     assert held(found).keys() == {"c-0", "c-1", "c-3"}
     assert found.counts == {"zebra": 1}
@@ -117,17 +117,17 @@ async def test_what_another_process_stores_is_found_in_its_scope(
     for count in range(1, 6):
         await store.conversations.append("c", [user("zebra")])
         for _ in range(3):  # what is remembered of one search must not blind the next
-            found = await there.conversations.turns_holding("zebra", inside, 9, reach=0)
-            assert (len(found.holders), found.turns) == (count, count + 1)
+            found = await there.conversations.match_words("zebra", inside, 9, reach=0)
+            assert (len(found.matches), found.turn_count) == (count, count + 1)
 
 
 async def test_a_branch_has_neighbours_of_its_own(store: Store) -> None:
     await plant(store, "c", *TALK)
     await store.conversations.branch("c-1", conversation(uuid="branch"))
 
-    found = await store.conversations.turns_holding("zebra", EVERYWHERE, 9, reach=2)
+    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=2)
 
-    talks = [(holder.conversation_id, holder.turn_index) for holder in found.holders]
+    talks = [(match.conversation_id, match.turn_index) for match in found.matches]
     assert sorted(talks) == [("branch", 0), ("branch", 1), ("c", 0), ("c", 1), ("c", 2), ("c", 3)]
 
 
@@ -135,7 +135,7 @@ async def test_of_a_very_long_query_the_rarest_words_are_looked_for(store: Store
     names = [f"name{chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(60)]
     await plant(store, "c", " ".join(names), " ".join(names), "zebra")
 
-    found = await store.conversations.turns_holding(
+    found = await store.conversations.match_words(
         " ".join([*names, "zebra"]), EVERYWHERE, 9, reach=0
     )
 
@@ -148,19 +148,19 @@ async def test_a_query_without_known_words_finds_nothing(store: Store) -> None:
     await plant(store, "c", *TALK)
 
     for query in ("walrus", "", "?!", "\x00"):
-        found = await store.conversations.turns_holding(query, EVERYWHERE, 9, reach=2)
-        assert found.holders == ()
+        found = await store.conversations.match_words(query, EVERYWHERE, 9, reach=2)
+        assert found.matches == ()
 
 
 async def test_of_many_words_the_most_common_are_left_aside_and_named(store: Store) -> None:
     rare = [f"{letter}ox" for letter in "abcdefghijklmnopqrstuvwx"]
     await plant(store, "c", " ".join([*rare, "zebra"]), "zebra", "zebra")
 
-    found = await store.conversations.turns_holding(
+    found = await store.conversations.match_words(
         " ".join(["zebra", *rare, "dodo"]), EVERYWHERE, 9, reach=0
     )
 
-    assert found.aside == {"zebra"}
+    assert found.too_common == {"zebra"}
     assert found.counts is not None
     assert "zebra" not in found.counts
     assert "dodo" not in found.counts
