@@ -20,7 +20,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
     from ragforge.app import App, open_app
     from ragforge.app.ask import ask
     from ragforge.app.conversation import Conversation
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ragforge.config.layers import load_settings
     from ragforge.config.settings import Settings
     from ragforge.context.build import ContextOptions
+    from ragforge.domain.answers import Answer
     from ragforge.domain.conversations import Message, ToolCall, ToolResult
     from ragforge.domain.notes import Note
     from ragforge.domain.summaries import Summary
@@ -66,7 +66,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "ragforge.agent.answer",
+    "Answer": "ragforge.domain.answers",
     "App": "ragforge.app",
     "ContextOptions": "ragforge.context.build",
     "Conversation": "ragforge.app.conversation",

@@ -1,8 +1,8 @@
 """Permissions: how a program says yes or no before something is changed.
 
-async def approve(wish: Wish) -> Verdict:
-    print(wish.preview)
-    return Verdict("once") if wish.action == "edit_file" else Verdict("deny")
+async def approve(request: PermissionRequest) -> Verdict:
+    print(request.preview)
+    return Verdict("once") if request.action == "edit_file" else Verdict("deny")
 
 await conversation.send_message("Fix the login.", approve=approve)
 """

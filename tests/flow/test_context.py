@@ -21,8 +21,8 @@ from ragforge.app import App
 from ragforge.app.maintenance import work_until_done
 from ragforge.brain.ingestion import locks
 from ragforge.context.build import ContextOptions
-from ragforge.context.receipt import SECTIONS, Receipt, receipt_of
 from ragforge.domain.conversations import Message
+from ragforge.domain.receipts import SECTIONS, Receipt, receipt_of
 from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor

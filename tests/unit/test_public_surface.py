@@ -64,7 +64,13 @@ def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
         "Used",
     ]
     assert {event.__name__ for event in get_args(events.Event)} <= set(events.__all__)
-    assert sorted(permissions.__all__) == ["Approve", "Verdict", "Wish", "edits_only", "nobody"]
+    assert sorted(permissions.__all__) == [
+        "Approve",
+        "PermissionRequest",
+        "Verdict",
+        "deny_all",
+        "edits_only",
+    ]
     for module in (events, permissions):
         assert all(getattr(module, name) is not None for name in module.__all__)
 

@@ -1,53 +1,15 @@
-"""Answers: from a chat model, or from the passages that were found."""
+"""Answer: without a chat model, from the passages that were found."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
-
 from ragforge.context.build import EnrichedContext
-from ragforge.context.receipt import Receipt
-from ragforge.domain.chat import Usage
-from ragforge.domain.conversations import ToolCall
+from ragforge.domain.answers import Passage
 from ragforge.domain.hits import TurnHit
 from ragforge.domain.turns import Turn
-
-Stopped: TypeAlias = Literal["failed", "time", "spend"]
 
 PASSAGES = 3
 CODE_PASSAGES = 5
 DOCUMENT_PASSAGES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """Something found that bears on the question, and where it stands."""
-
-    text: str
-    source: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a turn gave."""
-
-    content: str
-    conversation_id: str
-    turn_index: int
-    passages: tuple[Passage, ...]
-    receipt: Receipt  # what it rests on, and why
-    reasoning: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
-    model: str | None = None  # who wrote it; None: nobody, it is what was found
-    problem: str | None = None  # why the model did not write it, or not to the end
-    stopped: Stopped | None = None  # what ended it before its end; it can be gone on with
-    usage: Usage = field(default_factory=Usage)
-
-    @property
-    def context_used(self) -> Receipt:
-        """The account of what the model was given before the question."""
-        return self.receipt
 
 
 def from_passages(context: EnrichedContext) -> str:

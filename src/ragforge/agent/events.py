@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ragforge.agent.answer import Answer
-from ragforge.context.receipt import Receipt
+from ragforge.domain.answers import Answer
 from ragforge.domain.chat import Usage
+from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
 
 

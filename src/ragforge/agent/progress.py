@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ragforge.agent.events import OnEvent, Reasoning, Text, ToolFinished, ToolStarted
-from ragforge.context.receipt import Receipt
 from ragforge.domain.chat import ReasoningPiece, Reply, TextPiece, ToolRequest
 from ragforge.domain.conversations import ToolCall, ToolResult
+from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
 from ragforge.llm.calls import ExecutedCall
 from ragforge.llm.loop import Round

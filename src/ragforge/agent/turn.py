@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from ragforge.agent.answer import Answer, Stopped, from_passages, passages_of
+from ragforge.agent.answer import from_passages, passages_of
 from ragforge.agent.clock import Clock
 from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, ignore_event
 from ragforge.agent.permissions import Approve, deny_all
 from ragforge.agent.progress import Progress
-from ragforge.agent.resume import GO_ON, is_answered
 from ragforge.context.build import ContextBuilder
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import replay_messages
+from ragforge.domain.answers import Answer, Stopped
 from ragforge.domain.chat import ChatRequest, Reply, UserSays
 from ragforge.domain.conversations import Message
 from ragforge.domain.turns import Turn, messages_to_turns
@@ -28,6 +28,7 @@ from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
 
 INTERRUPTED = "Interrupted by the user."
+GO_ON = "This is as far as it went before it broke off. Go on from here; repeat nothing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Agent:
         Raises InputError if there is no turn, or if it is answered.
         """
         turn = await self._last_turn(conversation_id)
-        if is_answered(turn):
+        if turn.is_answered:
             raise InputError("The last question is answered. Ask another.")
         replies = turn.replies
         question = turn.user.content

@@ -46,12 +46,12 @@ from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
-    from ragforge.context.receipt import Receipt
+    from ragforge.domain.answers import Answer
+    from ragforge.domain.receipts import Receipt
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
     from ragforge.memory.code.about import ConversationAbout
@@ -174,7 +174,7 @@ class App:
 
         Raises ConversationNotFound.
         """
-        from ragforge.context.receipt import receipt_of
+        from ragforge.domain.receipts import receipt_of
 
         conversations = self.store.conversations
         first = max(0, (await conversations.get(session)).turn_count - LATEST_TURNS)

@@ -10,9 +10,9 @@ from ragforge.app.conversation_agent import ConversationAgent
 from ragforge.config.settings import Settings
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
+    from ragforge.domain.answers import Answer
 
 
 async def ask(

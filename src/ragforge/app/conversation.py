@@ -18,11 +18,11 @@ from ragforge.memory.exchange.export import export_conversation
 from ragforge.memory.recall import TurnHit
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
     from ragforge.agent.events import Event, OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.app.undo import Undone
     from ragforge.context.build import ContextOptions, EnrichedContext
+    from ragforge.domain.answers import Answer
     from ragforge.domain.summaries import Summary
     from ragforge.memory.history import TouchedFile
 

@@ -19,7 +19,7 @@ from ragforge.tui.keyboard import silent
 from ragforge.tui.permission import Permission
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
+    from ragforge.domain.answers import Answer
 
 
 class Lively(Output):

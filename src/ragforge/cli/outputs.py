@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from ragforge.agent.events import Event, ToolFinished
 from ragforge.agent.permissions import Verdict, deny_all, edits_only
-from ragforge.cli.events import answer_as_json, event_as_json
 from ragforge.errors import RagForgeError
 from ragforge.show.answers import show_passages
 from ragforge.show.console import console, print_json, print_note, printable
+from ragforge.show.events import answer_as_json, event_as_json
 from ragforge.tools.permission import PermissionRequest
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
+    from ragforge.domain.answers import Answer
 
 CALL_WIDTH = 120
 

@@ -10,13 +10,13 @@ from ragforge.context.budget import Budget
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
 from ragforge.context.material import Material
-from ragforge.context.receipt import Layout, Receipt, Search
 from ragforge.context.searches import Searches
 from ragforge.context.selection import Selection
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.hits import MemoryHit, NoteHit
+from ragforge.domain.receipts import Layout, Receipt, Search
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.errors import InputError

@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ragforge.context.receipt import Search, SearchState
+from ragforge.domain.receipts import Search, SearchState
 
 Found = TypeVar("Found")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from ragforge.context.excerpts import Location
 from ragforge.context.plan import Planned, reasons
 from ragforge.context.planner import BY_RULES, Planner
-from ragforge.context.receipt import Search
 from ragforge.context.surroundings import Surroundings
+from ragforge.domain.receipts import Search
 from ragforge.domain.text import Json, plain
 from ragforge.llm.calls import Tool
 from ragforge.llm.task import shortened

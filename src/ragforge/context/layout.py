@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragforge.context.build import EnrichedContext
-from ragforge.context.receipt import Layout, Part
 from ragforge.context.replay import message_chars
 from ragforge.domain.chat import ChatMessage, ChatRequest, ModelSays, UserSays
+from ragforge.domain.receipts import Layout, Part
 from ragforge.domain.text import plain
 
 

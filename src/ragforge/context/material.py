@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
-from ragforge.context.receipt import Layout
 from ragforge.context.replay import Replays
 from ragforge.domain.hits import MemoryHit, NoteHit
+from ragforge.domain.receipts import Layout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.age import Aged

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from ragforge.context import entries
 from ragforge.context.budget import Budget, Fit, fitting
 from ragforge.context.material import Material, Memory
-from ragforge.context.receipt import Item, Section
 from ragforge.context.selection import FENCE_CHARS, Selection
 from ragforge.domain.hits import MemoryHit, SummaryHit
+from ragforge.domain.receipts import Item, Section
 from ragforge.domain.summaries import Level
 from ragforge.domain.turns import Turn
 

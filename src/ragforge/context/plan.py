@@ -20,7 +20,7 @@ from ragforge.search.foreign import ENGLISH
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.software import reads_like_software
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import translate
+from ragforge.search.translate import translate
 
 ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]
 

@@ -17,11 +17,11 @@ from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.material import Material, Memory, OwnPast
 from ragforge.context.merge import fused, merged
-from ragforge.context.receipt import Search, SearchState
 from ragforge.context.replay import Replays
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit
+from ragforge.domain.receipts import Search, SearchState
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, messages_to_turns
 from ragforge.memory.code.age import ages_of

@@ -10,7 +10,6 @@ from ragforge.context.budget import BETWEEN, Budget, Fit, fitting, newest_fittin
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.material import Material
 from ragforge.context.memories import add_memories
-from ragforge.context.receipt import Item, Section
 from ragforge.context.replay import TurnLimits, replay_turn, transcript
 from ragforge.context.selection import Selection
 from ragforge.context.window import (
@@ -23,6 +22,7 @@ from ragforge.context.window import (
 )
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.hits import NoteHit
+from ragforge.domain.receipts import Item, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.llm.task import shortened

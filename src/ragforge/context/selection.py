@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from ragforge.context.budget import BETWEEN, Fit
 from ragforge.context.excerpts import Excerpt
-from ragforge.context.receipt import SECTIONS, Item, LeftOut, Section
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.hits import MemoryHit, NoteHit
+from ragforge.domain.receipts import SECTIONS, Item, LeftOut, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.memory.fences import FENCES, fenced

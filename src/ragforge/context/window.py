@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ragforge.context.receipt import Layout, layout_of
 from ragforge.context.replay import Replays, TurnLimits
 from ragforge.domain.chat import ChatMessage
+from ragforge.domain.receipts import Layout, layout_of
 from ragforge.domain.turns import Turn
 
 TURN_CHARS = 40

@@ -40,6 +40,16 @@ class Turn:
         return self.user.char_count + sum(message.char_count for message in self.replies)
 
     @property
+    def is_answered(self) -> bool:
+        """Whether a model has answered. A turn that broke off ends with a call or with the reason.
+
+        What the user did afterwards, such as an undo, is stored as a call of the system's.
+        """
+        said = [one for one in self.replies if one.role != "system" or not one.tool_calls]
+        last = said[-1] if said else self.user
+        return last.role == "assistant" and not last.tool_calls
+
+    @property
     def ended_at(self) -> datetime:
         return self.replies[-1].timestamp if self.replies else self.user.timestamp
 

@@ -18,7 +18,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.fuse import above, convex
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import expand_query
+from ragforge.search.translate import expand_query
 
 MAX_CHARS = 4_000
 MAX_TAGS = 20

@@ -17,7 +17,7 @@ from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import above, convex
 from ragforge.search.neighbours import REACH, merge_groups, ranked
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import expand_query
+from ragforge.search.translate import expand_query
 
 __all__ = ["Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
 

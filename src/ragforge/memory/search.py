@@ -25,7 +25,8 @@ from ragforge.search.memory_relevance import LEAST, asks_for_the_past, memory_re
 from ragforge.search.neighbours import coverage, name_groups, worths
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import Wording, expand_query
+from ragforge.search.translate import expand_query
+from ragforge.search.wording import Wording
 
 LEVELS = (0, 1, 2)
 SUMMARIES_A_HIT = 5

@@ -20,7 +20,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import above, convex
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import expand_query
+from ragforge.search.translate import expand_query
 
 FIRST_FETCH = 200
 LARGEST_FETCH = 12_800

@@ -71,7 +71,7 @@ class Foreign:
             groups += _make_groups(term, tokeniser, itself=stays)
         return Wording(text, " ".join(rendered), tuple(dict.fromkeys(groups)))
 
-    def build_expand_query(self, tokeniser: Tokeniser) -> Wording:
+    def build_memory_wording(self, tokeniser: Tokeniser) -> Wording:
         """Return what to search conversations for, which may have been in either language."""
         added = " ".join(filter(None, (_join(term.english) for term in self.terms)))
         groups = (group for term in self.terms for group in _make_groups(term, tokeniser))

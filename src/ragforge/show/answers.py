@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ragforge.show.console import console, one_line, printable
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
+    from ragforge.domain.answers import Answer
 
 PASSAGE_CHARS = 100
 

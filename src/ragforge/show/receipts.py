@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragforge.context.receipt import SECTIONS, Layout, Receipt
+from ragforge.domain.receipts import SECTIONS, Layout, Receipt
 from ragforge.show.console import console, one_line, print_table
 
 BAR_CHARS = 40

@@ -23,8 +23,8 @@ from ragforge.agent.events import (
     Used,
 )
 from ragforge.agent.events import Text as Words
-from ragforge.context.receipt import Receipt
 from ragforge.domain.chat import Usage
+from ragforge.domain.receipts import Receipt
 from ragforge.show.blocks import Blocks
 from ragforge.show.call_lines import call_line, diff_lines, plan_lines, receipt_line
 from ragforge.show.calls import headline

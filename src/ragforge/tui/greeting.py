@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge import __version__
-from ragforge.agent.resume import is_answered
 from ragforge.app.background import is_project
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now
@@ -96,7 +95,7 @@ def _show(terminal: Terminal, turn: Turn) -> None:
 
 def _can_be_gone_on_with(terminal: Terminal, turn: Turn) -> bool:
     """Tell whether a turn has no answer; without a model, what was found is one."""
-    return not is_answered(turn) and (terminal.model is not None or not turn.replies)
+    return not turn.is_answered and (terminal.model is not None or not turn.replies)
 
 
 def goodbye(session: Conversation | None) -> str | None:

@@ -14,12 +14,12 @@ from ragforge.tui.keyboard import Interruptible
 from ragforge.tui.permission import Permission
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
     from ragforge.agent.events import OnEvent, ToolFinished
     from ragforge.agent.permissions import Approve
     from ragforge.app import App
-    from ragforge.context.receipt import Receipt
+    from ragforge.domain.answers import Answer
     from ragforge.domain.conversations import Conversation
+    from ragforge.domain.receipts import Receipt
 
     Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
 

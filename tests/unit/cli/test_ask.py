@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from ragforge.cli.question import MAX_QUESTION_BYTES, with_input
-from ragforge.context.receipt import Receipt
 from ragforge.domain.chat import Usage
+from ragforge.domain.receipts import Receipt
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 ANSWER = SimpleNamespace(

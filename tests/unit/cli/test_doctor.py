@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ragforge.cli import doctor
+from ragforge.app import doctor
 from ragforge.config import Settings
 from ragforge.config.settings import LlmSettings, StoreSettings
 from ragforge.errors import (

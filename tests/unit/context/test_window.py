@@ -7,7 +7,6 @@ from itertools import pairwise, takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.receipt import Layout
 from ragforge.context.replay import Replays, message_chars
 from ragforge.context.window import (
     TURN_CHARS,
@@ -18,6 +17,7 @@ from ragforge.context.window import (
     replay_window,
 )
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.domain.receipts import Layout
 from ragforge.domain.turns import Turn
 
 LIMITS = WindowLimits.of(recent=1_000, total=10_000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import expand_query, translate
+from ragforge.search.translate import expand_query, translate
 
 
 def test_a_question_in_english_is_left_alone() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.agent.events import ToolFinished
-from ragforge.context.receipt import Item, Receipt, Search
+from ragforge.domain.receipts import Item, Receipt, Search
 from ragforge.domain.text import Json
 from ragforge.show.call_lines import call_line, call_whole, diff_lines, plan_lines, receipt_line
 from ragforge.show.calls import duration, headline, outcome

@@ -25,7 +25,8 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.rank import Candidates, identifiers, rank
 from ragforge.search.relevance import BEST_HITS, LEAST, LEAST_OF_A_HIT, find_relevance
-from ragforge.search.wording import Wording, translate
+from ragforge.search.translate import translate
+from ragforge.search.wording import Wording
 
 BY_WORDS = 150
 BY_MEANING = 60

@@ -17,7 +17,7 @@ from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.relevance import BEST_HITS, find_relevance
-from ragforge.search.wording import expand_query
+from ragforge.search.translate import expand_query
 
 BY_WORDS = 100
 # What changed once, what may be done with it, and what tests feed on are seldom asked for.

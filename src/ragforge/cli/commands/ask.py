@@ -12,10 +12,10 @@ from ragforge.cli.question import question_of
 from ragforge.cli.state import JsonOption, current_directory, load
 
 if TYPE_CHECKING:
-    from ragforge.agent.answer import Answer
     from ragforge.app import App
     from ragforge.cli.outputs import Output
     from ragforge.config import Settings
+    from ragforge.domain.answers import Answer
 
 BROKE_OFF = 3
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, goes on."

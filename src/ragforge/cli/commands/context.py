@@ -11,7 +11,7 @@ from ragforge.cli.state import JsonOption, current_directory, load
 if TYPE_CHECKING:
     from ragforge.config import Settings
     from ragforge.context.build import EnrichedContext
-    from ragforge.context.receipt import Receipt
+    from ragforge.domain.receipts import Receipt
 
 EXAMPLES = """\b
 Examples:

@@ -10,7 +10,7 @@ from ragforge.cli.state import JsonOption, current_directory, load
 from ragforge.errors import SettingsError
 
 if TYPE_CHECKING:
-    from ragforge.cli.doctor import Check
+    from ragforge.app.doctor import Check
 
 EXAMPLES = """\b
 Examples:
@@ -40,7 +40,7 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 def _diagnose(context: typer.Context) -> list[Check]:
     import asyncio
 
-    from ragforge.cli.doctor import diagnose, diagnose_without_settings
+    from ragforge.app.doctor import diagnose, diagnose_without_settings
 
     try:
         loaded = load(context)

@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragforge.app.save_file import write_whole
 from ragforge.errors import InputError
 from ragforge.memory import sessions
 from ragforge.memory.exchange.export import export_conversation, to_bytes
-from ragforge.show.save_file import write_whole
 from ragforge.show.sessions import named, short, show_lines, turns_of
 from ragforge.tui.commands.command import Command, begun
 from ragforge.tui.greeting import recall

@@ -55,8 +55,8 @@ def export(
     """Write a session as JSON, to a file or to stdout."""
     import asyncio
 
+    from ragforge.app.save_file import write_whole
     from ragforge.show.console import print_note
-    from ragforge.show.save_file import write_whole
 
     data = asyncio.run(_export(load(context).settings, session, with_embeddings))
     if output is None or str(output) == "-":

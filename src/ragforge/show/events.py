@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.agent import events
-from ragforge.agent.answer import Answer
+from ragforge.domain.answers import Answer
 from ragforge.domain.chat import Usage
 from ragforge.domain.text import Json
 

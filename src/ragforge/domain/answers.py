@@ -1,0 +1,43 @@
+"""Answers: what a turn gave, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ragforge.domain.chat import Usage
+from ragforge.domain.conversations import ToolCall
+from ragforge.domain.receipts import Receipt
+
+Stopped: TypeAlias = Literal["failed", "time", "spend"]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Something found that is relevant to the question, and where it stands."""
+
+    text: str
+    source: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a turn gave."""
+
+    content: str
+    conversation_id: str
+    turn_index: int
+    passages: tuple[Passage, ...]
+    receipt: Receipt  # what it rests on, and why
+    reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    model: str | None = None  # who wrote it; None: nobody, it is what was found
+    problem: str | None = None  # why the model did not write it, or not to the end
+    stopped: Stopped | None = None  # what broke it off; it can be resumed
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def context_used(self) -> Receipt:
+        """The account of what the model was given before the question."""
+        return self.receipt

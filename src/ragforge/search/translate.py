@@ -1,0 +1,34 @@
+"""Translate: add the English of its words to a question in another language.
+
+Code is English. A question in another language is searched for with the English of its words
+added. Words that mean the same form one group, so that a text that holds one of them fits as
+well as it would have fitted an English question.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragforge.ports.words import Tokeniser
+from ragforge.search.foreign import ENGLISH
+from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import Wording
+
+if TYPE_CHECKING:
+    from ragforge.search.terms import Foreign
+
+
+def translate(question: str) -> Foreign | None:
+    """Return a question with what its words mean in English, or None if it is in English."""
+    language = WORDS.detect_language(question)
+    if language == ENGLISH:
+        return None
+    from ragforge.search.terms import Foreign  # English questions need none of its tables
+
+    return Foreign.parse(language, question)
+
+
+def expand_query(query: str, tokeniser: Tokeniser) -> Wording:
+    """Return what to search conversations for."""
+    foreign = translate(query)
+    return Wording(query, query) if foreign is None else foreign.build_memory_wording(tokeniser)
