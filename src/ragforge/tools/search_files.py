@@ -18,6 +18,7 @@ from ragforge.llm.calls import Tool
 from ragforge.tools import fuzzy
 from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.matches import Matches, Place, with_context
+from ragforge.tools.ripgrep import build_word_regex
 from ragforge.tools.scan import Line, matching_lines, matching_words
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import Workspace
@@ -99,9 +100,9 @@ class _Search:
 
     async def contents(self) -> None:
         """Find lines."""
-        root, engine = self.workspace.root, self.workspace.engine
+        root, ripgrep = self.workspace.root, self.workspace.ripgrep
         regex = fuzzy.regex_for(self.query, self.given.threshold)
-        counted, in_time = await matching_words(root, engine, self.files, regex, self.deadline)
+        counted, in_time = await matching_words(root, ripgrep, self.files, regex, self.deadline)
         self._note(in_time)
         likeness = await self.deadline.in_thread(
             lambda: fuzzy.likeness(self.query, counted, self.given.threshold)
@@ -111,9 +112,9 @@ class _Search:
                 self.complete = False
                 break
             most = self.given.max_results if alike else MANY_LINES
-            regex = engine.any_of(words)
+            regex = build_word_regex(words)
             scanned = await matching_lines(
-                root, engine, self.files, regex, False, most, self.deadline
+                root, ripgrep, self.files, regex, False, most, self.deadline
             )
             self.complete = self.complete and scanned.complete
             self._note(not scanned.timed_out)

@@ -1,4 +1,4 @@
-"""Fixtures: a small project on a real disk, searched by either engine."""
+"""Fixtures: a small project on a real disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.tools.engine import Engine, InPython, Ripgrep, best_engine
 from ragforge.tools.workspace import Workspace
 
 FILES = {
@@ -32,16 +31,6 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> None:
         place.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-@pytest.fixture(params=["ripgrep", "python"])
-def engine(request: pytest.FixtureRequest) -> Engine:
-    """Who searches."""
-    if request.param == "python":
-        return InPython()
-    found = best_engine()
-    assert isinstance(found, Ripgrep), "the wheel brings ripgrep"
-    return found
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A project."""
@@ -51,5 +40,5 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def workspace(root: Path, engine: Engine) -> Workspace:
-    return Workspace.at(root, engine)
+def workspace(root: Path) -> Workspace:
+    return Workspace.at(root)

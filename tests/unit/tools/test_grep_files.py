@@ -236,14 +236,6 @@ async def test_what_the_user_configured_for_ripgrep_does_not_count(
     assert (await grep(workspace, "import jwt")).total_matches == 1
 
 
-async def test_modules_of_the_project_are_not_imported(workspace: Workspace, root: Path) -> None:
-    write(root, {"json.py": "open('owned', 'w')", "re.py": "open('owned', 'w')"})
-
-    await grep(workspace, "jwt")
-
-    assert not (root / "owned").exists()
-
-
 async def test_searches_may_run_together(workspace: Workspace) -> None:
     found = await asyncio.gather(*(grep(workspace, "authenticate") for _ in range(5)))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import BadPattern, InputError, OutsideProject
-from ragforge.tools.engine import InPython
 from ragforge.tools.glob_files import GlobArguments, Paths, glob_files
 from ragforge.tools.list_files import Entries, ListArguments, list_files
 from ragforge.tools.workspace import Workspace
@@ -17,7 +16,7 @@ from tests.unit.tools.conftest import write
 
 @pytest.fixture
 def workspace(root: Path) -> Workspace:
-    return Workspace.at(root, InPython())
+    return Workspace.at(root)
 
 
 async def test_a_directory_is_listed_with_slashes_behind_directories(

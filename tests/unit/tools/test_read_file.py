@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ragforge.errors import InputError, OutsideProject
-from ragforge.tools.engine import InPython
 from ragforge.tools.read_file import FileText, ReadArguments, read_file
 from ragforge.tools.workspace import Workspace
 from tests.unit.tools.conftest import write
@@ -17,7 +16,7 @@ from tests.unit.tools.conftest import write
 
 @pytest.fixture
 def workspace(root: Path) -> Workspace:
-    return Workspace.at(root, InPython())
+    return Workspace.at(root)
 
 
 async def read(workspace: Workspace, path: str, **more: Any) -> FileText:

@@ -7,9 +7,9 @@ import copyreg
 import os
 import pickle
 import sys
+from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
@@ -18,6 +18,7 @@ from ragforge.brain.files.walk import Found
 from ragforge.brain.ingestion.read_source import ReadFile, read_file
 from ragforge.brain.parse import Definition, Import, Outline
 from ragforge.domain.code import File, ParsedFile, Scope
+from ragforge.processes import open_process
 
 MANY_FILES = 300
 """Below this, starting processes takes longer than they save."""
@@ -104,9 +105,16 @@ class Reader:
 
     async def _work(self) -> None:
         """Take batches until there are none, in one process after another if they die."""
+        command = (
+            sys.executable,
+            "-P",  # it may run in the project, whose modules are not to be imported
+            "-m",
+            "ragforge.brain.ingestion.pool_worker",
+            self._root,
+            self._project_id,
+        )
         while self._batches:
-            process = await self._start()
-            try:
+            async with open_process(command, stdin=PIPE, stdout=PIPE) as process:
                 while self._batches:
                     batch = self._batches.popleft()
                     read = await _ask(process, batch)
@@ -114,33 +122,6 @@ class Reader:
                         await self._blame(batch)
                         break
                     await self._done.put(read)
-            except asyncio.CancelledError:
-                _kill(process)
-                raise
-            finally:
-                await _end(process)
-
-    async def _start(self) -> asyncio.subprocess.Process:
-        starting = asyncio.ensure_future(
-            asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",  # it may run in the project, whose modules are not to be imported
-                "-m",
-                "ragforge.brain.ingestion.pool_worker",
-                self._root,
-                self._project_id,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for us: we end the workers
-            )
-        )
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            process = await starting  # half started, it would leave its pipes open
-            _kill(process)
-            await _end(process)
-            raise
 
     async def _blame(self, batch: list[Job]) -> None:
         """Find the file that ended a worker, by reading one at a time; leave it out."""
@@ -150,7 +131,7 @@ class Reader:
             self._batches.extendleft([job] for job in reversed(batch))
 
 
-async def _ask(process: asyncio.subprocess.Process, batch: list[Job]) -> list[ReadFile] | None:
+async def _ask(process: Process, batch: list[Job]) -> list[ReadFile] | None:
     """Have a worker read a batch; None if it died over it."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -168,22 +149,6 @@ async def _ask(process: asyncio.subprocess.Process, batch: list[Job]) -> list[Re
 def _workers() -> int:
     """Return how many processes read; whoever stores what they read needs a core as well."""
     return min(max((os.cpu_count() or 1) - 1, 1), MOST_WORKERS)
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """End a worker that may be at work for long; an idle one ends with its input."""
-    with suppress(ProcessLookupError):
-        process.kill()
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Let a worker go, and wait until nothing is left of it even if we are told to stop."""
-    assert process.stdin is not None
-    process.stdin.close()
-    ending = asyncio.ensure_future(process.communicate())
-    while not ending.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.shield(ending)
 
 
 def read_all(root: str, project_id: str, jobs: Sequence[Job]) -> list[ReadFile]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import time
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Collection
-from contextlib import suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
+from ragforge.processes import open_process
 from ragforge.tools.command.run import CommandResult
 
 GRACE = 2.0
@@ -64,28 +65,23 @@ async def run_freely(
     freedom = freedom or ApprovedLimits()
     start = time.monotonic()
     variables = {name: value for name, value in os.environ.items() if name not in hidden}
-    try:
-        process = await asyncio.create_subprocess_shell(
-            line,
-            cwd=cwd,
-            env=variables,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for us: we end it
-        )
-    except (OSError, ValueError) as error:
-        return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
     out, err = _Kept(freedom.output_bytes), _Kept(freedom.output_bytes)
     timed_out = False
-    try:
-        async with asyncio.timeout(min(seconds or freedom.seconds, freedom.max_seconds)):
-            await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
-            await process.wait()
-    except TimeoutError:
-        timed_out = True
-    finally:
-        await asyncio.shield(_end(process))
+    async with AsyncExitStack() as stack:
+        try:
+            process = await stack.enter_async_context(
+                open_process(
+                    line, GRACE, cwd=cwd, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+                )
+            )
+        except (OSError, ValueError) as error:
+            return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
+        try:
+            async with asyncio.timeout(min(seconds or freedom.seconds, freedom.max_seconds)):
+                await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
+                await process.wait()
+        except TimeoutError:
+            timed_out = True
     return CommandResult(
         stdout=out.text(),
         stderr=err.text(),
@@ -100,33 +96,3 @@ async def _read(stream: asyncio.StreamReader | None, kept: _Kept) -> None:
     assert stream is not None
     while chunk := await stream.read(65_536):
         kept.add(chunk)
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Ask all that the command started to end, and end what does not."""
-    for sign in ("SIGTERM", "SIGKILL"):
-        _signal(process, sign)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GRACE):
-                await process.wait()
-                if sign == "SIGTERM" and not _group_lives(process.pid):
-                    return
-    await process.wait()
-
-
-def _group_lives(leader: int) -> bool:
-    if os.name != "posix":
-        return False
-    try:
-        os.killpg(leader, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def _signal(process: asyncio.subprocess.Process, sign: str) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        if os.name == "posix":
-            os.killpg(process.pid, getattr(signal, sign))
-        elif process.returncode is None:
-            process.kill()

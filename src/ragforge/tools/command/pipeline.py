@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragforge.processes import open_process
 from ragforge.tools.command.plan import ErrorsTo
 
 MAX_TEMPORARY_FILE = 256 * 1024 * 1024
@@ -52,32 +52,31 @@ async def run_pipeline(
 
     None where it had to be ended: at the deadline, or because it said too much.
     """
-    processes: list[Process] = []
     stdout, out = os.pipe()
     stderr, err = os.pipe()
     reading = asyncio.create_task(_read(stdout, capture.stdout, capture.stdout_bytes))
     errors = asyncio.create_task(_drain(stderr, capture.stderr, capture.stderr_bytes))
     try:
-        try:
-            await _start(programs, processes, out, err, capture.memory_bytes)
-        finally:
-            os.close(out)
-            os.close(err)
-        async with asyncio.timeout(max(deadline - time.monotonic(), 0)):
-            if await reading:
-                capture.truncated = True
-                return None
-            code = await processes[-1].wait()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_GRACE):
-                    for process in processes:
-                        await process.wait()
-        return code if code >= 0 else 128 - code
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                processes = await _start(programs, stack, out, err, capture.memory_bytes)
+            finally:
+                os.close(out)
+                os.close(err)
+            async with asyncio.timeout(max(deadline - time.monotonic(), 0)):
+                if await reading:
+                    capture.truncated = True
+                    return None
+                code = await processes[-1].wait()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE):
+                        for process in processes:
+                            await process.wait()
+            return code if code >= 0 else 128 - code
     except TimeoutError:
         capture.timed_out = True
         return None
     finally:
-        await asyncio.shield(_end(processes))
         reading.cancel()
         with contextlib.suppress(TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(_GRACE):
@@ -85,24 +84,26 @@ async def run_pipeline(
 
 
 async def _start(
-    programs: Sequence[Program], processes: list[Process], out: int, err: int, memory: int
-) -> None:
-    """Start every program with its input from the one before it."""
+    programs: Sequence[Program], stack: contextlib.AsyncExitStack, out: int, err: int, memory: int
+) -> list[Process]:
+    """Start every program with its input from the one before it; the stack ends them."""
+    processes: list[Process] = []
     before = -1  # the reading end of the last pipe
     try:
         for position, program in enumerate(programs):
             is_last = position == len(programs) - 1
             after, into = (-1, out) if is_last else os.pipe()
             try:
-                process = await asyncio.create_subprocess_exec(
-                    *program.words,
-                    stdin=DEVNULL if before < 0 else before,
-                    stdout=DEVNULL if program.silent else into,
-                    stderr=_errors_to(program, err),
-                    cwd=program.cwd,
-                    executable=program.path,
-                    env=dict(program.environment),
-                    start_new_session=True,
+                process = await stack.enter_async_context(
+                    open_process(
+                        program.words,
+                        executable=program.path,
+                        cwd=program.cwd,
+                        env=program.environment,
+                        stdin=DEVNULL if before < 0 else before,
+                        stdout=DEVNULL if program.silent else into,
+                        stderr=_errors_to(program, err),
+                    )
                 )
                 processes.append(process)
                 _limit(process.pid, memory)
@@ -115,6 +116,7 @@ async def _start(
     finally:
         if before >= 0:
             os.close(before)
+    return processes
 
 
 def _limit(process_id: int, memory: int) -> None:
@@ -173,13 +175,3 @@ async def _reader(handle: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransp
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(handle, "rb", 0))
     return reader, transport
-
-
-async def _end(processes: Sequence[Process]) -> None:
-    """End every program that still runs, with all it has started."""
-    for process in processes:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-    for process in processes:
-        await process.wait()
