@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -26,6 +27,8 @@ from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import prompt
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
+
+log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted by the user."
 GO_ON = "This is as far as it went before it broke off. Go on from here; repeat nothing."
@@ -182,6 +185,8 @@ class Agent:
             why, problem = "spend", str(error)
         except ModelError as error:
             problem = str(error)
+        if problem is not None:
+            log.warning("A turn of %s broke off: %s", answer.conversation_id, problem)
         stopped = None if problem is None or progress.is_empty else why
         if stopped is not None:
             await progress.cut_off(f"The answer broke off. {problem}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
     from ragforge.memory.code.about import ConversationAbout
+
+log = logging.getLogger(__name__)
 
 
 class _Door(TypedDict):
@@ -353,8 +356,8 @@ async def open_app(
             except TimeoutError:
                 if detach and settings.jobs.detach:
                     work_elsewhere(settings, app.cwd)
-            except StoreError:
-                pass  # what was acknowledged is safe; the jobs are still queued
+            except StoreError as error:  # what was acknowledged is safe; the jobs stay queued
+                log.warning("Jobs are left for later: %s", error)
             await _close_models(app)
     finally:
         await store.close()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 from ragforge.config.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 def work_elsewhere(settings: Settings, cwd: Path) -> None:
@@ -19,7 +21,7 @@ def work_elsewhere(settings: Settings, cwd: Path) -> None:
     # The store goes through the environment: an address may hold a password.
     environ = {**os.environ, "RAGFORGE_STORE": settings.store.url}
     quiet = subprocess.DEVNULL
-    with suppress(OSError):
+    try:
         subprocess.Popen(
             [sys.executable, "-m", "ragforge", "memory", "work"],
             cwd=cwd,
@@ -29,3 +31,5 @@ def work_elsewhere(settings: Settings, cwd: Path) -> None:
             stderr=quiet,
             start_new_session=True,
         )
+    except OSError:
+        log.warning("No process could be started for the jobs that are left", exc_info=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragforge import errors
+from ragforge.app import log
 from ragforge.config import Settings
 from ragforge.config.environment import doubtful_names, neo4j_credentials
 from ragforge.config.files import project_file, user_file
@@ -64,6 +65,7 @@ async def diagnose(
         checks += [check_driver(), check_credentials(os.environ)]
     else:
         checks += [check_disk(Path(url))]
+    checks += [check_log(Path(settings.agent.state_dir), os.environ)]
     checks += await check_store(settings, opener or _opener())
     return [*checks, check_git(), check_ripgrep(), *await check_models(settings)]
 
@@ -172,6 +174,21 @@ def check_disk(path: Path, free_at: Callable[[Path], int] | None = None) -> Chec
     if free < LITTLE_SPACE:
         return Check("disk space", "warn", detail, "Free some disk space soon.")
     return Check("disk space", "ok", detail)
+
+
+def check_log(folder: Path, environ: Mapping[str, str]) -> Check:
+    """Name the log, which a bug report should have attached."""
+    path = folder / log.FILE_NAME
+    level = environ.get(log.VARIABLE) or log.DEFAULT
+    if level.lower() not in log.LEVELS:
+        remedy = f"Set {log.VARIABLE} to one of: {', '.join(log.LEVELS)}"
+        return Check("log", "warn", f"{path}; {log.VARIABLE} is {level!r}", remedy)
+    try:
+        log.open_private(path).close()
+    except OSError as error:
+        detail = f"{path} cannot be written: {error.strerror}"
+        return Check("log", "warn", detail, "Make it writable, or set agent.state_dir.")
+    return Check("log", "ok", str(path))
 
 
 def check_git() -> Check:

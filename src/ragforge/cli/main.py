@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -24,9 +25,12 @@ from ragforge.cli.state import GlobalOptions, current_directory, load
 from ragforge.errors import RagForgeError, SettingsError
 from ragforge.show.console import print_error
 
+log = logging.getLogger(__name__)
+
 FAILED = 1
 MISUSED = 2
 INTERRUPTED = 130
+DEBUG_VARIABLE = "RAGFORGE_DEBUG"
 COLLECT_EVERY = (50_000, 500)
 """What a command loads and reads stays: looking for garbage in it takes longer than it helps."""
 
@@ -91,7 +95,7 @@ def options(
         typer.Option("--store", metavar="URL", help="The store: a path, or a Neo4j URL."),
     ] = None,
     debug: Annotated[  # read before parsing, so that it covers parsing too
-        bool, typer.Option("--debug", help="Show the traceback when something fails.")
+        bool, typer.Option("--debug", help="Show tracebacks, and write everything to the log.")
     ] = False,
     go_on: Annotated[
         bool, typer.Option("-c", "--continue", help="Go on with the last session here.")
@@ -120,7 +124,8 @@ def options(
     ] = False,
 ) -> None:
     """Keep the global options for the command; without one, open the terminal."""
-    context.obj = GlobalOptions(store=store_url)
+    debug = debug or wants_debug((), os.environ.get(DEBUG_VARIABLE))
+    context.obj = GlobalOptions(store=store_url, debug=debug)
     if context.invoked_subcommand is not None:
         if go_on or resume is not None or verbose:
             raise typer.BadParameter("-c, -r and --verbose are for the terminal, not a command")
@@ -183,7 +188,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors become sentences on stderr."""
     cleaned = [clean(argument) for argument in arguments]
-    debug = wants_debug(cleaned, os.environ.get("RAGFORGE_DEBUG"))
+    debug = wants_debug(cleaned, os.environ.get(DEBUG_VARIABLE))
     ordered = with_terminal_options(global_options_first(cleaned))
     try:
         program(command_in(ordered))(ordered, prog_name="ragforge")
@@ -195,10 +200,12 @@ def run(arguments: Sequence[str]) -> int:
         _close_quietly()
         return FAILED
     except RagForgeError as error:
+        log.error("The command failed: %s", error, exc_info=debug)
         _print_traceback(debug)
         print_error(str(error))
         return MISUSED if isinstance(error, SettingsError) else FAILED
     except Exception as error:
+        log.exception("The command failed")
         _print_traceback(debug)
         hint = "" if debug else " Run the command again with --debug to see where."
         print_error(f"Something unexpected went wrong: {_describe(error)}.{hint}")

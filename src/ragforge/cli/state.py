@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,7 @@ class GlobalOptions:
     """What stands before the command."""
 
     store: str | None = None
+    debug: bool = False
 
 
 def current_directory() -> Path:
@@ -32,8 +34,12 @@ def current_directory() -> Path:
 
 
 def load(context: typer.Context) -> Loaded:
-    """Return the settings for this command. Raises SettingsError."""
-    from ragforge.config import load_settings  # help needs no settings
+    """Return the settings for this command, and open its log. Raises SettingsError."""
+    from ragforge.app import log  # help needs neither a log nor settings
+    from ragforge.config import load_settings
 
     options: GlobalOptions = context.obj
-    return load_settings(current_directory(), {"store.url": options.store})
+    loaded = load_settings(current_directory(), {"store.url": options.store})
+    folder = Path(loaded.settings.agent.state_dir)
+    log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
+    return loaded

@@ -178,7 +178,7 @@ class AgentSettings(_Section):
     state_dir: str = Field(
         default_factory=default_state,
         min_length=1,
-        description="Where copies for /undo, permissions and the history of input are kept.",
+        description="Where copies for /undo, permissions, the history of input and the log are.",
         json_schema_extra={"user_only": True},
     )
     turn: TurnSettings = Field(default_factory=TurnSettings)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from ragforge.domain.receipts import Search, SearchState
+
+log = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
@@ -17,18 +20,19 @@ Found = TypeVar("Found")
 class Timed(Generic[Found]):
     """What a search gave, or None; and how it went."""
 
+    name: str
     found: Found | None
     state: SearchState
     milliseconds: int
     problem: str = ""
 
-    def search(self, name: str, count: int, if_none: SearchState = "nothing relevant") -> Search:
+    def search(self, count: int, if_none: SearchState = "nothing relevant") -> Search:
         """Return the account of it; one that went well and found nothing says what that means."""
         state = if_none if self.state == "ok" and not count else self.state
-        return Search(name, state, self.milliseconds, count, self.problem)
+        return Search(self.name, state, self.milliseconds, count, self.problem)
 
 
-async def timed(search: Awaitable[Found], seconds: float) -> Timed[Found]:
+async def timed(name: str, search: Awaitable[Found], seconds: float) -> Timed[Found]:
     """Wait for a search; one that is late or fails gives nothing, and says so."""
     begun = time.monotonic()
     state: SearchState = "ok"
@@ -39,6 +43,8 @@ async def timed(search: Awaitable[Found], seconds: float) -> Timed[Found]:
             found = await search
     except TimeoutError:
         state, problem = "late", f"took longer than {seconds:g} s"
+        log.warning("Search %r %s", name, problem)
     except Exception as error:  # a context with less in it is better than none
         state, problem = "failed", f"{type(error).__name__}: {error}"
-    return Timed(found, state, round(1_000 * (time.monotonic() - begun)), problem)
+        log.warning("Search %r failed", name, exc_info=True)
+    return Timed(name, found, state, round(1_000 * (time.monotonic() - begun)), problem)

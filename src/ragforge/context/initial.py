@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from ragforge.domain.text import Json, plain
 from ragforge.llm.calls import Tool
 from ragforge.llm.task import shortened
 from ragforge.tools.command.output import places
+
+log = logging.getLogger(__name__)
 
 GREP = (0.9, 0.8)
 COMMAND = (0.85, 0.75)
@@ -91,8 +94,10 @@ class InitialContext:
             async with asyncio.timeout(self.seconds):
                 result = await self.tools[call.tool].run(call.arguments)
         except TimeoutError:
+            log.warning("Search %s took longer than %g s", call.tool, self.seconds)
             return [], Search(name, "late", _milliseconds(begun), 0, f"over {self.seconds:g} s")
         except Exception as error:  # whatever goes wrong in one search, the others count
+            log.warning("Search %s failed", call.tool, exc_info=True)
             return [], Search(name, "failed", _milliseconds(begun), 0, str(error))
         if result.get("refused"):
             return [], Search(name, "failed", _milliseconds(begun), 0, result["refused"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,8 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import prompt
 from ragforge.llm.task import InputField, Task, shortened
 from ragforge.search.tokenise import WORDS
+
+log = logging.getLogger(__name__)
 
 MESSAGE_CHARS = 4_000
 REASONING_CHARS = 300
@@ -89,6 +92,7 @@ class Planner:
         return plan
 
     def _failed(self, message: str, problem: str) -> Plan:
+        log.warning("Choosing searches by %s failed: %s", self.model_name, problem)
         told = f"{problem}; rules chose instead"
         return Plan(tuple(planned(message)), BY_RULES, told, self.model_name)
 

@@ -95,15 +95,27 @@ class Searches:
         # What takes longest comes first: a store's readers are served in turn.
         (initial, semantic, documents), (history, notes, own, instructions) = await asyncio.gather(
             asyncio.gather(
-                timed(self.files(message, budget.code // 2, cwd), self.deadlines.initial),
-                timed(self.code(message, cwd, budget), self.deadlines.code),
-                timed(self.documents(message, cwd), self.deadlines.code),
+                timed(
+                    "initial context",
+                    self.files(message, budget.code // 2, cwd),
+                    self.deadlines.initial,
+                ),
+                timed("code by meaning", self.code(message, cwd, budget), self.deadlines.code),
+                timed("documents", self.documents(message, cwd), self.deadlines.code),
             ),
             asyncio.gather(
-                timed(self.memory(conversation, message, budget, without), longest),
-                timed(self.notes(conversation, message, budget), longest),
-                timed(self.own_past(conversation, budget, without), self.deadlines.own),
-                timed(self.instructions(cwd, budget), longest),
+                timed(
+                    "memory by words and meaning",
+                    self.memory(conversation, message, budget, without),
+                    longest,
+                ),
+                timed("notes", self.notes(conversation, message, budget), longest),
+                timed(
+                    "this conversation",
+                    self.own_past(conversation, budget, without),
+                    self.deadlines.own,
+                ),
+                timed("instructions", self.instructions(cwd, budget), longest),
             ),
         )
         from_files, of_files = initial.found or ([], [])
@@ -118,12 +130,12 @@ class Searches:
             instructions=instructions.found or Instructions(),
         )
         searches = [
-            own.search("this conversation", len(material.own.turns), "nothing to search"),
-            history.search("memory by words and meaning", len(material.memories)),
-            notes.search("notes", len(material.notes)),
-            semantic.search("code by meaning", len(pieces), no_code),
-            documents.search("documents", len(material.documents), no_code),
-            *(of_files or [initial.search("initial context", 0)]),
+            own.search(len(material.own.turns), "nothing to search"),
+            history.search(len(material.memories)),
+            notes.search(len(material.notes)),
+            semantic.search(len(pieces), no_code),
+            documents.search(len(material.documents), no_code),
+            *(of_files or [initial.search(0)]),
         ]
         return material, searches
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from ragforge.errors import LeaseLost, StoreError
 from ragforge.ports.work import JobQueue
 
 Handler: TypeAlias = Callable[[Json], Awaitable[None]]
+
+log = logging.getLogger(__name__)
 
 POLL_SECONDS = 1.0
 FIRST_RETRY = timedelta(seconds=2)
@@ -44,8 +47,10 @@ class Worker:
         A store that is away for a while is tried again.
         """
         while not stopping.is_set():
-            with suppress(StoreError):
+            try:
                 await self.drain()
+            except StoreError as error:
+                log.warning("The queue cannot be reached: %s", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), POLL_SECONDS)
         await self.drain()
@@ -66,6 +71,8 @@ class Worker:
         except Exception as error:  # a job may fail in any way; none may stop the worker
             is_last = job.attempts >= self.max_attempts
             retry_at = None if is_last else now() + back_off(job.attempts)
+            attempt = f"attempt {job.attempts} of {self.max_attempts}"
+            log.warning("Job %s failed, %s", job.key, attempt, exc_info=True)
             reason = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
             await self.queue.fail(job.key, self.holder, reason, retry_at)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import TypeAlias
 from ragforge.domain.chat import ToolRequest, ToolSays, ToolSpec
 from ragforge.domain.text import Json, plain
 from ragforge.errors import RagForgeError
+
+log = logging.getLogger(__name__)
 
 Run: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[Json]]
 OnStart: TypeAlias = Callable[[ToolRequest], None]
@@ -106,6 +109,7 @@ async def _run(
     except RagForgeError as failure:
         error = str(failure)
     except Exception as failure:  # a tool may fail in any way; none may stop the loop
+        log.warning("Tool %s failed", request.name, exc_info=True)
         error = f"{type(failure).__name__}: {failure}"
     call = ExecutedCall(
         name=request.name,

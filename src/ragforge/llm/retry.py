@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ragforge.errors import ModelBusy, ModelUnavailable
+from ragforge.errors import ModelBusy, ModelError, ModelUnavailable
+
+log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Sleep = Callable[[float], Awaitable[None]]
@@ -50,9 +53,13 @@ async def with_retries(
     while True:
         try:
             return await call()
-        except ModelUnavailable as error:
+        except ModelError as error:
+            log.warning("Attempt %d failed: %s: %s", attempt, type(error).__name__, error)
+            if not isinstance(error, ModelUnavailable):
+                raise
             wait = patience.wait_after(attempt, error)
             if wait is None:
                 raise
         attempt += 1
+        log.info("Attempt %d of %d follows in %.1f s", attempt, patience.attempts, wait)
         await sleep(wait)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import traceback
 from pathlib import Path
@@ -19,6 +20,8 @@ from ragforge.tui.toolbar import follow, toolbar
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
+
+log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted. What was done is kept; /retry goes on."
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
@@ -75,8 +78,10 @@ async def _handle(terminal: Terminal, text: str) -> None:
         terminal.screen.say(INTERRUPTED if is_turn else "Interrupted.", "yellow")
         raise
     except RagForgeError as error:
+        log.error("The input failed: %s", error)
         terminal.screen.problem(str(error))
     except Exception as error:  # a bug costs a turn, not the session
+        log.exception("The input failed")
         if os.environ.get("RAGFORGE_DEBUG"):
             terminal.screen.note(traceback.format_exc())
         told = " ".join(str(error).split()).rstrip(".")

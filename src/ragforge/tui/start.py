@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -20,6 +21,8 @@ from ragforge.tui.greeting import goodbye, greet, recall
 from ragforge.tui.loop import converse
 from ragforge.tui.picker import earlier, pick
 from ragforge.tui.terminal import Terminal
+
+log = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 2.0
 OFFERED = 3
@@ -115,6 +118,8 @@ async def _kept_known(app: App) -> AsyncIterator[None]:
 
 
 async def _watch(app: App, stopping: asyncio.Event) -> None:
-    with suppress(Exception):
+    try:
         if await app.keep_known() and is_project(app.project_path):
             await app.brain.watch(stopping)
+    except Exception:
+        log.exception("The project is no longer watched")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from ragforge.domain.work import Holder
+
+log = logging.getLogger(__name__)
 
 _SAME_START_SECONDS = 1.0
 
@@ -43,6 +48,11 @@ def is_dead(host: str, pid: int, started: float) -> bool:
         return False
     start = _start_of(pid)
     return start is None or abs(start - started) > _SAME_START_SECONDS
+
+
+def log_takeover(what: str, left: Mapping[str, Any]) -> None:
+    """Write to the log that a lease is taken over from a process that ended or is late."""
+    log.warning("%s is taken over from process %s on %s", what, left["pid"], left["host"])
 
 
 def _start_of(pid: int) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
-from ragforge.adapters.stores.holders import is_dead
+from ragforge.adapters.stores.holders import is_dead, log_takeover
 from ragforge.adapters.stores.neo4j.cypher import JOB, LOCK, Where, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.leases import lease_row, milliseconds, moment, server_ms
@@ -54,6 +54,13 @@ class Neo4jJobs:
                                 SET n += $row, n.status = 'running', n.attempts = n.attempts + 1,
                                     n.error = null
                                 RETURN {_ROW} AS row"""
+                    left = await tx.value(
+                        """MATCH (n:RagForgeJob {key: $key, status: 'running'})
+                           RETURN n {.pid, .host}""",
+                        key=key,
+                    )
+                    if left is not None:
+                        log_takeover(f"Job {key}", left)
                     return job_of(await tx.value(taken, key=key, row=row))
             return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ragforge.adapters.stores.holders import is_dead
+from ragforge.adapters.stores.holders import is_dead, log_takeover
 from ragforge.adapters.stores.neo4j.cypher import LOCK
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.leases import (
@@ -32,9 +32,12 @@ class Neo4jLocks:
             # The node stays when the lock is free: a deleted one could not be waited for.
             await tx.rows(f"MERGE (n:RagForgeLock {{name: $name}}) {LOCK}", name=name)
             start = await server_ms(tx)
-            known = await _held(tx, name, start)
+            left = await _read(tx, name)
+            known = _held(left, start)
             if known is not None and known["token"] != holder.token:
                 return False
+            if left is not None and known is None:
+                log_takeover(f"Lock {name}", left)
             row = lease_row(holder, start, ttl)
             row["acquired_ms"] = start if known is None else known["acquired_ms"]
             await tx.rows("MATCH (n:RagForgeLock {name: $name}) SET n += $row", name=name, row=row)
@@ -59,7 +62,7 @@ class Neo4jLocks:
         check_text("lock name", name)
 
         async def work(tx: Transaction) -> Row | None:
-            return await _held(tx, name, await server_ms(tx))
+            return _held(await _read(tx, name), await server_ms(tx))
 
         row = await self._database.read(work)
         if row is None:
@@ -72,14 +75,18 @@ class Neo4jLocks:
         )
 
 
-async def _held(tx: Transaction, name: str, now_ms: int) -> Row | None:
-    """Return the lock if somebody alive holds it in time."""
+async def _read(tx: Transaction, name: str) -> Row | None:
+    """Return the lock with its last holder; None if it was released."""
     row: Row | None = await tx.value(
-        f"""MATCH (n:RagForgeLock {{name: $name}}) WHERE n.lease_until > $now
+        f"""MATCH (n:RagForgeLock {{name: $name}}) WHERE n.token IS NOT NULL
             RETURN n {{{LEASE}, .acquired_ms}}""",
         name=name,
-        now=now_ms,
     )
-    if row is None or is_dead(row["host"], row["pid"], row["started"]):
-        return None
     return row
+
+
+def _held(row: Row | None, now_ms: int) -> Row | None:
+    """Return the lock if somebody alive holds it in time."""
+    if row is None or row["lease_until"] <= now_ms:
+        return None
+    return None if is_dead(row["host"], row["pid"], row["started"]) else row

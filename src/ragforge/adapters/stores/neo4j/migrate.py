@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -15,6 +16,8 @@ from ragforge.adapters.stores.neo4j.words import reindex
 from ragforge.adapters.stores.rows import Row
 from ragforge.errors import SchemaTooNew, StoreError, StoreUnavailable
 from ragforge.ports.words import Tokeniser
+
+log = logging.getLogger(__name__)
 
 OLDEST_SERVER = (5, 26)
 INDEX_SECONDS = 600
@@ -89,9 +92,11 @@ async def _upgrade(
     await tx.rows(f"MERGE {_NODE} {LOCK}")
     row = await _schema(tx)
     _check_schema(database, row["version"], len(steps))
-    for step in steps[row["version"] :]:
+    for number, step in enumerate(steps[row["version"] :], row["version"] + 1):
+        log.info("%s: migrating to schema %d", database.url, number)
         await _take_step(database, step)
     if row["tokeniser"] != tokeniser.version:
+        log.info("%s: indexing words anew", database.url)
         await reindex(database, tokeniser)
     await tx.rows(
         f"MERGE {_NODE} SET n.version = $version, n.tokeniser = $tokeniser",

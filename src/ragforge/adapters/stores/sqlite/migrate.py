@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import apsw
 from ragforge.adapters.stores.sqlite.database import connect
 from ragforge.adapters.stores.sqlite.failures import translated
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly, StoreUnavailable
+
+log = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x52464747
 """Tells a RagForge store from any other SQLite file."""
@@ -52,6 +55,7 @@ def _upgrade(connection: apsw.Connection, path: Path, steps: list[str]) -> int:
         # Another process may have upgraded it while this one waited.
         _check(connection, path, len(steps))
         for number in range(_schema(connection), len(steps)):
+            log.info("%s: migrating to schema %d", path, number + 1)
             connection.execute(steps[number])
             connection.pragma("user_version", number + 1)
         connection.pragma("application_id", APPLICATION_ID)

@@ -8,7 +8,7 @@ from typing import cast
 
 import apsw
 
-from ragforge.adapters.stores.holders import is_dead
+from ragforge.adapters.stores.holders import is_dead, log_takeover
 from ragforge.adapters.stores.rows import Row, instant, job_of, job_row
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, select, upsert, value
@@ -56,6 +56,8 @@ class SqliteJobs:
             job = _due(connection, kinds)
             if job is None:
                 return None
+            if job["status"] == "running":
+                log_takeover(f"Job {job['key']}", job)
             connection.execute(
                 """UPDATE job SET status = 'running', attempts = attempts + 1, error = NULL,
                    token = ?, host = ?, pid = ?, started = ?, lease_until = ? WHERE key = ?""",
@@ -132,9 +134,12 @@ class SqliteLocks:
         check_text("host", holder.host)
 
         def work(connection: apsw.Connection) -> bool:
-            known = _lock(connection, name)
+            left = _lock(connection, name)
+            known = _held_lock(left)
             if known is not None and known["token"] != holder.token:
                 return False
+            if left is not None and known is None:
+                log_takeover(f"Lock {name}", left)
             row = {
                 "name": name,
                 "token": holder.token,
@@ -156,7 +161,7 @@ class SqliteLocks:
 
     async def holder(self, name: str) -> Lock | None:
         check_text("lock name", name)
-        row = await self._database.read(lambda c: _lock(c, name))
+        row = _held_lock(await self._database.read(lambda c: _lock(c, name)))
         if row is None:
             return None
         return Lock(
@@ -217,8 +222,11 @@ def _job(connection: apsw.Connection, key: str) -> Row:
 
 
 def _lock(connection: apsw.Connection, name: str) -> Row | None:
+    return one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
+
+
+def _held_lock(row: Row | None) -> Row | None:
     """Return the lock if somebody alive holds it in time."""
-    row = one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
     if row is None or row["lease_until"] <= epoch_ms(now()):
         return None
     return None if is_dead(row["host"], row["pid"], row["started"]) else row
