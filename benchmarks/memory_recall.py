@@ -35,6 +35,7 @@ from benchmarks.peers import DATA, PROJECT
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain import bm25
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import SummaryHit, TurnHit, WordMatches
 from ragforge.domain.summaries import SummaryFilter
@@ -342,12 +343,12 @@ class Weighted(BundledEmbedder):
 @contextmanager
 def set_to(lent: float, long: float) -> Iterator[None]:
     """Give the numbers that were chosen on such questions other values for a while."""
-    before = neighbours.LENT, neighbours.LONG
-    neighbours.LENT, neighbours.LONG = lent, long
+    before = neighbours.LENT, bm25.B
+    neighbours.LENT, bm25.B = lent, long
     try:
         yield
     finally:
-        neighbours.LENT, neighbours.LONG = before
+        neighbours.LENT, bm25.B = before
 
 
 async def leave_one_out(talks: Sequence[Talk], finder: Recall) -> dict[str, Any]:

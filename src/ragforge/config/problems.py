@@ -9,6 +9,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic.fields import FieldInfo
 
 from ragforge.config.settings import known_keys
+from ragforge.domain.text import shorten_end
 
 SHOWN_CHARS = 60
 _SECRETS = {"password", "passwd", "secret", "token", "key", "apikey", "credential", "credentials"}
@@ -106,7 +107,7 @@ def _shown(value: object) -> str:
     if value is None:
         return "empty"
     text = repr(value) if isinstance(value, str | bool) else str(value)
-    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}…"
+    return shorten_end(text, SHOWN_CHARS)
 
 
 def _suggest(key: str) -> str:

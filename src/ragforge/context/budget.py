@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from ragforge.llm.task import shortened
+from ragforge.domain.text import shorten
 
 LEAST_CUT = 200
 """Less of something is not worth showing."""
@@ -81,7 +81,7 @@ def fitting(
     left = [at for at in texts if at not in kept]
     if may_cut and left and chars - BETWEEN >= LEAST_CUT:
         best = left.pop(0)
-        kept[best] = shortened(texts[best], chars - BETWEEN)
+        kept[best] = shorten(texts[best], chars - BETWEEN)
         fit.cut.append(things[best])
     fit.shown.extend((things[at], kept[at]) for at in sorted(kept))
     fit.left_out.extend(things[at] for at in left)

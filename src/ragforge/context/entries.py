@@ -8,8 +8,8 @@ from ragforge.context.excerpts import Excerpt
 from ragforge.context.replay import TurnLimits, replay_turn, transcript
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
+from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
-from ragforge.llm.task import shortened
 from ragforge.memory.code.age import Aged
 from ragforge.memory.summaries.summarise import summary_as_text
 
@@ -33,7 +33,7 @@ def piece_text(piece: Excerpt) -> str:
 def turn_text(turn: Turn, chars: int) -> str:
     """Return a turn with its tool calls, in at most so many characters."""
     limits = TurnLimits(chars, min(chars // 4, CALLS_CHARS))
-    return shortened(transcript(replay_turn(turn, limits)), chars)
+    return shorten(transcript(replay_turn(turn, limits)), chars)
 
 
 def hit_text(hit: MemoryHit, aged: Sequence[Aged], chars: int, before: Turn | None = None) -> str:
@@ -81,9 +81,9 @@ def aged_note(aged: Sequence[Aged]) -> str:
 
 
 def _body(summary: Summary, chars: int) -> str:
-    return shortened(summary_as_text(summary).partition("\n")[2], chars)
+    return shorten(summary_as_text(summary).partition("\n")[2], chars)
 
 
 def _in_short(turn: Turn) -> str:
     said = " ".join(f"{turn.user.content} → {turn.answer}".split())
-    return shortened(said, NEIGHBOUR_CHARS)
+    return shorten(said, NEIGHBOUR_CHARS)

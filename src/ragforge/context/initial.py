@@ -14,9 +14,8 @@ from ragforge.context.plan import Planned, reasons
 from ragforge.context.planner import BY_RULES, Planner
 from ragforge.context.surroundings import Surroundings
 from ragforge.domain.receipts import Search
-from ragforge.domain.text import Json, plain
+from ragforge.domain.text import Json, plain, shorten
 from ragforge.llm.calls import Tool
-from ragforge.llm.task import shortened
 from ragforge.tools.command.output import places
 
 log = logging.getLogger(__name__)
@@ -89,7 +88,7 @@ class InitialContext:
         begun = time.monotonic()
         given = call.arguments.get("command") or call.arguments.get("regex")
         told = given or call.arguments.get("query") or ""
-        name = f"{call.tool} {shortened(plain(told), SHOWN_CHARS)}"
+        name = f"{call.tool} {shorten(plain(told), SHOWN_CHARS)}"
         try:
             async with asyncio.timeout(self.seconds):
                 result = await self.tools[call.tool].run(call.arguments)

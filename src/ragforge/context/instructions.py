@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, shorten
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.llm.task import shortened
 from ragforge.memory.fences import fenced
 from ragforge.tools.confine import Root
 
@@ -51,10 +50,10 @@ def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
     if not found or most_chars <= 0:
         return Instructions()
     share = most_chars // len(found)
-    bodies = [f"# {path}\n\n{shortened(text, share)}" for path, text in found.items()]
+    bodies = [f"# {path}\n\n{shorten(text, share)}" for path, text in found.items()]
     whole = fenced("project-instructions", "\n\n".join(bodies), LEAD)
     if len(whole) > most_chars:  # the fence and the names count too
-        bodies = [shortened("\n\n".join(bodies), max(0, 2 * most_chars - len(whole)))]
+        bodies = [shorten("\n\n".join(bodies), max(0, 2 * most_chars - len(whole)))]
         whole = fenced("project-instructions", bodies[0], LEAD)
     is_cut = any(len(text) > share for text in found.values())
     return Instructions(whole if len(whole) <= most_chars else "", tuple(found), is_cut)
@@ -77,7 +76,7 @@ class InnerInstructions:
             if place not in self._given:
                 self._given.add(place)
                 if text := _read(self._root, place):
-                    found[place] = shortened(text, INNER_CHARS)
+                    found[place] = shorten(text, INNER_CHARS)
         return found
 
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
-from ragforge.memory.code.links import names_in
-from ragforge.memory.summaries.material import paths_in
+from ragforge.search.code_names import find_names, find_paths, split_name
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.software import reads_like_software
@@ -61,7 +60,7 @@ def planned(message: str) -> list[Planned]:
     """
     if is_small_talk(message):
         return []
-    names, paths = names_in(message), paths_in(message)
+    names, paths = find_names(message), find_paths(message)
     found: list[Planned | None] = [
         *(_exact(text, how) for text, how in _said_exactly(message)),
         *_by_names(names[:MOST_NAMES]),
@@ -110,7 +109,7 @@ def _by_names(names: list[str]) -> Iterable[Planned]:
     """Yield a search for where names are defined, and one for where they stand at all."""
     if not names:
         return
-    last = [re.escape(re.split(r"\.|::|#", name)[-1]) for name in names]
+    last = [re.escape(split_name(name)[-1]) for name in names]
     either = "|".join(dict.fromkeys(last))
     why = f"names {' and '.join(names)}"
     for regex in (rf"{_DEFINED}({either})\b", rf"\b({either})\b"):

@@ -11,10 +11,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from ragforge.context.plan import EVERYWHERE, MOST_CALLS, Planned, ToolName, planned
+from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import prompt
-from ragforge.llm.task import InputField, Task, shortened
+from ragforge.llm.task import InputField, Task
 from ragforge.search.tokenise import WORDS
 
 log = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class Planner:
             return self._failed(message, str(error))
         if not (calls := _calls(chosen)):
             return Plan(tuple(planned(message)), BY_RULES, f"{self.model_name} chose nothing")
-        why = shortened(" ".join(chosen.reasoning.split()), REASONING_CHARS)
+        why = shorten(" ".join(chosen.reasoning.split()), REASONING_CHARS)
         self._known[words] = plan = Plan(calls, self.model_name, reasoning=why)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from ragforge.domain.chat import ChatMessage, ModelSays, ToolRequest, ToolSays, UserSays
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.text import Json, plain
+from ragforge.domain.text import Json, plain, shorten
 from ragforge.domain.turns import Turn
 from ragforge.llm.calls import result_text
-from ragforge.llm.task import shortened
 
 INTERRUPTED = "Interrupted; it may have been done."
 LEAST_CALL_CHARS = 120
@@ -129,7 +128,7 @@ class _Call:
         chars = max(0, chars - len(self.name))
         given = len(plain(self.arguments))
         for_result = max(chars // 2, chars - given)
-        result = shortened(self.result, for_result)
+        result = shorten(self.result, for_result)
         arguments = _shorten_json(self.arguments, max(0, chars - len(result)))
         return _Call(self.uuid, self.name, arguments, result, self.success)
 
@@ -197,7 +196,7 @@ def _most_calls(chars: int) -> int:
 
 def _fit(texts: Sequence[str], chars: int) -> list[str]:
     shares = split_evenly([len(text) for text in texts], chars)
-    return [shortened(text, share) for text, share in zip(texts, shares, strict=True)]
+    return [shorten(text, share) for text, share in zip(texts, shares, strict=True)]
 
 
 def split_evenly(lengths: Sequence[int], total: int) -> list[int]:
@@ -229,7 +228,7 @@ def _count_strings(value: Json) -> int:
 
 def _cut_strings(value: Json, chars: int) -> Json:
     if isinstance(value, str):
-        return shortened(value, chars)
+        return shorten(value, chars)
     if isinstance(value, dict):
         return {name: _cut_strings(inner, chars) for name, inner in value.items()}
     if isinstance(value, list):

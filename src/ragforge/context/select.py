@@ -24,8 +24,8 @@ from ragforge.domain.chat import ChatMessage
 from ragforge.domain.hits import NoteHit
 from ragforge.domain.receipts import Item, Section
 from ragforge.domain.summaries import Summary
+from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
-from ragforge.llm.task import shortened
 
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
@@ -96,7 +96,7 @@ def _fit_newest(turns: Sequence[Turn], texts: Sequence[str], room: int) -> Fit[T
     fit = newest_fitting(turns, lambda turn: text_of[turn.uuid], room)
     if not fit.shown and room > BETWEEN:
         newest = turns[-1]
-        fit.shown.append((newest, shortened(text_of[newest.uuid], room - BETWEEN)))
+        fit.shown.append((newest, shorten(text_of[newest.uuid], room - BETWEEN)))
         fit.cut.append(newest)
         fit.left_out.remove(newest)
     return fit

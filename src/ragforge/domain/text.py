@@ -59,6 +59,30 @@ def plain(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def shorten(text: str, most: int | None) -> str:
+    """Return the text, without its middle if it has more than `most` characters."""
+    if most is None or len(text) <= most:
+        return text
+    mark = " … "
+    if most <= len(mark):
+        return text[:most]
+    head = (most - len(mark) + 1) // 2
+    tail = most - len(mark) - head
+    return text[:head] + mark + (text[-tail:] if tail else "")
+
+
+def shorten_end(text: str, most: int) -> str:
+    """Return the text, without its end if it has more than `most` characters."""
+    return text if len(text) <= most else text[: max(most - 1, 0)].rstrip() + "…"
+
+
+def keep_beginning(text: str, most: int) -> str:
+    """Return the first `most` characters, and a line that says how many follow, if any do."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n… ({len(text) - most} more characters)"
+
+
 def ascii_runs(text: str) -> list[bytes]:
     """Return the runs of letters, digits and `_` of an ASCII text, sooner than a pattern does."""
     return text.encode("ascii").translate(_APART).split()

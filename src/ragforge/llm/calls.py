@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ragforge.domain.chat import ToolRequest, ToolSays, ToolSpec
-from ragforge.domain.text import Json, plain
+from ragforge.domain.text import Json, keep_beginning, plain
 from ragforge.errors import RagForgeError
 
 log = logging.getLogger(__name__)
@@ -53,10 +53,7 @@ class ExecutedCall:
 
 def result_text(success: bool, result: Json, error: str | None) -> str:
     """Return as much of a result as goes to a model, or what went wrong."""
-    text = plain(result) if success else f"Error: {error}"
-    if len(text) > RESULT_CHARS:
-        text = f"{text[:RESULT_CHARS]}\n… ({len(text) - RESULT_CHARS} more characters)"
-    return text
+    return keep_beginning(plain(result) if success else f"Error: {error}", RESULT_CHARS)
 
 
 async def run_calls(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
+from ragforge.domain.text import plain, shorten
 from ragforge.errors import InputError
 
 Output = TypeVar("Output", bound=BaseModel)
@@ -32,9 +32,8 @@ class InputField:
         if self.name not in item:
             raise InputError(f"The item has no field {self.name!r}; it has {sorted(item)}.")
         value = self.transform(item[self.name]) if self.transform else item[self.name]
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         label = f"{self.name} ({self.prompt})" if self.prompt else self.name
-        return f"{label}: {shortened(text, self.max_length)}"
+        return f"{label}: {shorten(plain(value), self.max_length)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +83,6 @@ def estimated_tokens(text: str) -> int:
     """Estimate how many tokens a text has."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     return size // CHARS_PER_TOKEN + 1
-
-
-def shortened(text: str, max_length: int | None) -> str:
-    """Return the text, without its middle if it is too long."""
-    if max_length is None or len(text) <= max_length:
-        return text
-    mark = " … "
-    if max_length <= len(mark):
-        return text[:max_length]
-    head = (max_length - len(mark) + 1) // 2
-    tail = max_length - len(mark) - head
-    return text[:head] + mark + (text[-tail:] if tail else "")
 
 
 def packed(items: Sequence[Rendered], packing: Packing) -> list[list[Rendered]]:

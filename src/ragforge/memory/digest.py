@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import Conversation
-from ragforge.llm.task import shortened
+from ragforge.domain.text import shorten
 from ragforge.memory.history import History
 from ragforge.memory.summaries.material import LEAST_TURN_CHARS, turns_text
 from ragforge.ports.store import Store
@@ -21,9 +21,9 @@ async def conversation_text(store: Store, conversation: Conversation, max_chars:
         "Summary": conversation.summary or "",
     }
     lines = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
-    head = shortened(lines, max_chars // 2)
+    head = shorten(lines, max_chars // 2)
     room = max_chars - len(head)
     most = max(1, room // (LEAST_TURN_CHARS + 2))
     turns = await History(store).get_recent_turns(conversation.uuid, limit=most)
     text = turns_text(turns, room - 2 * len(turns))
-    return shortened("\n\n".join(part for part in (head, text) if part), max_chars)
+    return shorten("\n\n".join(part for part in (head, text) if part), max_chars)

@@ -38,7 +38,7 @@ async def give_title(store: ConversationStore, conversation_id: str, make: Title
 
 async def from_question(turn: Turn) -> str:
     """Return the first words of the question."""
-    return shorten(turn.user.content, TITLE_CHARS)
+    return shorten_to_title(turn.user.content, TITLE_CHARS)
 
 
 def by_model(executor: StructuredLLMExecutor) -> TitleMaker:
@@ -53,12 +53,12 @@ def by_model(executor: StructuredLLMExecutor) -> TitleMaker:
         except ModelError:
             return await from_question(turn)
         assert outcome.output is not None
-        return shorten(outcome.output.title, TITLE_CHARS)
+        return shorten_to_title(outcome.output.title, TITLE_CHARS)
 
     return make
 
 
-def shorten(text: str, chars: int) -> str:
+def shorten_to_title(text: str, chars: int) -> str:
     """Return the text on one line, cut at a word where possible."""
     line = " ".join(text.split())
     if len(line) <= chars:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
 
 LEAST = 0.12
@@ -74,7 +75,7 @@ def _worths(words: Sequence[str], found: WordMatches) -> dict[str, float]:
     """
     counts, turns = found.counts or {}, max(found.turn_count, FEWEST_TURNS)
     return {
-        word: math.log(1 + (turns - counts.get(word, 0) + 0.5) / (counts.get(word, 0) + 0.5))
+        word: bm25.weigh_word(turns, counts.get(word, 0))
         for word in words
         if word not in found.too_common
     }

@@ -6,11 +6,11 @@ tokens?" need not speak of tokens. So each word counts where it is held nearest.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragforge.domain import bm25
 from ragforge.domain.hits import TurnMatch, WordMatches
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ REACH = 4
 """How many turns away a word may stand."""
 LENT = 0.6
 """How much of a word's worth is left with each turn of distance."""
-OFTEN = 1.2
-"""How much it adds that a word stands there more than once (k1 of BM25)."""
-LONG = 0.4
-"""How much longer turns are worth less (b of BM25)."""
 
 
 class ByWords(NamedTuple):
@@ -82,7 +78,7 @@ def name_groups(groups: Iterable[Collection[str]]) -> dict[str, str]:
 def worths(found: WordMatches) -> dict[str, float]:
     """Return what each word is worth: the rarer, the more; nothing where nobody holds it."""
     return {
-        word: math.log(1 + (max(found.turn_count - count, 0) + 0.5) / (count + 0.5))
+        word: bm25.weigh_word(found.turn_count, count)
         for word, count in (found.counts or {}).items()
         if count
     }
@@ -114,8 +110,8 @@ def _gathered(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArr
     times[list(rows), list(columns)] = counts
     lengths = np.zeros(times.shape[1])
     lengths[places] = [match.length for match in matches]
-    long = OFTEN * (1 - LONG + LONG * lengths / (lengths[places].mean() or 1.0))
-    own = np.array([*worth.values()])[:, None] * times * (OFTEN + 1) / (times + long)
+    saturation = bm25.saturate(lengths, lengths[places].mean() or 1.0)
+    own = np.array([*worth.values()])[:, None] * bm25.weigh_times(times, saturation)
     best = own.copy()
     for step in range(1, REACH + 1):
         lent = own * LENT**step

@@ -19,7 +19,7 @@ from itertools import chain
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
-from ragforge.search.kinds import find_named_code
+from ragforge.search.code_names import find_identifiers
 from ragforge.search.wording import Group
 
 NAME = 1.5
@@ -43,9 +43,6 @@ _TYPES = frozenset(
     ("class", "interface", "struct", "enum", "trait", "type", "object", "namespace", "impl")
 )
 _PLAIN = frozenset(("module", "chunk"))
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)*")
-_LIKE_CODE = re.compile(r"[a-z][A-Z]|_|\.|::|#|->|[A-Z]{2,}[a-z]")
-_SEPARATOR = re.compile(r"::|#|->")
 _ASIDE_FOLDER = re.compile(
     r"(^|/)(tests?|testing|specs?|__tests__|testdata|benchmarks?|examples?|samples?|docs?|"
     r"fixtures?|mocks?)(/|$)",
@@ -87,14 +84,6 @@ class Ranked:
     id: str
     score: float  # 0..1, relative to the best
     signals: tuple[str, ...]
-
-
-def identifiers(question: str) -> list[str]:
-    """Return what in a question is written as code or called so, or all of it if it is one word."""
-    found = _IDENTIFIER.findall(question)
-    alone = len(question.split()) == 1
-    written = [_SEPARATOR.sub(".", name) for name in found if alone or _LIKE_CODE.search(name)]
-    return list(dict.fromkeys((*written, *find_named_code(question))))
 
 
 @lru_cache(_REMEMBERED)
@@ -169,7 +158,7 @@ class _Scoring:
         self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
         self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
-        self._wanted = set(identifiers(question))
+        self._wanted = set(find_identifiers(question))
         self._words = _share_of_best(found.by_words)
         self._meaning = _spread(found.by_meaning)
         modules = _spread(found.files_by_meaning)

@@ -9,7 +9,6 @@ questions about 26 repositories against messages about everything else (decision
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,9 +16,10 @@ from typing import NamedTuple
 
 from ragforge.domain.code import Scope
 from ragforge.ports.words import Tokeniser
+from ragforge.search.code_names import contains_code, find_file_names
 from ragforge.search.rank import Candidates, is_aside
 from ragforge.search.small_talk import SAYS_NOTHING
-from ragforge.search.software import count_trade_words, shows_code
+from ragforge.search.software import count_trade_words
 
 LEAST = 0.35
 """A message that is less likely to be about what was found gets nothing of it."""
@@ -34,7 +34,6 @@ SOURCE_CHARS = 1_500
 _ASIDE_MEANING, _ASIDE_WORDS = 0.85, 0.6
 """Tests and examples speak of apples and poems in any project."""
 _MOST_TRADE_WORDS, _TRADE_SHARE = 2, 3
-_FILE_NAME = re.compile(r"[\w-]+\.\w{1,5}\b")
 
 
 class Evidence(NamedTuple):
@@ -92,7 +91,7 @@ def gather_evidence(
         exact=float(bool(found.by_name) or _names_file(question, found)),
         trade=min(trade.only, _MOST_TRADE_WORDS),
         also_trade=min(_TRADE_SHARE * trade.also / max(trade.words, 1), 1.0),
-        code=float(shows_code(question)),
+        code=float(contains_code(question)),
     )
 
 
@@ -141,7 +140,7 @@ def _nearest(found: Candidates, least: float, aside: Callable[[str], bool]) -> f
 
 def _names_file(question: str, found: Candidates) -> bool:
     """Tell whether the question holds the name of a file in which something was found."""
-    names = set(_FILE_NAME.findall(question))
+    names = find_file_names(question)
     return bool(names) and any(path.rpartition("/")[2] in names for path in found.files())
 
 

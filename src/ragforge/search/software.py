@@ -10,14 +10,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-# Names, calls, paths, options, traces: nobody writes prose so.
-_CODE = re.compile(
-    r"`[^`\n]+`|\w\(\)|\w::\w|->\w|[a-z0-9]_[a-z0-9]|[a-z]{2}[A-Z][a-z]"
-    r"|(?<![\w/:])[\w.-]*/[\w./-]+\.[a-z]{1,5}\b"
-    r"|\b[\w-]+\.(?:c|cc|cpp|cs|css|ex|go|h|hs|html|ipynb|java|js|json|jsx|kt|lua|md|php|py|rb|rs|rst"
-    r"|scala|sh|sql|swift|toml|tsx?|txt|xml|ya?ml|zig)\b"
-    r"|\b[A-Z]\w*(?:Error|Exception)\b|\bline \d+, in\b|(?<![\w-])--[a-z][\w-]+"
-)
+from ragforge.search.code_names import contains_code
+
 _RUN = re.compile(r"[^\W_]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
 
@@ -142,17 +136,12 @@ def count_trade_words(message: str) -> TradeWords:
     return TradeWords(only + (_COMPOUNDS.search(folded) is not None), also, len(words))
 
 
-def shows_code(message: str) -> bool:
-    """Tell whether something in a message is written as code: a name, a path, an option."""
-    return _CODE.search(message) is not None
-
-
 def reads_like_software(message: str) -> bool:
     """Tell whether a message may be about a program: by a word of the trade, by something that
     is written as code, or because it is one word, which may be a name.
     """
     trade = count_trade_words(message)
-    return bool(trade.only or trade.also) or trade.words == 1 or shows_code(message)
+    return bool(trade.only or trade.also) or trade.words == 1 or contains_code(message)
 
 
 def _is_among(word: str, words: frozenset[str]) -> bool:

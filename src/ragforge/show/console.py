@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from ragforge.domain.text import shorten_end
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -27,7 +29,7 @@ def printable(text: str) -> str:
 def one_line(text: str, width: int) -> str:
     """Return the text on one line of at most `width` characters."""
     line = " ".join(printable(text).split())
-    return line if len(line) <= width else line[: max(width - 1, 0)].rstrip() + "…"
+    return shorten_end(line, width)
 
 
 def colours_wanted() -> bool:

@@ -9,10 +9,10 @@ from pydantic import Field
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import Neighbour
 from ragforge.domain.code import Place, Scope
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.search_code import check_known, shortened
+from ragforge.tools.search_code import SOURCE_CHARS, check_known
 from ragforge.tools.tool import Arguments, as_tool
 
 MOST_NAMED = 10
@@ -53,7 +53,7 @@ class Explored:
             role = _ROLES[neighbour.relation, neighbour.direction]
             beside.setdefault(role, []).append(_place(neighbour.scope))
         found: dict[str, Json] = {"place": _place(self.scope), "type": self.scope.type}
-        found |= {"source": shortened(self.scope.source), **beside}
+        found |= {"source": keep_beginning(self.scope.source, SOURCE_CHARS), **beside}
         if (more := len(self.neighbours) - MOST_NEIGHBOURS) > 0:
             found["note"] = f"{more} more neighbours are not listed."
         return found

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.tools.tool import Arguments, as_tool
@@ -39,7 +39,7 @@ class CodeFound:
                 "name": hit.scope.qualified_name,
                 "type": hit.scope.type,
                 "score": round(hit.score, 3),
-                "source": shortened(hit.scope.source),
+                "source": keep_beginning(hit.scope.source, SOURCE_CHARS),
             }
             for hit in self.hits
         ]
@@ -63,10 +63,3 @@ async def check_known(brain: Brain) -> None:
     """Raises InputError if the project was never read."""
     if not await brain.is_known():
         raise InputError("This project's code is not known yet. Use grep_files and read_file.")
-
-
-def shortened(source: str) -> str:
-    """Return the beginning of a source, and how much follows."""
-    if len(source) <= SOURCE_CHARS:
-        return source
-    return f"{source[:SOURCE_CHARS]}\n… ({len(source) - SOURCE_CHARS} more characters)"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.memory.sessions import normalise, project_of
-from ragforge.memory.titles import shorten
+from ragforge.memory.titles import shorten_to_title
 
 
 def test_a_directory_has_one_name_however_it_is_reached(tmp_path: Path) -> None:
@@ -37,4 +37,4 @@ def test_a_project_is_the_nearest_git_tree_or_the_directory_itself(tmp_path: Pat
     ],
 )
 def test_a_title_is_one_short_line(text: str, short: str) -> None:
-    assert shorten(text, 12) == short
+    assert shorten_to_title(text, 12) == short

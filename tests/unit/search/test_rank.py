@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import TRANSFORMER, MeaningWeights
-from ragforge.search.rank import Candidates, Ranked, identifiers, is_aside, rank
+from ragforge.search.code_names import find_identifiers
+from ragforge.search.rank import Candidates, Ranked, is_aside, rank
 from ragforge.search.tokenise import WORDS
 
 
@@ -225,7 +226,7 @@ def test_nothing_found_is_nothing_ranked() -> None:
     ],
 )
 def test_identifiers_are_what_is_written_as_code(question: str, expected: list[str]) -> None:
-    assert identifiers(question) == expected
+    assert find_identifiers(question) == expected
 
 
 places = st.builds(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.software import count_trade_words, reads_like_software, shows_code
+from ragforge.search.code_names import contains_code
+from ragforge.search.software import count_trade_words, reads_like_software
 
 
 @pytest.mark.parametrize(
@@ -51,5 +52,5 @@ def test_a_word_is_known_with_its_endings_and_without_accents() -> None:
 
 
 def test_prose_with_a_dash_or_an_abbreviation_shows_no_code() -> None:
-    assert not shows_code("a well-known film, e.g. Vertigo - or not")
-    assert not shows_code("Mr. Smith's 2.5 kg of apples")
+    assert not contains_code("a well-known film, e.g. Vertigo - or not")
+    assert not contains_code("Mr. Smith's 2.5 kg of apples")

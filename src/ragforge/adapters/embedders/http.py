@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx2
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, shorten_end
 from ragforge.errors import (
     BadAnswer,
     KeyRejected,
@@ -135,9 +135,7 @@ class Provider:
         if self._key:
             text = text.replace(self._key, "***")
         text = "".join(char if char.isprintable() else " " for char in text)
-        text = " ".join(text.split())
-        if len(text) > _SAID_CHARS:
-            text = text[: _SAID_CHARS - 1] + "…"
+        text = shorten_end(" ".join(text.split()), _SAID_CHARS)
         return f": {text}" if text else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from ragforge.domain.text import shorten_end
 from ragforge.errors import (
     BadAnswer,
     KeyRejected,
@@ -81,8 +82,7 @@ def _said(error: Exception, secret: str) -> str:
     text = _message_in(body) or getattr(error, "message", None) or str(error)
     if secret:
         text = str(text).replace(secret, "…")
-    text = " ".join(str(text).split())
-    return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 1] + "…"
+    return shorten_end(" ".join(str(text).split()), _MESSAGE_CHARS)
 
 
 def _message_in(body: object) -> str | None:

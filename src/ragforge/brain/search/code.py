@@ -23,7 +23,8 @@ from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
-from ragforge.search.rank import Candidates, identifiers, rank
+from ragforge.search.code_names import find_identifiers
+from ragforge.search.rank import Candidates, rank
 from ragforge.search.relevance import BEST_HITS, LEAST, LEAST_OF_A_HIT, find_relevance
 from ragforge.search.translate import translate
 from ragforge.search.wording import Wording
@@ -141,7 +142,7 @@ class Finder:
         self, question: str, project_id: str, under: str | None
     ) -> Sequence[ScopeName]:
         """Return the scopes that the question names as code names them."""
-        wanted = {name.rpartition(".")[2] for name in identifiers(question)[:MAX_IDENTIFIERS]}
+        wanted = {name.rpartition(".")[2] for name in find_identifiers(question)[:MAX_IDENTIFIERS]}
         found: list[ScopeName] = []
         for name in sorted(wanted):
             called = await self.code.scopes_named(project_id, name)

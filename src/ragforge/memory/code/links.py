@@ -21,23 +21,12 @@ from ragforge.domain.turns import messages_to_turns
 from ragforge.errors import ProjectNotFound
 from ragforge.memory.code.files import FileNames
 from ragforge.memory.code.touched import TurnCode
-from ragforge.memory.summaries.material import paths_in
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
-from ragforge.search.kinds import find_named_code
+from ragforge.search.code_names import find_names, find_paths, split_name
 
-MOST_NAMES = 40
-"""More names are not looked up for one message."""
 MOST_SCOPES = 400
 """More scopes are not linked to one message."""
-
-_NAME = r"[^\W\d]\w*"
-_CODE_NAME = re.compile(
-    rf"`({_NAME}(?:(?:\.|::|\#){_NAME})*)(?:\(\))?`"  # in backticks
-    rf"|\b({_NAME}(?:(?:\.|::|\#){_NAME})*)(?=\()"  # called
-    rf"|\b({_NAME}(?:(?:\.|::){_NAME})+)\b"  # qualified
-    rf"|\b([^\W\d_]+_\w+|[^\W\d_]*[a-z][A-Z]\w*)\b"  # spelt like code
-)
 
 
 async def link_turn(store: Store, turn_id: str) -> bool:
@@ -119,22 +108,15 @@ async def _done_in(store: Store, summary: Summary) -> dict[str, How]:
 
 async def _named(code: CodeStore, project: Project, view: TurnCode, text: str) -> list[str]:
     """Return the scopes that a text names without doubt; a path names its file as a whole."""
-    found = [scope_id for path in paths_in(text) if (scope_id := view.whole(path)) is not None]
-    for name in names_in(text):
-        last = re.split(r"\.|::|#", name)[-1]
-        fitting = await code.scopes_named(project.uuid, name.replace("::", ".").replace("#", "."))
-        fitting = fitting or (await code.scopes_named(project.uuid, last) if last != name else [])
+    found = [scope_id for path in find_paths(text) if (scope_id := view.whole(path)) is not None]
+    for name in find_names(text):
+        parts = split_name(name)
+        fitting = await code.scopes_named(project.uuid, ".".join(parts))
+        if not fitting and len(parts) > 1:
+            fitting = await code.scopes_named(project.uuid, parts[-1])
         if len(fitting) == 1:  # else it is not clear which is meant
             found.append(fitting[0].uuid)
     return found
-
-
-def names_in(text: str) -> list[str]:
-    """Return the words of a text that are meant as names of code, each once."""
-    paths = {name for path in paths_in(text) for name in (path, re.split(r"[/\\]", path)[-1])}
-    hits = (next(filter(None, hit.groups())) for hit in _CODE_NAME.finditer(text))
-    names = dict.fromkeys((*hits, *find_named_code(text)))
-    return [name for name in names if name not in paths][:MOST_NAMES]
 
 
 def _stands_in(name: str, text: str) -> bool:

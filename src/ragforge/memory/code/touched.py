@@ -18,8 +18,8 @@ from ragforge.errors import FileNotKnown
 from ragforge.memory.code.diffs import changed_lines, follow
 from ragforge.memory.code.files import places_of
 from ragforge.memory.code.traces import Edit, Trace, edit_of, traces_of
-from ragforge.memory.summaries.material import paths_in
 from ragforge.ports.code import CodeStore
+from ragforge.search.code_names import find_paths
 
 
 class FileScopes:
@@ -69,7 +69,7 @@ class TurnCode:
         edits = [(n, edit) for n, call in enumerate(turn.tool_calls) if (edit := edit_of(call))]
         written += [edit.file for _, edit in edits]
         for message in (turn.user, *turn.replies):
-            written += paths_in(message.content)
+            written += find_paths(message.content)
         places = {name: places_of(name, project.path, conversation.cwd) for name in written}
         wanted = dict.fromkeys(path for found in places.values() for path in found)
         by_file = defaultdict(list)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, shorten
 from ragforge.domain.turns import messages_to_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
-from ragforge.llm.task import shortened
 from ragforge.memory.code.links import link_summary
 from ragforge.memory.embed import embed_summaries
 from ragforge.memory.summaries.due import (
@@ -156,7 +155,7 @@ class Condenser:
         """Return what the conversation is about, as far as it has summaries."""
         top = await self._top(conversation_id)
         share = OVERVIEW_CHARS // max(1, len(top))
-        told = [shortened(one.conversation_summary, max(share, 200)) for one in top]
+        told = [shorten(one.conversation_summary, max(share, 200)) for one in top]
         return "\n\n".join(told)[-OVERVIEW_CHARS:]
 
     async def _top(self, conversation_id: str) -> list[Summary]:

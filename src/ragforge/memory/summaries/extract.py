@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ragforge.domain.summaries import Summary
+from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
-from ragforge.llm.task import shortened
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.drafts import Draft
 from ragforge.search.foreign import ENGLISH
@@ -56,7 +56,7 @@ def from_turns(turns: Sequence[Turn]) -> Draft:
 def from_summaries(summaries: Sequence[Summary]) -> Draft:
     """Return what a longer stretch was about: the heads of its summaries, and their findings."""
     share = max(LEAST_LINE_CHARS, LEVEL_2_CHARS // max(1, len(summaries)))
-    heads = [shortened(summary.conversation_summary, share) for summary in summaries]
+    heads = [shorten(summary.conversation_summary, share) for summary in summaries]
     actions = [summary.actions_summary for summary in summaries if summary.actions_summary]
     topics = Counter(topic for summary in summaries for topic in summary.topics)
     return Draft(
@@ -95,12 +95,12 @@ def _line(turn: Turn, weights: Counter[str], chars: int) -> str:
     asked = " ".join(sentences(turn.user.content)[:2]) or " ".join(turn.user.content.split())
     answers = sentences(turn.answer)
     if not answers:
-        return shortened(asked, chars)
+        return shorten(asked, chars)
     wanted = set(WORDS.query(turn.user.content))
     best = max(answers, key=lambda line: _worth(line, weights, wanted))
     half = max(chars // 2, chars - len(best) - 4)
-    asked = shortened(asked, half)
-    return f"{asked} → {shortened(best, max(LEAST_LINE_CHARS // 2, chars - len(asked) - 3))}"
+    asked = shorten(asked, half)
+    return f"{asked} → {shorten(best, max(LEAST_LINE_CHARS // 2, chars - len(asked) - 3))}"
 
 
 def _worth(sentence: str, weights: Counter[str], wanted: set[str]) -> float:
@@ -117,7 +117,7 @@ def _findings(turns: Sequence[Turn], weights: Counter[str]) -> list[str]:
     told = [line for turn in turns for line in sentences(turn.answer) if _TELLING.search(line)]
     ranked = sorted(set(told), key=lambda line: (-_worth(line, weights, set()), told.index(line)))
     chosen = set(ranked[:FINDINGS])
-    return [shortened(line, LINE_CHARS) for line in dict.fromkeys(told) if line in chosen]
+    return [shorten(line, LINE_CHARS) for line in dict.fromkeys(told) if line in chosen]
 
 
 def _actions(turns: Sequence[Turn]) -> str:
@@ -153,4 +153,4 @@ def _within(lines: Iterable[str], chars: int) -> str:
     if len(whole) <= chars:
         return whole
     share = max(1, chars // len(lines) - 1)
-    return "\n".join(shortened(line, share) for line in lines)[:chars]
+    return "\n".join(shorten(line, share) for line in lines)[:chars]

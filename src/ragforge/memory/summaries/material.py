@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ragforge.domain.conversations import ToolCall
-from ragforge.domain.text import Json, plain
+from ragforge.domain.text import Json, plain, shorten
 from ragforge.domain.turns import Turn
-from ragforge.llm.task import shortened
+from ragforge.search.code_names import find_paths
 
 ARGUMENT_CHARS = 80
 RESULT_CHARS = 600
 LEAST_TURN_CHARS = 400
-
-_EXTENSIONS = """bash bat c cc cfg clj cpp cs css csv cue dart dockerfile el env erl ex exs fs gd go
-    gradle graphql groovy h hcl hpp hs html ini ipynb java jl js json jsx kt kts less lock lua m md
-    mdx mjs ml mm nix php pl po proto ps1 py pyi r rb rs rst sass sbt scala scss sh sql svelte swift
-    tf toml ts tsx txt vim vue xml yaml yml zig zsh"""
-_NAME = r"[\w@+~-][\w@+~.-]*"
-_PATH = re.compile(
-    rf"""(?<![\w/.\\:@-])                       # not within a word, an address or a URL
-    (?:[A-Za-z]:[\\/]|~/|\.{{0,2}}/)?           # where it begins, if that is said
-    (?:{_NAME}[/\\])*                           # folders
-    (?:{_NAME})?\.(?:{"|".join(_EXTENSIONS.split())})
-    (?![\w/\\-]|\.\w)""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_BARE_FILES = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*(?:Makefile|Dockerfile|Rakefile|Gemfile)\b")
 
 
 def turns_text(turns: Sequence[Turn], chars: int) -> str:
@@ -38,7 +22,7 @@ def turns_text(turns: Sequence[Turn], chars: int) -> str:
     by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     for place, at in enumerate(by_length):
         share = max(LEAST_TURN_CHARS, left // (len(texts) - place))
-        kept[at] = shortened(texts[at], share)
+        kept[at] = shorten(texts[at], share)
         left -= len(kept[at])
     return "\n\n".join(kept[at] for at in range(len(texts)))
 
@@ -53,17 +37,11 @@ def files_in(turns: Iterable[Turn]) -> list[str]:
     found: dict[str, None] = {}
     for turn in turns:
         for text in (turn.user.content, *(m.content for m in turn.replies)):
-            found.update(dict.fromkeys(paths_in(text)))
+            found.update(dict.fromkeys(find_paths(text)))
         for call in turn.tool_calls:
             for text in strings_of(call.arguments):
-                found.update(dict.fromkeys(paths_in(text)))
+                found.update(dict.fromkeys(find_paths(text)))
     return list(found)
-
-
-def paths_in(text: str) -> list[str]:
-    """Return what reads like the path of a file, in order, each once."""
-    hits = [*_PATH.finditer(text), *_BARE_FILES.finditer(text)]
-    return list(dict.fromkeys(hit[0] for hit in sorted(hits, key=lambda hit: hit.start())))
 
 
 def strings_of(value: Json) -> Iterator[str]:
@@ -82,7 +60,7 @@ def strings_of(value: Json) -> Iterator[str]:
 def call_line(call: ToolCall) -> str:
     """Return a call on one line: its name and what it was given."""
     given = " ".join(plain(call.arguments).split())
-    return f"{call.tool_name} {shortened(given, ARGUMENT_CHARS)}"
+    return f"{call.tool_name} {shorten(given, ARGUMENT_CHARS)}"
 
 
 def _turn_text(turn: Turn) -> str:
@@ -99,5 +77,5 @@ def _result(call: ToolCall) -> str:
     if call.result is None:
         return "(no result)"
     if call.result.error:
-        return f"failed: {shortened(call.result.error, RESULT_CHARS)}"
-    return shortened(plain(call.result.result), RESULT_CHARS)
+        return f"failed: {shorten(call.result.error, RESULT_CHARS)}"
+    return shorten(plain(call.result.result), RESULT_CHARS)

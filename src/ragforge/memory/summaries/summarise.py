@@ -8,10 +8,11 @@ from typing import Protocol
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
+from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import prompt
-from ragforge.llm.task import InputField, Task, shortened
+from ragforge.llm.task import InputField, Task
 from ragforge.memory.summaries import extract, material
 from ragforge.memory.summaries.drafts import Draft
 from ragforge.memory.summaries.due import Level1Check, Level2Check
@@ -128,8 +129,8 @@ def summary_as_text(summary: Summary) -> str:
 def _worded(summary: Summary, draft: Draft) -> Summary:
     return replace(
         summary,
-        conversation_summary=shortened(draft.conversation_summary, SUMMARY_CHARS),
-        actions_summary=shortened(draft.actions_summary, SUMMARY_CHARS),
+        conversation_summary=shorten(draft.conversation_summary, SUMMARY_CHARS),
+        actions_summary=shorten(draft.actions_summary, SUMMARY_CHARS),
         key_findings=_short(draft.key_findings, MOST_FINDINGS),
         topics=_short(draft.topics, MOST_TOPICS),
     )
@@ -137,5 +138,5 @@ def _worded(summary: Summary, draft: Draft) -> Summary:
 
 def _short(items: Sequence[str], most: int) -> tuple[str, ...]:
     """Return the first of the items that say something, each once, none too long."""
-    told = (shortened(" ".join(item.split()), ITEM_CHARS) for item in items)
+    told = (shorten(" ".join(item.split()), ITEM_CHARS) for item in items)
     return tuple(dict.fromkeys(item for item in told if item))[:most]

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError, OutsideProject
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
@@ -29,7 +30,7 @@ class Place:
 
 def shown(text: str) -> str:
     """Return a text for a reason: quoted and short."""
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+    return repr(shorten_end(text, _SHOWN))
 
 
 def check_path(place: Place, text: str) -> None:

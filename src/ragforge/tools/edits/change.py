@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from ragforge.brain import ids
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.atomic_write import replace_file
@@ -39,7 +39,7 @@ class Change:
             "/dev/null" if self.after is None else f"b/{self.path}",
         )
         text = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-        return text if len(text) <= DIFF_CHARS else f"{text[:DIFF_CHARS]}\n… (the diff goes on)\n"
+        return keep_beginning(text, DIFF_CHARS)
 
     def to_json(self) -> dict[str, Json]:
         diff = self.diff

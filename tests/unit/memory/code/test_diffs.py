@@ -52,5 +52,5 @@ def test_what_is_no_diff_changes_nothing() -> None:
 
 
 def test_a_diff_that_was_cut_is_read_as_far_as_it_goes() -> None:
-    [hunk] = read_diff("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n… (the diff goes on)\n")
+    [hunk] = read_diff("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n… (1200 more characters)")
     assert changed_lines([hunk]) == [1, 2]

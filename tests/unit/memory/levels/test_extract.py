@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from ragforge.domain.turns import Turn
 from ragforge.memory.summaries import extract
-from ragforge.memory.summaries.material import files_in, paths_in, turns_text
+from ragforge.memory.summaries.material import files_in, turns_text
+from ragforge.search.code_names import find_paths
 from tests.fakes.builders import assistant, summary, tool_call, tool_result, user
 
 
@@ -99,7 +100,7 @@ def test_paths_are_found_in_text_and_other_things_are_not() -> None:
     text = """See src/a.py:12, ./b/c.ts (and `C:\\x\\y.cs`), Makefile, .env and ../up.c.
     Not https://example.com/a.html, v1.2.3, foo.bar(), e.g. this, a@b.com nor data.tar.gz."""
     found = ["src/a.py", "./b/c.ts", "C:\\x\\y.cs", "Makefile", ".env", "../up.c"]
-    assert paths_in(text) == found
+    assert find_paths(text) == found
 
 
 def test_files_are_those_talked_about_and_those_given_to_tools() -> None:

@@ -6,7 +6,6 @@ That costs less than having SQLite score and sort every turn with a common word 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ import apsw
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, numbers
 from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
 from ragforge.adapters.stores.sqlite.sql import Where, value
+from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
 
 MOST_WORDS = 24
@@ -24,8 +24,7 @@ MOST_ROWS = 50_000
 """Once the rarer words have given so many rows, commoner ones are not read any more."""
 CANDIDATES = 4
 """How many times the limit are compared by their length as well."""
-_OFTEN, _LONG = 1.2, 0.4  # k1 and b of BM25
-_OFTEN_ADDS = 2 * (_OFTEN + 1) / (2 + _OFTEN) - 1
+_TWICE_ADDS = bm25.weigh_times(2) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +127,9 @@ class TurnWords:
         scores = np.zeros(highest + 1, np.float32)
         for word in self._words:
             count = len(word.rows)
-            worth = math.log(1 + (self._turns - count + 0.5) / (count + 0.5))
+            worth = bm25.weigh_word(self._turns, count)
             scores[word.rows] += worth
-            scores[word.often] += worth * _OFTEN_ADDS
+            scores[word.often] += worth * _TWICE_ADDS
         limit = max(limit, 0)
         ids = _highest(np.flatnonzero(scores), scores, limit * CANDIDATES)
         scores[ids] /= self._lengths(ids)
@@ -143,7 +142,7 @@ class TurnWords:
         found: dict[int, int] = dict(self._connection.execute(statement, (str(ids.tolist()),)))
         lengths = np.array([found[turn] for turn in ids.tolist()], np.float32)
         usual = max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
-        ratio: Floats = (1 + _OFTEN * (1 - _LONG + _LONG * lengths / usual)) / (1 + _OFTEN)
+        ratio: Floats = (1 + bm25.saturate(lengths, usual)) / (1 + bm25.K1)
         return ratio
 
     def _held(self, ids: list[int]) -> list[dict[str, int]]:
