@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
+from ragforge.search.scripts import strip_accents
 
 LEAST = 0.12
 """A message that is less likely to have to do with the past gets nothing of it. It is low:
@@ -23,7 +23,6 @@ FEWEST_TURNS = 1_000
 BIAS, WORDS, MEANING = -3.78, 5.87, 8.55
 BIAS_BY_WORDS, WORDS_ALONE = -3.29, 10.22
 
-_ACCENT = re.compile("[\u0300-\u036f]")
 _PAST = re.compile(  # without accents
     r"\b(?:remember|recall|earlier|previously|yesterday|last (?:time|week|month|session|year)"
     r"|(?:we|you|i) (?:discuss|talk|decid|agree|said|spoke|tried|wrote|mention|settle)\w*"
@@ -64,7 +63,7 @@ def asks_for_the_past(message: str) -> bool:
     """Tell whether a message speaks of what was said or done before: then the best there is
     is shown, whatever words it has.
     """
-    folded = _ACCENT.sub("", unicodedata.normalize("NFKD", message)).casefold()
+    folded = strip_accents(message).casefold()
     return _PAST.search(folded) is not None
 
 

@@ -45,8 +45,13 @@ def fold(text: str) -> str:
     plain = text.translate(_LETTERS)
     if plain != text and text.translate(_WITHOUT).isupper():  # ß has hardly ever a capital
         plain = plain.upper()
-    apart = _ACCENT.sub("", unicodedata.normalize("NFKD", plain))
+    apart = strip_accents(plain)
     return unicodedata.normalize("NFC", apart)
+
+
+def strip_accents(text: str) -> str:
+    """Return a text without accents, its signs taken apart (NFKD)."""
+    return _ACCENT.sub("", unicodedata.normalize("NFKD", text))
 
 
 def stretches(run: str) -> Iterator[tuple[str, bool]]:

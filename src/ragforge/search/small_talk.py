@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from ragforge.search.scripts import strip_accents
 
 MOST_WORDS = 14
 """Whoever writes more than this has something to say."""
@@ -11,7 +12,6 @@ FEW = 2
 """So few words that might be names are looked for, unless one of them is a courtesy."""
 
 _RUN = re.compile(r"[^\W_]+")
-_ACCENT = re.compile("[\u0300-\u036f]")
 
 # Said alone, these are small talk. English, French, German, Spanish, Italian; without accents.
 _COURTESIES = frozenset(
@@ -105,7 +105,7 @@ def is_small_talk(message: str) -> bool:
 
     True also of one without words, such as `:-)` or `!!!`.
     """
-    folded = _ACCENT.sub("", unicodedata.normalize("NFKD", message)).casefold()
+    folded = strip_accents(message).casefold()
     words = _RUN.findall(folded)
     if len(words) > MOST_WORDS or not SAYS_NOTHING.issuperset(words):
         return False

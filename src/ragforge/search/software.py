@@ -7,13 +7,12 @@ model could see. What it has are the words of the trade.
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import NamedTuple
 
 from ragforge.search.code_names import contains_code
+from ragforge.search.scripts import strip_accents
 
 _RUN = re.compile(r"[^\W_]+")
-_ACCENT = re.compile("[\u0300-\u036f]")
 
 # English, French, German, Spanish, Italian, Portuguese with Dutch; without accents and endings.
 _OF_THE_TRADE = frozenset(
@@ -125,7 +124,7 @@ class TradeWords(NamedTuple):
 
 def count_trade_words(message: str) -> TradeWords:
     """Return how many words of a message are the trade's, in any of the languages known."""
-    folded = _ACCENT.sub("", unicodedata.normalize("NFKD", message)).casefold()
+    folded = strip_accents(message).casefold()
     words = set(_RUN.findall(folded))
     only = also = 0
     for word in words:
