@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from ragforge.brain.graph.rules import CONTAINERS, SPACES, family_of
-from ragforge.brain.parse import Outline
-
-_NAMED = CONTAINERS | SPACES
+from ragforge.brain.languages.table import find_family
+from ragforge.brain.parse.outline import HOLDERS, Outline
 
 
 class TypeNames:
@@ -21,12 +19,12 @@ class TypeNames:
     def add(self, path: str, outline: Outline) -> None:
         """Put a file's types in, instead of those it had."""
         self.remove(path)
-        family = family_of(outline.language)
+        family = find_family(outline.language)
         if family is None:
             return
         keys = self._keys[path] = set()
         for number, definition in enumerate(outline.definitions[1:], 1):  # the file is no type
-            if definition.type in _NAMED:
+            if definition.type in HOLDERS:
                 for name in (definition.name, definition.qualified_name):
                     keys.add((family, name))
                     self._places.setdefault((family, name), set()).add((path, number))

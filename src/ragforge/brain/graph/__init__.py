@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from ragforge.brain.graph.edges import Relater
 from ragforge.brain.graph.file_names import Known
-from ragforge.brain.graph.rules import family_of
 
-__all__ = ["Known", "Relater", "family_of"]
+__all__ = ["Known", "Relater"]

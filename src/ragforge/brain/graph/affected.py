@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.files.content_check import decode
-from ragforge.brain.graph import family_of
 from ragforge.brain.graph.changes import Names, find_dependents
-from ragforge.brain.modules import Modules
+from ragforge.brain.graph.modules import Modules
+from ragforge.brain.languages.table import find_family
 from ragforge.brain.scopes import MAX_SOURCE_CHARS
 from ragforge.domain.code import File
 from ragforge.ports.code import CodeStore
@@ -49,7 +49,7 @@ async def narrowed(
     words = _with_aliases({w for n in told.values() for w in n.words}, files)
     if len(words) > MANY_NAMES:
         return reached | await all_around(told.keys())
-    code = {path for path, file in files.items() if family_of(file.language)}
+    code = {path for path, file in files.items() if find_family(file.language)}
     speaking = (await mention(words) & code).difference(reached, told)
     if not speaking:
         return reached | (told.keys() & files.keys())

@@ -7,23 +7,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from ragforge.brain.files.compare import PARSED, SKIPPED
-from ragforge.brain.graph.rules import CONTAINERS, SPACES, family_of
+from ragforge.brain.graph.modules import Modules
 from ragforge.brain.ingestion.read_source import ReadFile
-from ragforge.brain.modules import Modules
+from ragforge.brain.languages.table import find_language, is_manifest
+from ragforge.brain.parse.outline import HOLDERS
 from ragforge.domain.code import File, Scope
-
-SAME_DIRECTORY = frozenset(("go", "java", "kotlin", "scala"))
-"""Languages in which the files of a directory see each other without an import."""
-EVERYWHERE = frozenset(("csharp", "swift", "ruby", "php", "elixir", "kotlin", "scala"))
-"""Languages in which a type may be used in any file without naming the one it stands in."""
-UNNAMED = EVERYWHERE | {"rust"}
-"""Those, and the one in which a path in a body needs no import."""
-BASES_INSIDE = frozenset(("go", "haskell", "php", "ruby"))
-"""Languages in which a type says among its own lines what it inherits, not in its head."""
-TYPES = CONTAINERS | SPACES
-MANIFESTS = frozenset(
-    ("go.mod", "package.json", "tsconfig.json", "jsconfig.json", "Cargo.toml", "composer.json")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +56,7 @@ def _names_changed(file: ReadFile, old: File | None, before: Iterable[Scope]) ->
     seen = {name: (*was.get(name, ()), *now.get(name, ())) for name in changed}
     if any("default" in head for entries in seen.values() for _, head, _ in entries):
         return None  # it may be known elsewhere by any name
-    types = (name for name in seen if any(kind in TYPES for kind, _, _ in seen[name]))
+    types = (name for name in seen if any(kind in HOLDERS for kind, _, _ in seen[name]))
     return Names(frozenset(map(_last, changed)), frozenset(map(_last, types)))
 
 
@@ -89,11 +77,11 @@ def _face(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
 
 
 def _head(scope: Scope) -> str:
-    if scope.type not in TYPES:
+    if scope.type not in HOLDERS:
         return scope.signature.partition("(")[0]  # "export default", "def self."
-    if scope.signature and scope.language in BASES_INSIDE:
-        return scope.source
-    return scope.signature
+    language = find_language(scope.language)
+    in_body = language is not None and language.names.bases_in_body
+    return scope.source if scope.signature and in_body else scope.signature
 
 
 def files_with_moved_imports(
@@ -133,11 +121,6 @@ def find_dependents(
     return reached.intersection(files)
 
 
-def is_manifest(path: str) -> bool:
-    """Tell whether a file decides what imports elsewhere mean."""
-    return path.rpartition("/")[2] in MANIFESTS
-
-
 def imported(modules: Modules, file: File) -> set[str]:
     """Return the files of the project that a file imports."""
     found: set[str] = set()
@@ -145,7 +128,7 @@ def imported(modules: Modules, file: File) -> set[str]:
     for module, names in map(_import, file.imports):
         found.update(modules.find(file.path, language, module))
         for name in names:
-            found.update(modules.submodule(file.path, language, module, name))
+            found.update(modules.find_submodule(file.path, language, module, name))
     return found
 
 
@@ -159,7 +142,7 @@ def _import(line: str) -> tuple[str, list[str]]:
 def _leads(modules: Modules, file: File) -> tuple[set[str], list[str | None]]:
     """Return where a file's imports lead: to files, or out of the project."""
     lines = [line.partition("\t")[0] for line in file.imports]
-    return imported(modules, file), [modules.library(file.language or "", m) for m in lines]
+    return imported(modules, file), [modules.find_library(file.language or "", m) for m in lines]
 
 
 class _Visibility:
@@ -168,35 +151,32 @@ class _Visibility:
     def __init__(self, files: Mapping[str, File], modules: Modules) -> None:
         self._files, self._modules = files, modules
         self._importers: dict[str, set[str]] = defaultdict(set)
-        self._beside: dict[tuple[str, str | None], set[str]] = defaultdict(set)
-        self._everywhere: dict[str | None, set[str]] = defaultdict(set)
+        self._beside: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._everywhere: dict[str, set[str]] = defaultdict(set)
         for path, file in files.items():
             for target in imported(modules, file):
                 self._importers[target].add(path)
-            if file.language in SAME_DIRECTORY:
-                self._beside[path.rpartition("/")[0], family_of(file.language)].add(path)
-            if file.language in UNNAMED:
-                self._everywhere[family_of(file.language)].add(path)
+            language = find_language(file.language)
+            if language is None:
+                continue
+            names = language.names
+            if names.package_names:
+                self._beside[path.rpartition("/")[0], names.family].add(path)
+            if names.project_types or names.path_names:  # which need no import
+                self._everywhere[names.family].add(path)
 
     def of(self, path: str) -> set[str]:
         """Return the files that import one, or see it without an import."""
         found = set(self._importers.get(path, ()))
-        for package in _packages(path):  # `import package` shows `package.module.name`
+        for package in self._modules.find_packages(path):
             found |= self._importers.get(package, set())
         file = self._files.get(path)
-        if file is None or file.language is None:
+        language = find_language(file.language) if file else None
+        if language is None:
             return found
-        kin = family_of(file.language)
-        if file.language in SAME_DIRECTORY:
-            found |= self._beside.get((path.rpartition("/")[0], kin), set())
-            found.update(self._modules.siblings(path, file.language))
+        family = language.names.family
+        if language.names.package_names:
+            found |= self._beside.get((path.rpartition("/")[0], family), set())
+            found.update(self._modules.find_siblings(path, language.name))
         # All at once: whoever comes next of this family has nobody left to tell.
-        return found | self._everywhere.pop(kin, set())
-
-
-def _packages(path: str) -> Iterable[str]:
-    """Yield the files of the Python packages around a file."""
-    directory = path.rpartition("/")[0] if path.endswith((".py", ".pyi")) else ""
-    while directory:
-        yield from (f"{directory}/__init__{end}" for end in (".py", ".pyi"))
-        directory = directory.rpartition("/")[0]
+        return found | self._everywhere.pop(family, set())

@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 from ragforge.brain.graph.exports import Module
 from ragforge.brain.graph.file_names import FILE, View
+from ragforge.brain.graph.modules import Modules
 from ragforge.brain.graph.name_index import Atlas, ByName, Lookup, Target
 from ragforge.brain.graph.resolve import Resolver
-from ragforge.brain.graph.rules import CONTAINERS, SPACES
-from ragforge.brain.modules import Modules
 from ragforge.brain.parse import Import
+from ragforge.brain.parse.outline import HOLDERS
 from ragforge.domain.code import Relation, RelationKind
 
 Edge: TypeAlias = tuple[RelationKind, str, str]
@@ -63,7 +63,7 @@ class Relater:
                 yield "IMPORTS", view.file_id, target.file_id
         for found in view.imports:
             if not any(self._files(view, found)) and not self._is_of_project(view, found):
-                library = self._modules.library(view.language, found.module)
+                library = self._modules.find_library(view.language, found.module)
                 if library:
                     yield "USES_LIBRARY", view.file_id, library
 
@@ -71,7 +71,7 @@ class Relater:
         """Yield the files that an import needs: those of its names where they are modules."""
         if not found.names:
             files = self._modules.find(view.path, view.language, found.module)
-            if found.wildcard and view.rules.family == "jvm":  # of its classes those in use
+            if found.wildcard and view.rules.wildcard_by_use:  # of its classes those in use
                 files = tuple(file for file in files if file in self._used_files(view))
             yield from files
             if not files and not found.wildcard:
@@ -97,20 +97,20 @@ class Relater:
         rules = view.rules
         module = found.module.replace("\\", ".").replace("::", ".")
         top = module.partition(".")[0]
-        if rules.family in ("rust", "jvm") and top not in found.alias.split("."):
+        if rules.own_names_first and top not in found.alias.split("."):
             is_bound = any(statement is not found for statement, _ in view.bound.get(top, ()))
             return is_bound or view.defines(top)
-        if not rules.project or rules.bare:
+        if not rules.project_types or rules.bare_types:
             return False
         names = (module, *(f"{module}.{name}" for name, _ in found.names))
-        if rules.family == "elixir":
+        if rules.modules_are_types:
             names = (*names, top)
         return any(self._atlas.places(rules.family, name) for name in names)
 
     def _of_scope(self, view: View, number: int) -> Iterator[Edge]:
         definition, own = view.definitions[number], view.ids[number]
         bases = self._bases(view, number)
-        if definition.type in CONTAINERS or definition.type in SPACES:
+        if definition.type in HOLDERS:
             for base in bases:
                 yield "INHERITS_FROM", own, self._atlas.id_of(base)
             bases = ()

@@ -10,8 +10,6 @@ from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import MAX_DEPTH, Atlas, Target
 from ragforge.brain.parse import Import
 
-FOREIGN = frozenset(("java", "javax", "scala", "android", "androidx"))
-
 
 @dataclass(frozen=True, slots=True)
 class Module:
@@ -48,15 +46,15 @@ class Exports:
 
     def of_everything(self, view: View, statement: Import, name: str) -> Meaning | None:
         """Return what a name means by an import of all that a module has."""
-        if view.rules.private and name.startswith(view.rules.private):
+        if view.rules.private_prefix and name.startswith(view.rules.private_prefix):
             return None
         module, family = statement.module, view.rules.family
         files, left = self._modules.locate(view.path, view.language, module)
         if left:
             return self._member_at(files, left, name, ())
         if files and files != (view.path,):
-            return self.shown(files, name, hidden=family == "haskell")
-        owner = self._atlas.only_type(family, module) if family == "elixir" else None
+            return self.shown(files, name, hidden=view.rules.hides_imports)
+        owner = self._atlas.only_type(family, module) if view.rules.modules_are_types else None
         found = self._members.named(owner, name) if owner else None
         return found if found and self._atlas.definition(found).type != "type" else None
 
@@ -71,7 +69,7 @@ class Exports:
     def itself(self, module: Module, name: str) -> Target | None:
         """Return what a module is when it is used itself: JavaScript may export one thing."""
         importer = self._atlas.view(module.importer)
-        if importer is None or importer.rules.family != "javascript":
+        if importer is None or not importer.rules.default_export:
             return None
         found = self._shown(module.files, "default", name, ())
         return None if isinstance(found, Module) else found
@@ -118,29 +116,31 @@ class Exports:
         if name is None:
             if files:
                 return Module(files, view.path, module)
-            return self._atlas.only_type(family, module) if view.rules.project else None
-        if family in ("jvm", "php"):
-            own = self._modules.submodule(view.path, language, module, name)
+            return self._atlas.only_type(family, module) if view.rules.project_types else None
+        if view.rules.file_per_type:
+            own = self._modules.find_submodule(view.path, language, module, name)
             if own and (found := self._shown(own, name, local, steps)):
                 return found
         if files and (found := self._shown(files, name, local, steps)):
             return found
-        if family in ("python", "rust"):
+        if view.rules.submodules:
             return self._submodule(view, module, name)
         return self._of_project(view, module, name)
 
     def _submodule(self, view: View, module: str, name: str) -> Module | None:
-        files = self._modules.submodule(view.path, view.language, module, name)
+        files = self._modules.find_submodule(view.path, view.language, module, name)
         joint = "" if module.endswith(".") else view.rules.separator
         return Module(files, view.path, f"{module}{joint}{name}") if files else None
 
     def _of_project(self, view: View, module: str, name: str) -> Target | None:
         """Return the type of the project that has a name, whatever its file."""
         rules, only = view.rules, self._atlas.only_type
-        if not rules.project:
+        if not rules.project_types:
             return None
-        if rules.bare:
-            foreign = module.partition(".")[0] in (*FOREIGN, "kotlin") or name in rules.taken
+        if rules.bare_types:
+            foreign = (
+                module.partition(".")[0] in rules.foreign_packages or name in rules.builtin_names
+            )
             return None if foreign else only(rules.family, name)
         space = module.replace("\\", ".")
         if found := only(rules.family, f"{space}.{name}" if space else name):
@@ -163,7 +163,9 @@ class Exports:
             return view.path, own
         if name in view.bound:
             return self._agreed(view, view.bound[name], name, steps)
-        if not view.rules.hands_on or (view.rules.private and name.startswith("_")):
+        if not view.rules.reexports or (
+            view.rules.private_prefix and name.startswith(view.rules.private_prefix)
+        ):
             return None
         found: set[Meaning | None] = set()
         for other in self._atlas.reached(view).values():
@@ -182,14 +184,13 @@ class Exports:
 
 def _own(view: View, name: str, local: str) -> int | None:
     """Return the definition that a file itself shows under a name."""
-    own = view.top.get(name)
-    family = view.rules.family
-    if own is not None or family not in ("javascript", "lua", "php"):
+    own, rules = view.top.get(name), view.rules
+    if own is not None:
         return own
-    if family != "javascript":  # in a table, in a namespace
+    if rules.nested_exports:  # in a table, in a namespace
         ends = [number for full, number in view.qualified.items() if full.endswith(f".{name}")]
         return ends[0] if len(ends) == 1 else None
-    if name != "default":
+    if name != "default" or not rules.default_export:
         return None
     for number in view.top.values():
         if view.definitions[number].signature.startswith("export default"):

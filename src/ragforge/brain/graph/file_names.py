@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 
-from ragforge.brain.graph.rules import CONTAINERS, SPACES, Rules
-from ragforge.brain.parse import Import, Outline
+from ragforge.brain.languages.language import Import, NameRules
+from ragforge.brain.parse.outline import HOLDERS, Outline
 
 FILE = 0  # the number of the definition that is the file itself
 Bound = tuple[Import, str | None]  # an import and the name it brings; None: the module itself
@@ -50,7 +50,7 @@ class View:
         "wildcards",
     )
 
-    def __init__(self, known: Known, rules: Rules) -> None:
+    def __init__(self, known: Known, rules: NameRules) -> None:
         self.path, self.file_id, self.ids = known.path, known.file_id, known.ids
         self.rules = rules
         self.language = known.outline.language or ""
@@ -69,7 +69,7 @@ class View:
         self.opened = [
             found.module.replace("::", ".")
             for _, found in self.wildcards
-            if rules.family in ("c", "csharp") and not _HEADER.search(found.module)
+            if rules.opens_namespaces and not _HEADER.search(found.module)
         ]  # namespaces whose names need no prefix
 
     def defines(self, name: str) -> bool:
@@ -99,9 +99,9 @@ class View:
         for number in range(1, len(definitions)):
             definition = definitions[number]
             name, full, parent = definition.name, definition.qualified_name, definition.parent
-            if definition.type == "impl" and not self.rules.implements:
+            if definition.type == "impl" and not self.rules.impl_adds_members:
                 continue
-            if definition.type in CONTAINERS or definition.type in SPACES:
+            if definition.type in HOLDERS:
                 self.parts.setdefault(full, []).append(number)
                 if definition.type == "impl":  # it adds to a name and does not define it
                     continue
@@ -111,7 +111,7 @@ class View:
                 self._put(self.inner.setdefault(parent, {}), name, number)
             elif full == name:
                 self._put(self.top, name, number)
-            if parent is None or definitions[parent].type != "impl" or self.rules.implements:
+            if parent is None or definitions[parent].type != "impl" or self.rules.impl_adds_members:
                 self._put(self.qualified, full, number)
 
     def _put(self, names: dict[str, int], name: str, number: int) -> None:
@@ -123,20 +123,18 @@ class View:
         """Order definitions of one name: types first, then what has a body."""
         definition = self.definitions[number]
         kind = _KINDS.get(definition.type, 0)
-        if self.language == "elixir" and definition.type == "type":
+        if self.rules.modules_are_types and definition.type == "type":
             kind = len(_KINDS)  # it is no module, and may be called as a function is
         lesser = any(mark.endswith(_LESSER) for mark in definition.decorators)
         lines = definition.start_line - definition.end_line
-        return kind, lesser, 0 if self.language == "python" else lines
+        return kind, lesser, 0 if self.rules.first_definition else lines
 
     def _bind(self, statements: tuple[Import, ...]) -> None:
         starts = [definition.start_line for definition in self.definitions]
         for statement in statements:
             scope = self._scope_of(statement.line, starts)
             found = (
-                self._from_file(statement, scope)
-                if scope and self.language == "rust"
-                else statement
+                self._from_file(statement, scope) if scope and self.rules.path_names else statement
             )
             self.imports.append(found)
             if found.wildcard:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ragforge.brain.graph.file_names import FILE, View
 from ragforge.brain.graph.name_index import MAX_DEPTH, Atlas, Target
-from ragforge.brain.graph.rules import CONTAINERS, SPACES
+from ragforge.brain.parse.outline import CONTAINERS, HOLDERS
 
 _MAX_PARTS = 12  # places in which a type is continued
 
@@ -67,7 +67,7 @@ class Members:
             parent = definition.parent
             if definition.type in CONTAINERS:
                 return [(view.path, number)]
-            is_member = definition.type == "method" or view.language == "elixir"
+            is_member = definition.type == "method" or view.rules.modules_are_types
             if is_member and parent is not None and view.definitions[parent].type != "method":
                 return [(view.path, parent)]
             number = parent
@@ -82,7 +82,7 @@ class Members:
             found = view.path, view.qualified[owner]
         elif view.rules.includes:
             found = self._atlas.included(view, owner)
-        elif view.rules.family == "go":
+        elif view.rules.methods_in_package:
             found = self._atlas.package(view).get(owner)
         return [found] if found else []
 
@@ -95,7 +95,7 @@ class Members:
         full = f"{view.definitions[target[1]].qualified_name}.{name}"
         if full in view.qualified:
             return view.path, view.qualified[full]
-        return self._atlas.package(view).get(full) if view.rules.family == "go" else None
+        return self._atlas.package(view).get(full) if view.rules.methods_in_package else None
 
     def _written(self, target: Target) -> tuple[Target, ...]:
         """Return the other places where a type is written: implementations, extensions."""
@@ -107,13 +107,13 @@ class Members:
     def _other_places(self, target: Target) -> Iterator[Target]:
         view = self._atlas.view_of(target)
         definition = view.definitions[target[1]]
-        if definition.type not in CONTAINERS and definition.type not in SPACES:
+        if definition.type not in HOLDERS:
             return
         name, rules = definition.qualified_name, view.rules
         for number in view.parts.get(name, ()):
             if number != target[1]:
                 yield view.path, number
-        if rules.continued:
+        if rules.partial_types:
             places = self._atlas.places(rules.family, name)
             if len(places) <= _MAX_PARTS:
                 yield from (place for place in places if place[0] != view.path)

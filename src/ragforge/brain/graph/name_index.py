@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ragforge.brain.graph.file_names import FILE, Known, View
-from ragforge.brain.graph.rules import SPACES, TYPES, rules_of
-from ragforge.brain.modules import Modules
+from ragforge.brain.graph.modules import Modules
+from ragforge.brain.languages.table import find_language
 from ragforge.brain.parse import Definition
+from ragforge.brain.parse.outline import SPACES, TYPES
 
 Target: TypeAlias = tuple[str, int]  # a file and the number of a definition in it
 Lookup: TypeAlias = Callable[[str], Known | None]
@@ -35,8 +36,8 @@ class Atlas:
         """Return the names of a file, None if it is none of the project's or has no names."""
         if path not in self._views:
             known = self._lookup(path)
-            rules = rules_of(known.outline.language) if known else None
-            view = self._views[path] = View(known, rules) if known and rules else None
+            language = find_language(known.outline.language) if known else None
+            view = self._views[path] = View(known, language.names) if known and language else None
             if view and view.rules.includes:
                 for name, number in view.qualified.items():
                     self._includable.setdefault(name, []).append((path, number))
@@ -74,7 +75,7 @@ class Atlas:
 
     def package(self, view: View) -> dict[str, Target | None]:
         """Return the names of the package that a file belongs to."""
-        return self.table(self.modules.siblings(view.path, view.language))
+        return self.table(self.modules.find_siblings(view.path, view.language))
 
     def places(self, family: str, name: str) -> tuple[Target, ...]:
         """Return where the types with a qualified name are written."""

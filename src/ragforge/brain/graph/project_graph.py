@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ragforge.brain.graph import Known, Relater, family_of
-from ragforge.brain.graph.changes import EVERYWHERE, TYPES, is_manifest
+from ragforge.brain.graph.edges import Relater
+from ragforge.brain.graph.file_names import Known
+from ragforge.brain.graph.modules import Modules
 from ragforge.brain.ingestion.read_source import ReadFile, file_id, read_file
-from ragforge.brain.modules import Modules
+from ragforge.brain.languages.table import find_family, find_language, is_manifest
+from ragforge.brain.parse.outline import HOLDERS
 from ragforge.domain.code import File, Relation, ScopeName
 from ragforge.ports.code import CodeStore
 
@@ -50,18 +52,19 @@ class Graph:
 
     async def know_types(self, code: CodeStore, wanted: Collection[str]) -> None:
         """Learn the names of all types, for languages in which any file may use them."""
+        languages = {find_language(self._files[path].language) for path in wanted}
         families = {
-            family_of(language)
-            for path in wanted
-            if (language := self._files[path].language) in EVERYWHERE
+            known.names.family for known in languages if known and known.names.project_types
         }
-        paths = [path for path, file in self._files.items() if family_of(file.language) in families]
+        paths = [
+            path for path, file in self._files.items() if find_family(file.language) in families
+        ]
         for name in await code.names_in(self._project_id, paths):
-            if name.type in TYPES:
+            if name.type in HOLDERS:
                 self._learn(name)
 
     def _learn(self, name: ScopeName) -> None:
-        kin = family_of(self._files[name.file].language)
+        kin = find_family(self._files[name.file].language)
         place = (name.file, name.qualified_name)
         self._types[kin, name.qualified_name].add(place)
         self._types[kin, name.name].add(place)
@@ -94,6 +97,6 @@ class Graph:
             known = self._look_up(path)
             definitions = known.outline.definitions if known is not None else ()
             for number, definition in enumerate(definitions[1:], 1):  # the file is no type
-                if definition.qualified_name == qualified_name and definition.type in TYPES:
+                if definition.qualified_name == qualified_name and definition.type in HOLDERS:
                     places.append((path, number))
         return places

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from ragforge.brain.graph.exports import FOREIGN, Exports, Meaning, Module
+from ragforge.brain.graph.exports import Exports, Meaning, Module
 from ragforge.brain.graph.file_names import FILE, View
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import Atlas, Target
-from ragforge.brain.graph.rules import CONTAINERS, SPACES
+from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
 
 _SHORT = 2
 _NAME = r"[@$#]*\w[\w$]*'*"
@@ -34,14 +34,14 @@ class Resolver:
         head, rules = parts[0], view.rules
         if not head:  # a member of something computed
             return None
-        if head in rules.own or (rules.receiver and head == _receiver(view, scope)):
+        if head in rules.self_words or (rules.receiver and head == _receiver(view, scope)):
             found = self._of_object(view, scope, parts)
-            if found or view.language != "rust":  # where `self::` is a module
+            if found or not view.rules.path_names:  # where `self::` is a module
                 return found
-        if head in rules.above:
+        if head in rules.super_words:
             kinds = self.members.of_object(view, scope)
             return self.members.inherited(kinds, parts[1])
-        if rules.family == "lua" and name in view.qualified:
+        if rules.dotted_names and name in view.qualified:
             return view.path, view.qualified[name]
         if _is_parameter(view, scope, head):
             return None
@@ -54,13 +54,15 @@ class Resolver:
 
     def _plain(self, view: View, scope: int, name: str, is_call: bool) -> Target | None:
         """Return what one word means. A variable could have a short or lower-case name."""
-        if is_call and (name in view.rules.above or (name == "super" and view.rules.own)):
+        if is_call and (
+            name in view.rules.super_words or (name == "super" and view.rules.self_words)
+        ):
             kinds = self.members.of_object(view, scope)
             return self.members.inherited(kinds, view.definitions[scope].name)
         doubtful = len(name) <= _SHORT or (_is_low(name) and not is_call)
         if not doubtful:
             return self._meant(view, scope, [name])
-        if view.rules.low_types and len(name) > _SHORT:
+        if view.rules.lowercase_types and len(name) > _SHORT:
             found = self._meant(view, scope, [name])
             return found if found and self._atlas.is_type(found) else None
         place = _binding(view, scope, name)
@@ -86,7 +88,7 @@ class Resolver:
         outer = self._outside(view, scope, parts)
         if outer and self._is_meant(outer[0], parts[outer[1] - 1 :]):
             return self._walked(outer[0], parts, outer[1], whole)
-        if view.language == "rust" and len(parts) > 1:
+        if view.rules.path_names and len(parts) > 1:
             return self._at_path(view, parts, whole)
         return None
 
@@ -101,7 +103,7 @@ class Resolver:
     def _around(self, view: View, scope: int, name: str, inherit: bool) -> Target | None:
         """Return what a name means by the definitions around its place, the innermost first."""
         number: int | None = scope if scope != FILE else None
-        implicit = view.rules.implicit
+        implicit = view.rules.implicit_members
         while number is not None:
             definition = view.definitions[number]
             inner = view.inner.get(number)
@@ -146,9 +148,9 @@ class Resolver:
         self, view: View, scope: int, parts: list[str]
     ) -> tuple[Meaning, int] | None:
         rules, head = view.rules, parts[0]
-        if head in rules.taken and not rules.package:
+        if head in rules.builtin_names and not rules.package_names:
             return None
-        if rules.includes or (rules.project and not rules.bare):
+        if rules.includes or (rules.project_types and not rules.bare_types):
             for prefix in _prefixes(_space(view, scope), view):
                 for count in range(len(parts), 0, -1):
                     name = ".".join(parts[:count])
@@ -163,9 +165,14 @@ class Resolver:
             if place in (FILE, scope) or view.is_around(place, scope)
         } - {None}
         meaning = brought.pop() if len(brought) == 1 else None
-        if meaning is None and rules.package:
+        if meaning is None and rules.package_names:
             meaning = self._atlas.package(view).get(head)
-        if meaning is None and rules.bare and head not in rules.taken and not _is_open(view):
+        if (
+            meaning is None
+            and rules.bare_types
+            and head not in rules.builtin_names
+            and not _is_open(view)
+        ):
             meaning = self._atlas.only_type(rules.family, head)
         return None if meaning is None else (meaning, 1)
 
@@ -176,7 +183,7 @@ class Resolver:
             return view.path, own
         if view.rules.includes:
             return self._atlas.included(view, name)
-        if name.rpartition(".")[2] in view.rules.taken:
+        if name.rpartition(".")[2] in view.rules.builtin_names:
             return None
         return self._atlas.only_type(view.rules.family, name)
 
@@ -211,17 +218,17 @@ class Resolver:
 
     def _is_static(self, target: Target) -> bool:
         """Whether a type has a member, and not only its objects; only Ruby says it."""
-        view = self._atlas.view_of(target)
-        definition = view.definitions[target[1]]
-        static = view.language != "ruby" or definition.type not in ("method", "function")
-        return static or definition.signature.startswith("def self.")
+        prefix = self._atlas.view_of(target).rules.static_prefix
+        definition = self._atlas.definition(target)
+        is_function = definition.type in ("method", "function")
+        return not is_function or definition.signature.startswith(prefix)
 
     def _is_meant(self, meaning: Meaning | None, parts: list[str]) -> bool:
         """Whether a definition is what stands before a dot: a variable may have its name."""
         if meaning is None or isinstance(meaning, Module) or len(parts) == 1:
             return meaning is not None
         kind = self._atlas.definition(meaning).type
-        return not _is_low(parts[0]) or kind in CONTAINERS or kind in SPACES
+        return not _is_low(parts[0]) or kind in HOLDERS
 
 
 def _is_low(name: str) -> bool:
@@ -280,7 +287,7 @@ def _space(view: View, scope: int) -> str:
     """Return the qualified name of what holds a place, functions left out."""
     for number in _outwards(view, scope):
         definition = view.definitions[number]
-        if definition.type in CONTAINERS or definition.type in SPACES:
+        if definition.type in HOLDERS:
             return definition.qualified_name
         if owner := view.owner(number):
             return owner
@@ -290,7 +297,7 @@ def _space(view: View, scope: int) -> str:
 def _prefixes(space: str, view: View) -> Iterable[str]:
     """Yield what may be left out before a name, the innermost first."""
     while space:
-        if view.rules.nests or _is_namespace(view, space):
+        if view.rules.nested_names or _is_namespace(view, space):
             yield space
         space = space.rpartition(".")[0]
     yield ""
@@ -299,7 +306,10 @@ def _prefixes(space: str, view: View) -> Iterable[str]:
 
 def _is_open(view: View) -> bool:
     """Whether a file knows all names of a package that is surely none of the project's."""
-    return any(found.module.partition(".")[0] in FOREIGN for _, found in view.wildcards)
+    return any(
+        found.module.partition(".")[0] in view.rules.foreign_wildcards
+        for _, found in view.wildcards
+    )
 
 
 def _is_namespace(view: View, name: str) -> bool:

@@ -16,14 +16,14 @@ from ragforge.brain.graph.changes import (
     changed_names,
     files_with_moved_imports,
     find_dependents,
-    is_manifest,
 )
+from ragforge.brain.graph.modules import Modules
 from ragforge.brain.graph.project_graph import Graph, manifests_in
 from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.ingestion.ingest import OnStep, Report, Step
 from ragforge.brain.ingestion.pool import Reader
 from ragforge.brain.ingestion.read_source import ReadFile
-from ragforge.brain.modules import Modules
+from ragforge.brain.languages.table import is_manifest
 from ragforge.domain.code import File, Project, Scope
 from ragforge.errors import NotFound
 from ragforge.ports.code import CodeStore

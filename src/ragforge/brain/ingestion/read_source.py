@@ -11,6 +11,7 @@ from ragforge.brain.files.compare import PARSED, SKIPPED
 from ragforge.brain.files.content_check import decode, look
 from ragforge.brain.files.names import SkipReason
 from ragforge.brain.ids import digest, stable_id
+from ragforge.brain.languages.table import is_document
 from ragforge.brain.parse import Import, Outline, parse
 from ragforge.brain.scopes import scope_ids, scopes_of
 from ragforge.domain.code import File, ParsedFile
@@ -18,9 +19,6 @@ from ragforge.domain.code import File, ParsedFile
 RECENT_SECONDS = 2.0
 """A file that changed so shortly before it was read may change again within one tick of its
 clock: its time is not noted, so that the next run reads it once more."""
-DOCUMENTS = frozenset(
-    ("asciidoc", "latex", "markdown", "notebook", "org", "restructuredtext", "text")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def read_file(
         path=path,
         hash=found,
         uuid=uuid,
-        kind="document" if outline.language in DOCUMENTS else "code",
+        kind="document" if is_document(outline.language) else "code",
         language=outline.language,
         size=len(data),
         mtime=mtime,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ragforge.brain.languages.language import Import
+from ragforge.brain.languages.table import detect_language
 from ragforge.brain.parse.file import parse
-from ragforge.brain.parse.languages import language_of
-from ragforge.brain.parse.outline import Definition, Import, Outline
+from ragforge.brain.parse.outline import Definition, Outline
 
-__all__ = ["Definition", "Import", "Outline", "language_of", "parse"]
+__all__ = ["Definition", "Import", "Outline", "detect_language", "parse"]

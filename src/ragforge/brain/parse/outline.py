@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ragforge.brain.languages.language import Import
+
 MAX_SIGNATURE_CHARS = 300
 MAX_DOCSTRING_CHARS = 2_000
 
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """One statement that makes another module's names known in this file."""
-
-    module: str  # as written: "..pkg.mod", "./util", "fmt", "std::collections", "stdio.h"
-    names: tuple[tuple[str, str], ...]  # (imported name, local name); empty: the module is bound
-    alias: str  # what the module itself is called here, dotted as it is used; "" if it is not
-    line: int
-    wildcard: bool = False  # every name of the module becomes known
+TYPES = frozenset(("class", "interface", "struct", "enum", "trait", "object", "type"))
+"""What a value can be of; such a definition may be inherited from."""
+CONTAINERS = TYPES | {"impl"}
+"""What has members."""
+SPACES = frozenset(("module", "namespace"))
+"""What only holds names."""
+HOLDERS = CONTAINERS | SPACES
+"""What holds other definitions by their names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ragforge.brain.languages.table import detect_language
 from ragforge.brain.parse.chunks import outline_chunks
-from ragforge.brain.parse.languages import language_of
 from ragforge.brain.parse.markdown import headings_in
 from ragforge.brain.parse.outline import Outline
 from ragforge.brain.parse.sections import Heading, outline_sections
@@ -36,7 +36,7 @@ def is_prose(path: str) -> bool:
     the files that have none, such as README.
     """
     if "." in path.rpartition("/")[2].lstrip("."):
-        return not _DATA.search(path) and language_of(path) in FORMATS
+        return not _DATA.search(path) and detect_language(path) in FORMATS
     return _BARE.search(path) is not None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from ragforge.brain.parse.language import Language
+from ragforge.brain.languages.language import Language
 from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.names import dotted
 from ragforge.brain.parse.scope import FUNCTIONS, TYPES_WITH_METHODS, Scope
@@ -61,7 +61,7 @@ def _scope(
     captures: Captures,
     wraps: dict[int, Node],
 ) -> Scope | None:
-    name_node = captures["name"][0] if "name" in captures else language.name_of(node)
+    name_node = captures["name"][0] if "name" in captures else language.find_name(node)
     if name_node is None:
         return None
     start, end = name_node.byte_range

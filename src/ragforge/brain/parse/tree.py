@@ -10,10 +10,10 @@ from pathlib import PurePosixPath
 import tree_sitter
 from tree_sitter import Node, Parser, Query, QueryCursor
 
-from ragforge.brain.parse.language import Language
+from ragforge.brain.languages.language import Import, Language
 from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.marks import attach_marks
-from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Import, Outline
+from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.brain.parse.recover import recover
 from ragforge.brain.parse.scope import Scope, segments
 from ragforge.brain.parse.scopes import find_scopes, nest
@@ -63,13 +63,13 @@ def _parsed(language: Language, grammar: tree_sitter.Language, source: Source) -
     """Return the tree of a file; of two tries at a damaged one that with fewer errors."""
     parser = Parser(grammar)
     top = parser.parse(source.data).root_node
-    if not top.has_error or language.relieved is None:
+    if not top.has_error or language.simplify is None:
         return top
-    relieved = language.relieved(source.data)
-    second = parser.parse(relieved).root_node
+    simpler = language.simplify(source.data)
+    second = parser.parse(simpler).root_node
     if _damage(language, second) >= _damage(language, top):
         return top
-    source.data = relieved
+    source.data = simpler
     return second
 
 
@@ -107,7 +107,9 @@ def _imports(language: Language, source: Source, statements: list[Node]) -> tupl
     return tuple(
         found
         for node in statements
-        for found in language.imports(source.text(*node.byte_range), source.line(node.start_byte))
+        for found in language.read_imports(
+            source.text(*node.byte_range), source.line(node.start_byte)
+        )
     )
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from ragforge.brain.parse.language import Language
+from ragforge.brain.languages.language import Language
 from ragforge.brain.parse.names import dotted
 from ragforge.brain.parse.scope import FUNCTIONS, Scope, Stretch
 from ragforge.brain.parse.source import Source

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.brain.parse import Outline, language_of, parse
+from ragforge.brain.parse import Outline, detect_language, parse
 
-_SAMPLES = Path(__file__).parent / "samples"
+_SAMPLES = Path(__file__).parents[1] / "samples"
 _OUTSIDE_OF_THEIR_TYPE = {"go", "cpp", "lua", "javascript", "typescript", "tsx", "kotlin"}
 """Languages in which a method may stand outside of the type that is its parent."""
 
@@ -80,7 +80,7 @@ def test_every_beginning_of_a_file_has_an_outline(name: str) -> None:
 
 
 def test_every_parsed_language_has_a_sample() -> None:
-    sampled = {language_of(name.removesuffix(".txt")) for name in _sample_names()}
+    sampled = {detect_language(name.removesuffix(".txt")) for name in _sample_names()}
     assert sampled == {
         "bash",
         "c",

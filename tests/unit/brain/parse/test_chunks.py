@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ragforge.brain.parse import parse
-from tests.unit.brain.parse.conftest import Reading
+from tests.unit.brain.conftest import Reading
 
 
 def test_the_text_sample_is_cut_at_blank_lines(sample: Callable[[str], Reading]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.brain.parse.conftest import Reading
+from tests.unit.brain.conftest import Reading
 
 Read = Callable[[str, str], Reading]
 

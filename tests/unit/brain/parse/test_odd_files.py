@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ragforge.brain.parse import parse
-from tests.unit.brain.parse.conftest import Reading
+from tests.unit.brain.conftest import Reading
 
 Read = Callable[[str, str], Reading]
 

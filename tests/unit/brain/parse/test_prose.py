@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.brain.parse import parse
 from ragforge.brain.parse.prose import is_prose
-from tests.unit.brain.parse.conftest import Reading
+from tests.unit.brain.conftest import Reading
 
 Read = Callable[[str, str], Reading]
 

@@ -1,0 +1,223 @@
+"""C and C++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
+from ragforge.brain.languages.paths import get_parent, get_stem, keep_single, resolve_path
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CALLABLE = "(function_declarator declarator: [(identifier) (field_identifier)])"
+_CPP_CALLABLE = """(function_declarator declarator: [
+  (identifier) (field_identifier) (qualified_identifier) (operator_name) (destructor_name)])"""
+
+_NOT_LOCAL = ("translation_unit", "preproc_ifdef", "preproc_if", "preproc_else", "declaration_list")
+"""A declaration in one of these is seen by others; one in a function's body is not."""
+
+
+def _declare(callable_: str, parents: tuple[str, ...]) -> str:
+    declared = f"""[
+      (declaration declarator: {callable_})
+      (declaration declarator: (pointer_declarator declarator: {callable_}))
+      (declaration declarator:
+        (pointer_declarator declarator: (pointer_declarator declarator: {callable_})))
+    ] @definition.function"""
+    constant = "(declaration declarator: (init_declarator)) @definition.constant"
+    return "\n".join(f"({parent} {declared})\n({parent} {constant})" for parent in parents)
+
+
+_DEFINITIONS = """
+(function_definition) @definition.function
+(type_definition type: (struct_specifier body: (_) @body) @same) @definition.struct
+(type_definition type: (union_specifier body: (_) @body) @same) @definition.struct
+(type_definition type: (enum_specifier body: (_) @body) @same) @definition.enum
+(type_definition) @definition.type
+[(struct_specifier body: (_)) (union_specifier body: (_))] @definition.struct
+(enum_specifier body: (_)) @definition.enum
+(preproc_function_def) @definition.macro
+(preproc_def value: (_)) @definition.constant
+(preproc_include) @import
+"""
+
+_CPP_DEFINITIONS = f"""
+(class_specifier body: (_)) @definition.class
+(namespace_definition name: (_)) @definition.namespace
+(alias_declaration) @definition.type
+(concept_definition) @definition.type
+(field_declaration declarator: {_CPP_CALLABLE}) @definition.method
+(field_declaration declarator: (pointer_declarator declarator: {_CPP_CALLABLE}))
+  @definition.method
+(field_declaration declarator: (reference_declarator {_CPP_CALLABLE})) @definition.method
+(field_declaration declarator: (_) default_value: (_)) @definition.constant
+(template_declaration (_) @inner) @wrap
+[(using_declaration) (namespace_alias_definition)] @import
+"""
+
+_USES = """
+[(identifier) (type_identifier) (field_expression)] @use
+(call_expression function: [(identifier) (field_expression)] @call)
+
+(parameter_declaration declarator: (identifier) @local)
+(declaration declarator: (identifier) @local)
+(init_declarator declarator: (identifier) @local)
+(pointer_declarator declarator: (identifier) @local)
+(array_declarator declarator: (identifier) @local)
+(preproc_params (identifier) @local)
+(enumerator name: (identifier) @skip)
+[(preproc_ifdef name: (_) @skip) (preproc_def name: (_) @skip)]
+(type_definition type: [
+  (struct_specifier name: (_) @skip) (union_specifier name: (_) @skip)
+  (enum_specifier name: (_) @skip)])
+(comment) @comment
+"""
+
+_CPP_USES = """
+(qualified_identifier) @use
+(call_expression function: (qualified_identifier) @call)
+(call_expression function: (template_function name: (identifier) @call))
+(new_expression type: [(type_identifier) (qualified_identifier)] @call)
+(new_expression type: (template_type name: (_) @call))
+
+(optional_parameter_declaration declarator: (identifier) @local)
+(reference_declarator (identifier) @local)
+(for_range_loop declarator: (identifier) @local)
+(type_parameter_declaration (type_identifier) @local)
+(lambda_capture_specifier) @skip
+(attribute_declaration) @skip
+(attribute) @decorator
+(base_class_clause) @bases
+"""
+
+# A macro alone on its line (`G_BEGIN_DECLS`) would swallow the declaration below it.
+_LONE_MACRO = re.compile(rb"^[ \t]*_*[A-Z][A-Z0-9_]{3,}[ \t]*$", re.MULTILINE)
+_NAME_NODES = split_words(
+    """
+    identifier type_identifier field_identifier qualified_identifier operator_name destructor_name
+    namespace_identifier nested_namespace_specifier template_type
+    """
+)
+_INCLUDE = re.compile(r"#\s*\w+\s*[<\"]([^>\"]+)[>\"]")
+_ALIAS = re.compile(r"namespace\s+(\w+)\s*=\s*([\w:]+)")
+_USING = re.compile(r"using\s+(namespace\s+|enum\s+|typename\s+)?(?:::)?([\w:]+)")
+
+
+def _find_name(node: Node) -> Node | None:
+    """Return the name inside a declarator: `(*name[3])(int)` has it rather deep."""
+    inner: Node | None = node
+    while inner is not None and inner.type not in _NAME_NODES:
+        inner = (
+            inner.child_by_field_name("name")
+            or inner.child_by_field_name("declarator")
+            or (inner.named_child(0) if inner.type.endswith("declarator") else None)
+        )
+    return inner
+
+
+def _read_imports(text: str, line: int) -> Iterator[Import]:
+    if match := _INCLUDE.match(text):
+        yield Import(match.group(1), (), "", line, wildcard=True)
+    elif match := _ALIAS.match(text):
+        yield Import(match.group(2), (), match.group(1), line)
+    elif match := _USING.match(text):
+        module, _, name = match.group(2).rpartition("::")
+        if match.group(1) and "namespace" in match.group(1):
+            yield Import(match.group(2), (), "", line, wildcard=True)
+        elif name:
+            yield Import(module, ((name, name),), "", line)
+
+
+_STANDARD = split_words(
+    """
+    algorithm any array atomic barrier bit bitset charconv chrono cmath compare complex concepts
+    condition_variable coroutine cassert cctype cerrno cfloat cinttypes climits clocale csetjmp
+    csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cwchar deque exception execution
+    expected filesystem format forward_list fstream functional future initializer_list iomanip ios
+    iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new
+    numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set
+    shared_mutex source_location span sstream stack stdexcept stop_token streambuf string
+    string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map
+    unordered_set utility valarray variant vector version
+    """
+)
+
+
+class CModules(ModuleFinder):
+    """An include leads from its file's directory, else to the one path that ends so."""
+
+    def locate(self, importer: str, module: str) -> Located:
+        if "::" in module:
+            return NOTHING
+        beside = resolve_path(get_parent(importer), module)
+        found = self._paths.pick_first((beside,)) if beside else ()
+        if not found:
+            end = module.lstrip("./") if module.startswith(".") else module
+            found = keep_single(self._paths.find_ending(end))
+        return (found, ()) if found else NOTHING
+
+    def find_library(self, module: str) -> str | None:
+        if "::" in module or module.startswith("."):
+            return None
+        if module in _STANDARD or module == "std":
+            return "std"
+        top, slash, _ = module.partition("/")
+        if slash:
+            return None if self._paths.find_directories_ending(top) else top
+        if "." not in module or self._paths.find_ending(module):
+            return None  # a namespace, or one of several files
+        return get_stem(module)
+
+
+# What a header says in C++ and could not say in C.
+_CPP_ONLY = re.compile(
+    r"^\s*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w+|public:|private:|protected:)"
+    r"|\bstd::|\bconstexpr\b|\bnullptr\b",
+    re.MULTILINE,
+)
+
+
+def _detect_dialect(path: str, text: str) -> str:
+    """Return "cpp" for a header that only C++ can read."""
+    return "cpp" if path.lower().endswith(".h") and _CPP_ONLY.search(text) else "c"
+
+
+_NAMES = NameRules(
+    "c",
+    self_words=split_words("this"),
+    implicit_members=True,
+    includes=True,
+    opens_namespaces=True,
+    lowercase_types=True,
+    separator="::",
+)
+
+C = Language(
+    "c",
+    "tree_sitter_c:language",
+    _DEFINITIONS + _declare(_CALLABLE, _NOT_LOCAL),
+    _USES,
+    _NAMES,
+    CModules,
+    _read_imports,
+    _find_name,
+    blanked=_LONE_MACRO,
+    detect_dialect=_detect_dialect,
+)
+CPP = Language(
+    "cpp",
+    "tree_sitter_cpp:language",
+    _DEFINITIONS
+    + _CPP_DEFINITIONS
+    + _declare(_CPP_CALLABLE, (*_NOT_LOCAL, "field_declaration_list")),
+    _USES + _CPP_USES,
+    _NAMES,
+    CModules,
+    _read_imports,
+    _find_name,
+    blanked=_LONE_MACRO,
+)

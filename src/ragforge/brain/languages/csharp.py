@@ -1,0 +1,118 @@
+"""C#."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.module_finder import ModuleFinder
+
+_DEFINITIONS = """
+[(namespace_declaration) (file_scoped_namespace_declaration)] @definition.namespace
+[(class_declaration) (record_declaration)] @definition.class
+(interface_declaration) @definition.interface
+(struct_declaration) @definition.struct
+(enum_declaration) @definition.enum
+(delegate_declaration) @definition.type
+[(method_declaration) (constructor_declaration) (destructor_declaration)] @definition.method
+(local_function_statement) @definition.function
+(property_declaration accessors: (accessor_list (accessor_declaration body: (_))) @body)
+  @definition.method
+(property_declaration value: (arrow_expression_clause) @body) @definition.method
+(field_declaration (variable_declaration (variable_declarator name: (_) @name)))
+  @definition.constant
+(using_directive) @import
+"""
+
+_USES = """
+[(identifier) (member_access_expression) (qualified_name)] @use
+(invocation_expression function: [(identifier) (member_access_expression)] @call)
+(invocation_expression function: (generic_name . (identifier) @call))
+(invocation_expression function: (conditional_access_expression
+  (member_binding_expression name: (identifier) @call)))
+(object_creation_expression type: [(identifier) (qualified_name)] @call)
+(object_creation_expression type: (generic_name . (identifier) @call))
+
+(parameter name: (identifier) @local)
+(implicit_parameter) @local
+(variable_declarator name: (identifier) @local)
+(foreach_statement left: (identifier) @local)
+(catch_declaration name: (identifier) @local)
+(declaration_expression name: (identifier) @local)
+(declaration_pattern name: (identifier) @local)
+(type_parameter name: (identifier) @local)
+(argument name: (identifier) @skip)
+(enum_member_declaration name: (identifier) @skip)
+(property_declaration name: (identifier) @skip)
+
+(base_list) @bases
+(attribute) @decorator
+(comment) @comment
+"""
+
+_USING = re.compile(
+    r"(?:global\s+)?using\s+(?P<static>static\s+)?(?:(?P<alias>\w+)\s*=\s*)?(?P<path>[\w.]+)"
+)
+
+
+def _read_imports(text: str, line: int) -> Iterator[Import]:
+    if match := _USING.match(text):
+        alias = match.group("alias") or ""
+        yield Import(match.group("path"), (), alias, line, wildcard=not alias)
+
+
+class CSharpModules(ModuleFinder):
+    """C#: only libraries are known by the name of a namespace."""
+
+    def find_library(self, module: str) -> str | None:
+        names = module.split(".")
+        return ".".join(names[: 2 if names[0] == "Microsoft" else 1]) or None
+
+
+_DIRECTIVE = re.compile(rb"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b")
+_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(?:if|ifdef|ifndef)\b", re.MULTILINE)
+
+
+def _keep_first_branches(data: bytes) -> bytes:
+    """Return the source with the first branch of each condition only, line for line.
+
+    The grammar sees all branches at once, which together are often not valid code: two heads
+    of one class, an `else` in each branch.
+    """
+    if not _CONDITION.search(data):
+        return data
+    lines = data.split(b"\n")
+    left_out: list[bool] = []  # for each open condition, whether we are past its first branch
+    for number, line in enumerate(lines):
+        directive = _DIRECTIVE.match(line)
+        keyword = directive.group(1) if directive else b""
+        if keyword.startswith(b"if"):
+            left_out.append(bool(left_out) and left_out[-1])
+        elif keyword == b"endif" and left_out:
+            left_out.pop()
+        elif keyword and left_out:
+            left_out[-1] = True
+        if keyword or (left_out and left_out[-1]):
+            lines[number] = b" " * len(line)
+    return b"\n".join(lines)
+
+
+CSHARP = Language(
+    "csharp",
+    "tree_sitter_c_sharp:language",
+    _DEFINITIONS,
+    _USES,
+    NameRules(
+        "csharp",
+        self_words=split_words("this"),
+        super_words=split_words("base"),
+        implicit_members=True,
+        partial_types=True,
+        project_types=True,
+        opens_namespaces=True,
+    ),
+    CSharpModules,
+    _read_imports,
+    simplify=_keep_first_branches,
+)

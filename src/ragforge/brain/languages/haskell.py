@@ -1,0 +1,110 @@
+"""Haskell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
+from ragforge.brain.languages.paths import keep_single
+
+_DEFINITIONS = """
+(function name: (_) match: (_) @body) @definition.function
+(function (infix operator: (_) @name) match: (_) @body) @definition.function
+(declarations (bind name: (_) match: (_) @body) @definition.function)
+(class_declarations (bind name: (_) match: (_) @body) @definition.function)
+(instance_declarations (bind name: (_) match: (_) @body) @definition.function)
+(class_declarations (signature name: (_)) @definition.function)
+[(data_type) (newtype) (type_synonym) (type_family)] @definition.type
+(class declarations: (_) @body) @definition.trait
+(class) @definition.trait
+(instance patterns: (type_patterns . [
+    (name) @name
+    (parens type: (name) @name)
+    (parens type: (apply constructor: (name) @name))
+    (parens type: (apply constructor: (apply constructor: (name) @name)))
+  ]) declarations: (_) @body) @definition.impl
+(instance patterns: (_) @name declarations: (_) @body) @definition.impl
+(import) @import
+"""
+
+_USES = """
+[(variable) (constructor) (name) (qualified)] @use
+(apply function: [(variable) (constructor) (qualified)] @call)
+
+(patterns (variable) @local)
+(patterns (parens pattern: (apply argument: (variable) @local)))
+(patterns (parens pattern: (apply function: (apply argument: (variable) @local))))
+(alternative pattern: (variable) @local)
+(alternative pattern: (apply argument: (variable) @local))
+(tuple element: (variable) @local)
+(bind pattern: (variable) @local)
+(local_binds decl: (bind name: (variable) @local))
+(function parameter: (variable) @skip)
+(function result: (variable) @skip)
+(apply constructor: (_) argument: (variable) @skip)
+(function (infix left_operand: (variable) @local))
+(function (infix right_operand: (variable) @local))
+(type_params) @skip
+(header) @skip
+(data_constructor constructor: (_ name: (constructor) @skip))
+(newtype_constructor name: (constructor) @skip)
+(field_name) @skip
+(signature name: (_) @skip)
+
+(instance name: (_) @bases)
+(deriving classes: (_) @bases)
+(declarations (signature) @lead)
+(local_binds decl: (signature) @lead)
+(declarations (signature) @signature)
+[(comment) (haddock)] @comment
+"""
+
+_IMPORT = re.compile(
+    r"import\s+(?:safe\s+)?(?P<early>qualified\s+)?(?:\"[^\"]*\"\s+)?(?P<module>[\w.']+)"
+    r"(?P<late>\s+qualified)?(?:\s+as\s+(?P<alias>[\w.']+))?"
+    r"\s*(?P<hiding>hiding\s*)?(?:\((?P<names>.*)\))?",
+    re.DOTALL,
+)
+_NAME = re.compile(r"\(([^\w\s()]+)\)|([\w']+)(?:\s*\([^)]*\))?")
+
+
+def _read_imports(text: str, line: int) -> Iterator[Import]:
+    match = _IMPORT.match(text)
+    if match is None:
+        return
+    module = match.group("module")
+    alias = match.group("alias") or module
+    names: tuple[tuple[str, str], ...] = ()
+    if match.group("names") and not match.group("hiding"):
+        found = [operator or name for operator, name in _NAME.findall(match.group("names"))]
+        names = tuple((name, name) for name in found if name not in ("type", "pattern"))
+    qualified = bool(match.group("early") or match.group("late"))
+    yield Import(module, names, alias, line, wildcard=not names and not qualified)
+
+
+class HaskellModules(ModuleFinder):
+    """`A.B.C` is the one file `A/B/C.hs`."""
+
+    def locate(self, importer: str, module: str) -> Located:
+        found = keep_single(self._paths.find_ending(f"{module.replace('.', '/')}.hs"))
+        return (found, ()) if found else NOTHING
+
+    def find_library(self, module: str) -> str | None:
+        names = module.split(".")
+        if not names[0][:1].isupper() or self._paths.find_directories_ending(names[0]):
+            return None
+        return ".".join(names[:2]) or None
+
+
+HASKELL = Language(
+    "haskell",
+    "tree_sitter_haskell:language",
+    _DEFINITIONS,
+    _USES,
+    NameRules("haskell", bases_in_body=True, impl_adds_members=False, hides_imports=True),
+    HaskellModules,
+    _read_imports,
+    joins_clauses=True,
+)

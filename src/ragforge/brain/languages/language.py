@@ -1,0 +1,142 @@
+"""Language: all that is known of a programming language, as one value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragforge.brain.languages.module_finder import ModuleFinder
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One statement that makes another module's names known in this file."""
+
+    module: str  # as written: "..pkg.mod", "./util", "fmt", "std::collections", "stdio.h"
+    names: tuple[tuple[str, str], ...]  # (imported name, local name); empty: the module is bound
+    alias: str  # what the module itself is called here, dotted as it is used; "" if it is not
+    line: int
+    wildcard: bool = False  # every name of the module becomes known
+
+
+@dataclass(frozen=True, slots=True)
+class NameRules:
+    """What a name can mean in a language, beyond the definitions around it in its file."""
+
+    family: str
+    """Languages of one family share their types."""
+
+    # Objects and their members
+    self_words: frozenset[str] = _NONE  # the object itself: `self`
+    super_words: frozenset[str] = _NONE  # what its class inherits: `super`
+    receiver: re.Pattern[str] | None = None  # finds what a signature calls the object
+    implicit_members: bool = False  # members are known without a word for the object
+    static_prefix: str = ""  # how the signature of a type's own function starts: `def self.`
+    bases_in_body: bool = False  # a type names its bases in its body, not in its head
+
+    # Where a type is written
+    partial_types: bool = False  # in several files
+    impl_adds_members: bool = True  # what an `impl` defines, its type has
+    methods_in_package: bool = False  # its methods may be in any file of its package
+    file_per_type: bool = False  # in a file of its name
+    modules_are_types: bool = False  # modules are types that hold functions, in any file
+
+    # Names that are known without an import
+    package_names: bool = False  # those of the other files of a package
+    project_types: bool = False  # types of the whole project, by their qualified name
+    bare_types: bool = False  # packages are no part of a type's qualified name
+    nested_names: bool = True  # a name may lack the namespaces around its place
+    opens_namespaces: bool = False  # `using` makes the names of a namespace known
+    path_names: bool = False  # paths may start at a crate or module: `crate::shapes::Square`
+    dotted_names: bool = False  # a definition's own name may have dots: `function a.b()`
+
+    # Imports
+    includes: bool = False  # an import includes a file and what that includes
+    reexports: bool = False  # what a file imports, others can import from it by a wildcard
+    hides_imports: bool = False  # a wildcard brings only what the module itself defines
+    wildcard_by_use: bool = False  # a wildcard imports only the files whose names are used
+    submodules: bool = False  # a name imported from a module may be a module in it
+    own_names_first: bool = False  # a module's name may start with a name of the file
+    default_export: bool = False  # a module may export one thing without a name
+    nested_exports: bool = False  # a file shows what is in its tables or namespaces
+    private_prefix: str = ""  # how names start that a wildcard does not bring
+    separator: str = "."  # between the parts of a module's name
+
+    # Names that are never the project's
+    builtin_names: frozenset[str] = _NONE
+    foreign_packages: frozenset[str] = _NONE  # first parts of modules
+    foreign_wildcards: frozenset[str] = _NONE  # those of which a wildcard may bring any name
+
+    # How the definitions of one name in one file are ordered
+    first_definition: bool = False  # the first one counts, not the longest
+    lowercase_types: bool = False  # the names of types are often in lower case
+
+
+def find_name_field(node: Node) -> Node | None:
+    """Return the node that holds a definition's name, where the grammar has a field for it."""
+    return node.child_by_field_name("name")
+
+
+def _read_nothing(_text: str, _line: int) -> Iterable[Import]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Language:
+    """A grammar, two queries, what queries cannot say, and the rules for names and modules.
+
+    `definitions` is read match by match:
+
+    | capture              | meaning                                                          |
+    | -------------------- | ---------------------------------------------------------------- |
+    | `@definition.<type>` | a scope; its fields `name` and `body` are taken where they exist |
+    | `@name` `@body`      | the same where the grammar has no such field                     |
+    | `@owner`             | the type that a method outside of it belongs to                  |
+    | `@wrap` `@inner`     | a node whose range is that of the definition in it               |
+    | `@same`              | a node that is part of the definition and not a scope of its own |
+    | `@import`            | a statement for `read_imports`, given its text and line          |
+
+    Where two patterns match one node the first pattern counts. A constant is kept if it is
+    written in capitals or takes three lines.
+
+    `uses` is read flat; every capture belongs to the innermost scope around it:
+
+    | capture             | meaning                                                           |
+    | ------------------- | ----------------------------------------------------------------- |
+    | `@use` `@call`      | a name, or a chain of names of which the longest plain one counts |
+    | `@invocation`       | a call with its arguments; it counts up to its name's end         |
+    | `@local`            | a name that is bound here and so refers to nothing outside        |
+    | `@skip`             | a range without uses                                              |
+    | `@bases`            | the list of what a type inherits                                  |
+    | `@decorator`        | a decorator's, annotation's or attribute's name                   |
+    | `@doc`              | a string that documents its scope                                 |
+    | `@signature`        | shows what a definition looks like better than its first line     |
+    | `@comment` `@lead`  | a comment; another node that belongs to the definition below it   |
+    """
+
+    name: str
+    grammar: str  # "<module>:<function>"
+    definitions: str
+    uses: str
+    names: NameRules
+    modules: type[ModuleFinder] = ModuleFinder
+    read_imports: Callable[[str, int], Iterable[Import]] = _read_nothing
+    find_name: Callable[[Node], Node | None] = find_name_field
+    invocation_name: str = "name"  # the field in an `@invocation`
+    sigils: str = ""  # signs before a variable that are not part of its name
+    joins_clauses: bool = False  # neighbours of one name are one definition
+    blanked: re.Pattern[bytes] | None = None  # what the grammar cannot parse becomes spaces
+    simplify: Callable[[bytes], bytes] | None = None  # a second try for a file with errors
+    detect_dialect: Callable[[str, str], str] | None = None  # path and text to a language's name
+
+
+def split_words(text: str) -> frozenset[str]:
+    """Return the words of a text: a long set is easier to read so."""
+    return frozenset(text.split())

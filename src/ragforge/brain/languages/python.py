@@ -1,0 +1,180 @@
+"""Python."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+
+from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
+from ragforge.brain.languages.paths import (
+    ProjectPaths,
+    get_parent,
+    get_stem,
+    join_path,
+    list_ancestors,
+)
+
+_COMMENT = re.compile(r"#[^\n]*")
+_FILLER = re.compile(r"[\s\\()]+")
+_FROM = re.compile(r"from (\.*) ?([\w. ]*?) ?import (.+)")
+
+_DEFINITIONS = """
+(function_definition) @definition.function
+(class_definition) @definition.class
+(decorated_definition definition: (_) @inner) @wrap
+(module (expression_statement . (assignment left: (identifier) @name)) @definition.constant)
+(class_definition
+  body: (block (expression_statement . (assignment left: (identifier) @name)) @definition.constant))
+(type_alias_statement left: (type [(identifier) @name (generic_type . (identifier) @name)]))
+  @definition.type
+[(import_statement) (import_from_statement) (future_import_statement)] @import
+"""
+
+_USES = """
+(identifier) @use
+(attribute) @use
+(call function: [(identifier) (attribute)] @call)
+
+(parameters (identifier) @local)
+(lambda_parameters (identifier) @local)
+(default_parameter name: (identifier) @local)
+(typed_parameter . (identifier) @local)
+(typed_default_parameter name: (identifier) @local)
+(list_splat_pattern (identifier) @local)
+(dictionary_splat_pattern (identifier) @local)
+(assignment left: (identifier) @local)
+(pattern_list (identifier) @local)
+(tuple_pattern (identifier) @local)
+(for_statement left: (identifier) @local)
+(for_in_clause left: (identifier) @local)
+(as_pattern_target (identifier) @local)
+(named_expression name: (identifier) @local)
+(keyword_argument name: (identifier) @skip)
+
+(class_definition superclasses: (argument_list) @bases)
+(decorator) @decorator
+(module . (comment)* . (expression_statement . (string) @doc))
+(class_definition body: (block . (expression_statement . (string) @doc)))
+(function_definition body: (block . (expression_statement . (string) @doc)))
+(comment) @comment
+"""
+
+
+def _read_imports(text: str, line: int) -> Iterator[Import]:
+    statement = _FILLER.sub(" ", _COMMENT.sub("", text)).strip().rstrip(",")
+    if match := _FROM.fullmatch(statement):
+        module = match.group(1) + match.group(2).replace(" ", "")
+        if module == "__future__":
+            return
+        if match.group(3) == "*":
+            yield Import(module, (), "", line, wildcard=True)
+        else:
+            yield Import(module, tuple(_renamed(match.group(3))), "", line)
+    elif statement.startswith("import "):
+        for module, alias in _renamed(statement.removeprefix("import ")):
+            yield Import(module, (), alias, line)
+
+
+def _renamed(text: str) -> Iterator[tuple[str, str]]:
+    for part in text.split(","):
+        name, _, alias = part.strip().partition(" as ")
+        if name := name.replace(" ", ""):
+            yield name, alias.strip() or name
+
+
+_SOURCES = (".py", ".pyi")
+_OBVIOUS_ROOTS = ("", "src")
+
+
+class PythonModules(ModuleFinder):
+    """Roots are the directories above the outermost packages, the project itself and `src`."""
+
+    def __init__(self, paths: ProjectPaths, manifests: Mapping[str, str]) -> None:
+        super().__init__(paths, manifests)
+        files = [path for path in paths.all if path.endswith(_SOURCES)]
+        self._packages = {get_parent(path) for path in files if get_stem(path) == "__init__"}
+        self._roots: dict[str, set[str]] = {}  # by the names that can be imported from them
+        self._root_of: dict[str, str] = {}
+        for path in files:
+            root = self._root(get_parent(path))
+            top = path[len(root) + 1 if root else 0 :].partition("/")[0]
+            self._roots.setdefault(top.rpartition(".")[0] or top, set()).add(root)
+
+    def locate(self, importer: str, module: str) -> Located:
+        found = self._found(get_parent(importer), module)
+        return (found, ()) if found else NOTHING
+
+    def find_submodule(self, importer: str, module: str, name: str) -> Files:
+        return self.locate(importer, f"{module}{'' if module.endswith('.') else '.'}{name}")[0]
+
+    def find_packages(self, path: str) -> Files:
+        """Return the packages around a file: `import package` shows `package.module.name`."""
+        if not path.endswith(_SOURCES):
+            return ()
+        around = [place for place in list_ancestors(get_parent(path)) if place]
+        return tuple(f"{place}/__init__{end}" for place in around for end in _SOURCES)
+
+    def find_library(self, module: str) -> str | None:
+        top = module.partition(".")[0]
+        if not top or (top in self._roots and top not in sys.stdlib_module_names):
+            return None
+        return top
+
+    def _found(self, directory: str, module: str) -> Files:
+        name = module.lstrip(".")
+        if level := len(module) - len(name):
+            return self._relative(directory, level, name)
+        own = self._root(directory)
+        for root in dict.fromkeys((own, *_OBVIOUS_ROOTS)):
+            if found := self._at(root, name):
+                return found
+        top = name.partition(".")[0]
+        if top in sys.stdlib_module_names:  # not what a stranger's `signal.py` is named after
+            return ()
+        found_elsewhere = {self._at(root, name) for root in self._roots.get(top, ())} - {()}
+        return found_elsewhere.pop() if len(found_elsewhere) == 1 else ()
+
+    def _relative(self, directory: str, level: int, name: str) -> Files:
+        for _ in range(level - 1):
+            if not directory:
+                return ()
+            directory = get_parent(directory)
+        if name:
+            return self._at(directory, name)
+        return self._paths.pick_first(join_path(directory, f"__init__{end}") for end in _SOURCES)
+
+    def _at(self, root: str, name: str) -> Files:
+        base = join_path(root, name.replace(".", "/"))
+        return self._paths.pick_first(
+            f"{base}{middle}{end}" for end in _SOURCES for middle in ("", "/__init__")
+        )
+
+    def _root(self, directory: str) -> str:
+        """Return the directory above the outermost package around a directory."""
+        known = self._root_of.get(directory)
+        if known is None:
+            inside = directory and directory in self._packages
+            known = self._root(get_parent(directory)) if inside else directory
+            self._root_of[directory] = known
+        return known
+
+
+PYTHON = Language(
+    "python",
+    "tree_sitter_python:language",
+    _DEFINITIONS,
+    _USES,
+    NameRules(
+        "python",
+        self_words=split_words("self cls"),
+        super_words=split_words("super"),
+        submodules=True,
+        reexports=True,
+        private_prefix="_",
+        first_definition=True,
+    ),
+    PythonModules,
+    _read_imports,
+)

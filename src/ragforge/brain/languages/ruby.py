@@ -1,0 +1,116 @@
+"""Ruby."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
+from ragforge.brain.languages.paths import get_parent, pick_nearest, resolve_path
+
+_DEFINITIONS = """
+(module) @definition.module
+(class) @definition.class
+(assignment left: (constant) @name
+  right: (call receiver: (constant) @maker block: (_) @body)
+  (#any-of? @maker "Class" "Data" "Module" "Struct")) @definition.class
+(module body: (body_statement [(method) (singleton_method)] @definition.method))
+[(method) (singleton_method)] @definition.function
+(assignment left: (constant) @name) @definition.constant
+(call method: (identifier) @loader arguments: (argument_list . (string))
+  (#any-of? @loader "require" "require_relative" "load")) @import
+"""
+
+_USES = """
+[(identifier) (constant) (scope_resolution)] @use
+(call) @invocation
+
+(method_parameters (identifier) @local)
+(lambda_parameters (identifier) @local)
+(block_parameters (identifier) @local)
+(destructured_parameter (identifier) @local)
+(keyword_parameter name: (identifier) @local)
+(optional_parameter name: (identifier) @local)
+(splat_parameter name: (identifier) @local)
+(hash_splat_parameter name: (identifier) @local)
+(block_parameter name: (identifier) @local)
+(assignment left: (identifier) @local)
+(left_assignment_list (identifier) @local)
+(exception_variable (identifier) @local)
+(for pattern: (identifier) @local)
+
+(superclass (_) @bases)
+(body_statement (call method: (identifier) @skip arguments: (argument_list) @bases
+  (#any-of? @skip "include" "extend" "prepend")))
+(comment) @comment
+"""
+
+_REQUIRE = re.compile(r"(\w+)[\s(]+([\"'])(.*?)\2")
+
+
+def _read_imports(text: str, line: int) -> Iterator[Import]:
+    if match := _REQUIRE.match(text):
+        loader, _, module = match.groups()
+        if loader == "require_relative" and not module.startswith("."):
+            module = f"./{module}"
+        yield Import(module, (), "", line, wildcard=True)
+
+
+_LOAD_PATHS = frozenset(("lib", "app", "test", "spec", "src", "models", "controllers"))
+
+
+class RubyModules(ModuleFinder):
+    """`require_relative` is a path; `require` one below a directory such as `lib`."""
+
+    def locate(self, importer: str, module: str) -> Located:
+        file = module if module.endswith(".rb") else f"{module}.rb"
+        if module.startswith("."):
+            place = resolve_path(get_parent(importer), file)
+            found = self._paths.pick_first((place,)) if place else ()
+        else:
+            found = pick_nearest(
+                [path for path in self._paths.find_ending(file) if _is_loaded(path, file)], importer
+            )
+        return (found, ()) if found else NOTHING
+
+    def find_library(self, module: str) -> str | None:
+        top = module.partition("/")[0]
+        if not module or module[0] in "./" or "#{" in module:
+            return None
+        local = self._paths.find_ending(f"{module}.rb") or self._paths.find_ending(f"lib/{top}.rb")
+        return None if local else top
+
+
+def _is_loaded(path: str, end: str) -> bool:
+    root = path[: -len(end)].rstrip("/")
+    return not root or root.rpartition("/")[2] in _LOAD_PATHS
+
+
+_BUILTIN_NAMES = split_words(
+    """
+    Array BasicObject Class Comparable Complex Date DateTime Dir Encoding Enumerable Enumerator
+    Exception File Float Hash IO Integer Kernel Logger Method Module Mutex NilClass Numeric Object
+    Pathname Proc Process Range Rational Regexp Set String Struct Symbol Thread Time URI
+    ArgumentError StandardError RuntimeError NameError NoMethodError
+    """
+)
+
+RUBY = Language(
+    "ruby",
+    "tree_sitter_ruby:language",
+    _DEFINITIONS,
+    _USES,
+    NameRules(
+        "ruby",
+        self_words=split_words("self"),
+        implicit_members=True,
+        static_prefix="def self.",
+        bases_in_body=True,
+        project_types=True,
+        builtin_names=_BUILTIN_NAMES,
+    ),
+    RubyModules,
+    _read_imports,
+    invocation_name="method",
+)

@@ -1,0 +1,63 @@
+"""Shell scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
+from ragforge.brain.languages.paths import get_parent, keep_single, resolve_path
+
+_DEFINITIONS = """
+(function_definition) @definition.function
+(program (variable_assignment name: (variable_name)) @definition.constant)
+(program (declaration_command (variable_assignment name: (variable_name) @name))
+  @definition.constant)
+(command name: (command_name (word) @source) (#any-of? @source "source" ".")) @import
+"""
+
+_USES = """
+(command name: (command_name (word) @call (#match? @call "^[A-Za-z_][A-Za-z0-9_-]*$")))
+(simple_expansion (variable_name) @use)
+(expansion (variable_name) @use)
+(declaration_command "local" (variable_assignment name: (variable_name) @local))
+(declaration_command "local" (variable_name) @local)
+(for_statement variable: (variable_name) @local)
+(comment) @comment
+"""
+
+_SOURCE = re.compile(r"(?:source|\.)\s+[\"']?([^\"'\s;]+)")
+
+
+def _read_imports(text: str, line: int) -> Iterator[Import]:
+    if match := _SOURCE.match(text):
+        yield Import(match.group(1), (), "", line, wildcard=True)
+
+
+_VARIABLE = re.compile(r"^(?:\$\{?[^/]*|\$\([^)]*\))/")
+
+
+class ShellModules(ModuleFinder):
+    """A sourced file, from the script's directory or by the end after a variable."""
+
+    def locate(self, importer: str, module: str) -> Located:
+        plain = _VARIABLE.sub("", module)
+        if "$" in plain or plain.startswith(("/", "~")):
+            return NOTHING
+        places = [resolve_path(get_parent(importer), plain), resolve_path("", plain)]
+        found = self._paths.pick_first(place for place in places if place)
+        if not found and plain != module:
+            found = keep_single(self._paths.find_ending(plain.lstrip("./")))
+        return (found, ()) if found else NOTHING
+
+
+BASH = Language(
+    "bash",
+    "tree_sitter_bash:language",
+    _DEFINITIONS,
+    _USES,
+    NameRules("bash"),
+    ShellModules,
+    _read_imports,
+)
