@@ -36,11 +36,11 @@ from benchmarks.peers import add_places
 from ragforge import App
 from ragforge.app.maintenance import work_until_done
 from ragforge.domain.chat import (
+    AssistantMessage,
     ChatRequest,
-    ModelSays,
     Reply,
     StreamEvent,
-    TextPiece,
+    TextDelta,
     ToolRequest,
     Usage,
 )
@@ -63,9 +63,9 @@ REMEMBER = (
     ToolRequest("5", "list_files", {"path": "django/contrib/sessions"}),
 )
 WITH_TOOLS = [
-    ModelSays("Let me look.", tool_requests=LOOK),
-    ModelSays("And what was said.", tool_requests=REMEMBER),
-    ModelSays(ANSWER),
+    AssistantMessage("Let me look.", tool_requests=LOOK),
+    AssistantMessage("And what was said.", tool_requests=REMEMBER),
+    AssistantMessage(ANSWER),
 ]
 
 
@@ -75,7 +75,7 @@ class InstantModel:
     name = "instant:model"
     calls_tools = True
 
-    def __init__(self, script: Sequence[ModelSays]) -> None:
+    def __init__(self, script: Sequence[AssistantMessage]) -> None:
         self._script = script
         self.asked: list[ChatRequest] = []
 
@@ -84,15 +84,17 @@ class InstantModel:
 
     async def reply(self, request: ChatRequest) -> Reply:
         if request.schema is not None:  # which searches of the files come before the answer
-            return Reply(ModelSays(PLAN), Usage(100, 50, 1, 0.0))
+            return Reply(AssistantMessage(PLAN), Usage(100, 50, 1, 0.0))
         self.asked.append(request)
-        rounds = sum(isinstance(one, ModelSays) for one in request.messages[request.stable :])
+        rounds = sum(
+            isinstance(one, AssistantMessage) for one in request.messages[request.stable :]
+        )
         return Reply(self._script[rounds], Usage(100, 50, 1, 0.0))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
         reply = await self.reply(request)
         for word in reply.message.text.split(" "):
-            yield TextPiece(f"{word} ")
+            yield TextDelta(f"{word} ")
         yield reply
 
     async def close(self) -> None:
@@ -129,7 +131,7 @@ def cpu_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-async def turns(app: App, script: Sequence[ModelSays], count: int) -> dict[str, Any]:
+async def turns(app: App, script: Sequence[AssistantMessage], count: int) -> dict[str, Any]:
     """Take turns; what one left for the background is done before the next."""
     talker: App = replace(app, chat=Asker(InstantModel(script)))
     taken, settled = Costs(), Costs()
@@ -155,7 +157,7 @@ def sent(request: ChatRequest) -> str:
     lines.append(request.system)
     for message in request.messages:
         lines.append(f"{type(message).__name__}: {message.text}")
-        if isinstance(message, ModelSays):
+        if isinstance(message, AssistantMessage):
             lines += (f"{one.name} {json.dumps(one.arguments)}" for one in message.tool_requests)
     return "\n".join(lines)
 
@@ -166,7 +168,7 @@ def count_common(one: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-async def layout(app: App, script: Sequence[ModelSays], count: int) -> dict[str, Any]:
+async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> dict[str, Any]:
     """Count how much of the requests of one session a provider has seen just before."""
     model = InstantModel(script)
     talker: App = replace(app, chat=Asker(model))
@@ -205,7 +207,7 @@ async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
             await remember(app)
         await work_until_done(app, SETTLE_SECONDS)
         return {
-            "without_tools": await turns(app, [ModelSays(ANSWER)], count),
+            "without_tools": await turns(app, [AssistantMessage(ANSWER)], count),
             "two_rounds_of_tools": await turns(app, WITH_TOOLS, count),
             "session": await layout(app, WITH_TOOLS, SESSION_TURNS),
         }

@@ -42,7 +42,7 @@ from benchmarks.peers import add_places
 from ragforge import App, load_settings, open_app
 from ragforge.app.maintenance import work_until_done
 from ragforge.context.layout import lay_out
-from ragforge.context.replay import message_chars
+from ragforge.context.replay import count_chars
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.memory.sessions import create_session
 from tests.fakes.chat_server import ChatServer
@@ -172,7 +172,7 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
                     "turn": number,
                     "last_turn": f"Question {number}:" in sent and f"Answer {number}:" in sent,
                     "level_2": len(context.level2_summaries),
-                    "chars": sum(map(message_chars, laid_out.request.messages)) - len(question),
+                    "chars": sum(map(count_chars, laid_out.request.messages)) - len(question),
                 }
             )
     made = next((row["turn"] for row in rows if row["level_2"]), None)

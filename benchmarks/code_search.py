@@ -45,7 +45,7 @@ from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
-from ragforge.search.fuse import convex
+from ragforge.search.fuse import mix_scores
 from ragforge.search.tokenise import WORDS
 
 TOP = 10
@@ -212,7 +212,7 @@ def fused(brain: Brain) -> Search:
     async def find(query: str, where: CodeFilter) -> list[str]:
         words = await by_words(brain, query, where)
         vectors = await by_vector(brain, query, where)
-        return list(convex(spread(words), spread(vectors), VECTOR_WEIGHT))
+        return list(mix_scores(spread(words), spread(vectors), VECTOR_WEIGHT))
 
     return unranked(brain, find)
 

@@ -85,7 +85,7 @@ async def covered(repo: Repository, root: Path, store: Path) -> list[tuple[str, 
         found = []
         for question in repo.questions:
             context = await app.build_context(question.text)
-            chars = context.receipt.chars_of("code")
+            chars = context.receipt.count_chars("code")
             found.append((question.category, holds(context, question), chars))
         return found
 
@@ -187,11 +187,11 @@ async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable
     here = ConversationFilter(cwd=str(app.cwd), status="active")
     [talk] = await app.store.conversations.find(here, limit=1)
     return {
-        "latest": lambda: searches.own_past(talk, budget),
+        "latest": lambda: searches.read_own_past(talk, budget),
         "memory": lambda: searches.memory(talk, question, budget),
         "code": lambda: searches.code(question, app.cwd, budget),
         "files": lambda: searches.files(question, budget.code // 2),
-        "together": lambda: searches.all_at_once(talk, question, budget),
+        "together": lambda: searches.run_all(talk, question, budget),
         "whole": lambda: app.build_context(question),
     }
 

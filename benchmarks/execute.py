@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from benchmarks.measure import save
 from ragforge.domain.chat import (
+    AssistantMessage,
     ChatRequest,
-    ModelSays,
     Reply,
     StreamEvent,
     ToolRequest,
@@ -54,12 +54,12 @@ class InstantModel:
         pass
 
     async def reply(self, request: ChatRequest) -> Reply:
-        said = ModelSays(json.dumps(OUTPUT))
+        said = AssistantMessage(json.dumps(OUTPUT))
         if request.tools and request.tool_choice != "none":
-            said = ModelSays(tool_requests=(ToolRequest("1", "look", {}),))
+            said = AssistantMessage(tool_requests=(ToolRequest("1", "look", {}),))
         elif ids := re.findall(r"^## id (\d+)$", request.messages[0].text, re.MULTILINE):
             entries = [{"id": int(n), "output": OUTPUT} for n in ids]
-            said = ModelSays(json.dumps({"entries": entries}))
+            said = AssistantMessage(json.dumps({"entries": entries}))
         return Reply(said, Usage(100, 50, 1, 0.0))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:

@@ -45,7 +45,7 @@ from ragforge.memory.recall import Recall
 from ragforge.memory.search import search_conversation_history
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import Extractive
+from ragforge.memory.summaries.summarise import ExtractiveSummariser
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.store import Store
 from ragforge.search import neighbours
@@ -171,7 +171,7 @@ def through(finder: Recall, semantic: bool = True) -> Search:
 async def condense(store: Store, talks: Sequence[Talk], embedder: BundledEmbedder) -> int:
     """Give every session its summaries, without a model; return how many there are."""
     thresholds = Thresholds(level_1=LEVEL_CHARS, level_2=LEVEL_CHARS)
-    condenser = Condenser(store, Extractive(), thresholds, embedder)
+    condenser = Condenser(store, ExtractiveSummariser(), thresholds, embedder)
     holder, minute = this_process(), timedelta(minutes=1)
     for talk in talks:
         for number in talk.dates:

@@ -40,7 +40,12 @@ from ragforge.memory.embed import embed_missing
 from ragforge.memory.recall import Recall
 from ragforge.memory.search import search_conversation_history
 from ragforge.ports.store import Store
-from ragforge.search.memory_relevance import LEAST, asks_for_the_past, held_share, memory_relevance
+from ragforge.search.memory_relevance import (
+    MIN_RELEVANCE,
+    asks_about_past,
+    estimate_memory_relevance,
+    measure_word_share,
+)
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 
@@ -69,7 +74,7 @@ class Asked:
 
     @property
     def passes(self) -> bool:
-        kept = self.relevance >= LEAST or asks_for_the_past(self.text)
+        kept = self.relevance >= MIN_RELEVANCE or asks_about_past(self.text)
         return kept and not is_small_talk(self.text)
 
 
@@ -108,8 +113,8 @@ async def ask(
     seen: list[tuple[float, float, float]] = []
 
     def keep(words: Sequence[str], found: WordMatches, nearest: float | None) -> float:
-        likely = memory_relevance(words, found, nearest)
-        seen.append((held_share(words, found), nearest or 0.0, likely))
+        likely = estimate_memory_relevance(words, found, nearest)
+        seen.append((measure_word_share(words, found), nearest or 0.0, likely))
         return likely
 
     with patch.object(search, "memory_relevance", keep):

@@ -32,7 +32,7 @@ from benchmarks.peers import Repository, add_places, check_out, repositories
 from ragforge.app import App
 from ragforge.brain.search import code
 from ragforge.search import relevance
-from ragforge.search.relevance import LEAST, Evidence, gather_evidence, weigh
+from ragforge.search.relevance import MIN_RELEVANCE, Evidence, gather_evidence, weigh
 from ragforge.search.small_talk import is_small_talk
 
 QUESTIONS = Path(__file__).parent / "questions"
@@ -56,7 +56,7 @@ class Asked:
 
     @property
     def passes(self) -> bool:
-        return self.relevance >= LEAST and not is_small_talk(self.text)
+        return self.relevance >= MIN_RELEVANCE and not is_small_talk(self.text)
 
 
 def written(name: str) -> list[dict[str, str]]:
@@ -135,7 +135,9 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
     """Return which share of each kind of message gets code, with vectors and by words alone."""
 
     def passes_by_words(one: Asked) -> bool:
-        return weigh(one.evidence, by_meaning=False) >= LEAST and not is_small_talk(one.text)
+        return weigh(one.evidence, by_meaning=False) >= MIN_RELEVANCE and not is_small_talk(
+            one.text
+        )
 
     shares: dict[str, Any] = {}
     ways: dict[str, Callable[[Asked], bool]] = {

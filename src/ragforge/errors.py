@@ -21,7 +21,7 @@ RagForgeError
 │   │   └── ToolsUnsupported      this model cannot call tools
 │   ├── ModelUnavailable          the provider fails; trying again may help
 │   │   └── ModelBusy             too many requests; it may say how long to wait
-│   ├── BrokeOff                  an answer stopped in the middle
+│   ├── AnswerInterrupted         an answer stopped in the middle
 │   ├── BadAnswer                 the answer cannot be read, or breaks its schema
 │   ├── SpendCapReached           the next request could cost more than is allowed
 │   └── EmbedderUnavailable       the embedding model cannot be loaded
@@ -188,7 +188,7 @@ class ModelBusy(ModelUnavailable):
         self.retry_after = retry_after  # seconds, where the provider said so
 
 
-class BrokeOff(ModelError):
+class AnswerInterrupted(ModelError):
     """An answer stopped in the middle, after some of it was shown."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.conversations import MemoryFilter, Message
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.turns import group_into_turns
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
@@ -161,7 +161,7 @@ async def test_a_branch_of_interleaved_turns_keeps_them_apart(store: Store) -> N
 
     await store.conversations.branch(last.uuid, conversation(uuid="branch"))
 
-    turns = messages_to_turns(await store.conversations.messages("branch"))
+    turns = group_into_turns(await store.conversations.messages("branch"))
     assert [(t.user.content, t.answer) for t in turns] == [("left?", "left!"), ("right?", "right!")]
 
 
@@ -170,7 +170,7 @@ async def test_a_branch_leaves_out_what_was_deleted(store: Store, trunk: list[Me
 
     await store.conversations.branch(trunk[-1].uuid, conversation(uuid="branch"))
 
-    [turn] = messages_to_turns(await store.conversations.messages("branch"))
+    [turn] = group_into_turns(await store.conversations.messages("branch"))
     assert (turn.user.content, turn.answer) == ("giraffe?", "giraffe!")
     [added] = await store.conversations.append("branch", [assistant("more")])
     assert added.turn_index == turn.user.turn_index

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.code import CodeFilter, Place, Relation, Scope
+from ragforge.domain.code import CodeFilter, FileLine, Relation, Scope
 from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
@@ -111,8 +111,8 @@ async def test_the_smallest_scope_at_a_place_is_found(store: Store, shop: str) -
         scope("total", lines=(40, 40)),
     ]
     await store.code.replace_files(shop, [parsed(PATH, *given), parsed("b.py")])
-    places = [Place(PATH, line) for line in (1, 5, 7, 8, 9, 10, 11, 30, 31, 40, 0, 41)]
-    places += [Place("b.py", 5), Place("none.py", 5), Place(PATH, 7)]
+    places = [FileLine(PATH, line) for line in (1, 5, 7, 8, 9, 10, 11, 30, 31, 40, 0, 41)]
+    places += [FileLine("b.py", 5), FileLine("none.py", 5), FileLine(PATH, 7)]
 
     told = await store.code.scopes_at(shop, places)
 
@@ -134,7 +134,7 @@ async def test_the_smallest_scope_at_a_place_is_found(store: Store, shop: str) -
         "Cart.add.inner",
     ]
     assert await store.code.scopes_at(shop, []) == []
-    assert await store.code.scopes_at("none", [Place(PATH, 7)]) == [None]
+    assert await store.code.scopes_at("none", [FileLine(PATH, 7)]) == [None]
 
 
 async def test_a_replaced_file_has_exactly_its_new_scopes(store: Store, shop: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.conversations import Message
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.turns import group_into_turns
 from ragforge.errors import MessageNotFound, TurnNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
@@ -57,7 +57,7 @@ async def test_two_terminals_that_talk_at_once_do_not_mix_their_answers(
     await append(talk, [assistant("right!", turn_index=right.turn_index)])
     await append(talk, [assistant("left!", turn_index=left.turn_index)])
 
-    turns = messages_to_turns(await store.conversations.messages(talk))
+    turns = group_into_turns(await store.conversations.messages(talk))
 
     told = [(t.user.content, t.answer, [c.tool_name for c in t.tool_calls]) for t in turns]
     assert told == [("left?", "left!", ["l"]), ("right?", "right!", ["r"])]

@@ -9,8 +9,8 @@ import pytest
 from ragforge.domain.conversation_bundle import (
     BranchPoint,
     ConversationBundle,
-    WholeSummary,
-    as_new,
+    SummaryBundle,
+    copy_with_new_ids,
 )
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.summaries import SummaryFilter
@@ -67,7 +67,7 @@ def small(name: str = "new") -> ConversationBundle:
         conversation(uuid=name),
         tuple(placed(said)),
         {f"{name}-1": (reference("s"),)},
-        (WholeSummary(summary(name, uuid=f"{name}-l1"), covers=(0,)),),
+        (SummaryBundle(summary(name, uuid=f"{name}-l1"), covers=(0,)),),
     )
 
 
@@ -207,7 +207,7 @@ async def test_a_branch_whose_other_end_is_not_there_is_left_out(store: Store) -
 async def test_a_copy_has_nothing_but_new_ids(store: Store) -> None:
     await fill_facts(store)
     whole = await store.archive.conversation("cart")
-    copy = as_new(whole)
+    copy = copy_with_new_ids(whole)
 
     await store.archive.add_conversation(copy)
 

@@ -13,10 +13,10 @@ from ragforge.domain.code import (
     CodeReference,
     File,
     FileMention,
-    How,
     ParsedFile,
     Project,
     Scope,
+    TouchKind,
 )
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
@@ -155,12 +155,12 @@ def reference(
     path: str = "src/cart.py",
     name: str = "add",
     hash: str = "h1",
-    how: How = "named",
+    how: TouchKind = "named",
 ) -> CodeReference:
     return CodeReference(scope_id, path, name, hash, how)
 
 
-def mention(path: str, hash: str = "h1", how: How = "named") -> FileMention:
+def mention(path: str, hash: str = "h1", how: TouchKind = "named") -> FileMention:
     return FileMention(f"id of {path}", path, hash, how)
 
 

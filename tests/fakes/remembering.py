@@ -22,7 +22,7 @@ from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ByModel, Extractive, Summariser
+from ragforge.memory.summaries.summarise import ExtractiveSummariser, ModelSummariser, Summariser
 from ragforge.ports.chat import ChatModel
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
@@ -61,9 +61,9 @@ def memory_of(
 ) -> Memory:
     """Return a memory over a store; without a model its summaries are extracts."""
     settings = Settings.model_validate({"jobs": {"max_attempts": attempts, "lease_seconds": 5}})
-    summariser: Summariser = Extractive()
+    summariser: Summariser = ExtractiveSummariser()
     if model is not None:
-        summariser = ByModel(StructuredLLMExecutor(Asker(model)), model.name)
+        summariser = ModelSummariser(StructuredLLMExecutor(Asker(model)), model.name)
     condenser = Condenser(store, summariser, thresholds, embedder, is_gone=is_gone)
     recall = Recall(store.conversations, embedder, store.summaries)
     brain = open_brain(settings, store, embedder, Path(SHOP))

@@ -7,17 +7,17 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from ragforge.domain.chat import (
+    AssistantMessage,
     ChatRequest,
-    ModelSays,
     Reply,
     StreamEvent,
-    TextPiece,
+    TextDelta,
     ToolRequest,
     Usage,
-    UserSays,
+    UserMessage,
 )
 
-Step: TypeAlias = str | ModelSays | Exception
+Step: TypeAlias = str | AssistantMessage | Exception
 Script: TypeAlias = Iterable[Step] | Callable[[ChatRequest], Step]
 
 
@@ -56,26 +56,26 @@ class ScriptedModel:
             self.running -= 1
         if isinstance(step, Exception):
             raise step
-        said = ModelSays(step) if isinstance(step, str) else step
+        said = AssistantMessage(step) if isinstance(step, str) else step
         return Reply(said, Usage(10, 5, 1, self._usd))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
         reply = await self.reply(request)
         for word in reply.message.text.split(" "):
-            yield TextPiece(word)
+            yield TextDelta(word)
         yield reply
 
     async def close(self) -> None:
         pass
 
 
-def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> ModelSays:
+def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> AssistantMessage:
     """Return an answer that calls tools."""
     requests = [ToolRequest(f"call-{n}", name, args) for n, (name, args) in enumerate(wanted)]
-    return ModelSays(text, tool_requests=tuple(requests))
+    return AssistantMessage(text, tool_requests=tuple(requests))
 
 
 def last_words(request: ChatRequest) -> str:
     """Return the last thing that was said to the model."""
-    said: Sequence[str] = [m.text for m in request.messages if isinstance(m, UserSays)]
+    said: Sequence[str] = [m.text for m in request.messages if isinstance(m, UserMessage)]
     return said[-1]

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ragforge.domain.code import HOWS, CodeReference, FileMention
-from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary, counted
+from ragforge.domain.code import TOUCH_KINDS, CodeReference, FileMention
+from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle, set_counters
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
@@ -22,7 +22,7 @@ ODD = st.sampled_from([text for text in HOSTILE.values() if len(text) < 1_000])
 TEXTS = st.one_of(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), ODD).map(redact)
 IDS = st.uuids(version=4).map(str)
 COUNTS = st.integers(0, 2**53)
-HOW = st.sampled_from(HOWS)
+HOW = st.sampled_from(TOUCH_KINDS)
 ANY_CHARACTER = st.text(st.characters(), max_size=8)  # halves of surrogate pairs too
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -106,9 +106,9 @@ def references(draw: st.DrawFn) -> tuple[CodeReference, ...]:
 
 
 @st.composite
-def summaries(draw: st.DrawFn, conversation_id: str, turns: list[int]) -> tuple[WholeSummary, ...]:
+def summaries(draw: st.DrawFn, conversation_id: str, turns: list[int]) -> tuple[SummaryBundle, ...]:
     """Return L1 summaries of some of the turns, and perhaps an L2 over some of them."""
-    found: list[WholeSummary] = []
+    found: list[SummaryBundle] = []
     left = list(turns)
     while left and len(found) < 3 and draw(st.booleans()):
         size = draw(st.integers(1, len(left)))
@@ -118,11 +118,11 @@ def summaries(draw: st.DrawFn, conversation_id: str, turns: list[int]) -> tuple[
         files = tuple(
             FileMention(f"file {n}", f"a{n}.py", draw(TEXTS), draw(HOW)) for n in range(2)
         )
-        found.append(WholeSummary(made, covers, files, draw(references())))
+        found.append(SummaryBundle(made, covers, files, draw(references())))
     if found and draw(st.booleans()):
         parents = tuple(known.summary.uuid for known in found)
         made = draw(_summary(conversation_id, 2, turns[0], turns[-1], parents))
-        found.append(WholeSummary(made))
+        found.append(SummaryBundle(made))
     return tuple(found)
 
 
@@ -187,7 +187,7 @@ def wholes(draw: st.DrawFn) -> ConversationBundle:
         for _ in range(draw(st.integers(0, 2)))
     ]
     return ConversationBundle(
-        conversation=counted(about, messages),
+        conversation=set_counters(about, messages),
         messages=messages,
         references={owner: found for owner, found in touched.items() if found},
         summaries=tuple(sorted(made, key=_order)),
@@ -204,5 +204,5 @@ def wholes(draw: st.DrawFn) -> ConversationBundle:
     )
 
 
-def _order(known: WholeSummary) -> tuple[int, int, str]:
+def _order(known: SummaryBundle) -> tuple[int, int, str]:
     return known.summary.level, known.summary.start_turn_index, known.summary.uuid

@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary, counted
-from ragforge.memory.exchange.export import document_of, to_bytes
+from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle, set_counters
+from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -59,8 +59,8 @@ def long_one() -> ConversationBundle:
         messages += placed(said, turn, 2 * turn)
         references[said[1].uuid] = (reference(f"scope {turn}"),)
         vectors[said[0].uuid] = direction(turn)
-    about = counted(conversation(uuid="long"), messages)
-    covered = WholeSummary(summary("long", 0, TURNS - 1), tuple(range(TURNS)))
+    about = set_counters(conversation(uuid="long"), messages)
+    covered = SummaryBundle(summary("long", 0, TURNS - 1), tuple(range(TURNS)))
     return ConversationBundle(about, tuple(messages), references, (covered,), turn_vectors=vectors)
 
 
@@ -92,7 +92,7 @@ async def test_a_killed_import_leaves_everything_or_nothing(
 ) -> None:
     file = tmp_path / "long.json"
     whole = long_one()
-    file.write_bytes(to_bytes(document_of(whole)))
+    file.write_bytes(to_bytes(build_document(whole)))
     store = await engines.empty(engine)
     place = engines.location(engine)
     usual, expected = await _measured(place, file, store)

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.turns import group_into_turns
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation
 from tests.faults.test_many_processes import start
@@ -43,7 +43,7 @@ async def test_sixty_killed_writers_lose_nothing_they_acknowledged(tmp_path: Pat
         assert apsw.Connection(str(path)).pragma("quick_check") == "ok"
 
     stored = await store.conversations.messages("c")
-    turns = messages_to_turns(stored)
+    turns = group_into_turns(stored)
     assert len(acknowledged) > KILLS
     assert set(acknowledged) <= {turn.uuid for turn in turns}
     assert [message.position for message in stored] == list(range(len(stored)))

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.context.enrich import enriched
+from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Location
 from ragforge.errors import InputError
 from ragforge.tools import matches as surroundings
@@ -220,7 +220,7 @@ async def test_a_spot_on_a_pipe_or_behind_a_link_out_is_dropped_from_a_context(
     spots = [Location(name, 1, 0.9, 0.8, "grep") for name in names]
 
     async with asyncio.timeout(20):
-        pieces = await enriched(spots, None, "", project)
+        pieces = await enrich_locations(spots, None, "", project)
 
     assert [piece.file for piece in pieces] == ["a.txt"]
 
@@ -424,7 +424,7 @@ def test_a_sparse_file_of_a_gigabyte_costs_nobody_anything(tmp_path: Path) -> No
         text = await read_file(workspace, ReadArguments(path="big.txt"), 60)
         assert text.content.startswith("hit hit")
         assert len(text.content) <= 2_001
-        [piece] = await enriched(
+        [piece] = await enrich_locations(
             [Location("big.txt", 1, 0.9, 0.8, "grep")], None, "", tmp_path
         ) or [None]
         assert piece is None  # what looks binary is not shown

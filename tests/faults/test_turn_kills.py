@@ -10,7 +10,7 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.turns import group_into_turns
 from ragforge.search.tokenise import WORDS
 from tests.faults.turn_taker import ANSWER, QUESTION
 
@@ -68,7 +68,7 @@ async def test_killed_at_every_step_the_turn_is_gone_on_with(tmp_path: Path) -> 
             continue
         assert again.returncode == 0, again.stderr
         after = await messages(place)
-        [turn] = messages_to_turns(after)
+        [turn] = group_into_turns(after)
         assert after[: len(before)] == before, "nothing that was stored is changed"
         assert turn.answer == ANSWER
         said = [m.content for m in turn.replies if m.role == "assistant"]

@@ -14,8 +14,8 @@ import pytest
 
 from ragforge import App, load_settings, open_app
 from ragforge.agent.events import Done, Event
-from ragforge.domain.chat import ChatRequest, ModelSays, ToolSays, UserSays
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage, UserMessage
+from ragforge.domain.turns import group_into_turns
 from ragforge.errors import StoreFull
 from ragforge.llm.ask import Asker
 from ragforge.memory.sessions import create_session
@@ -31,14 +31,14 @@ connection.execute("COMMIT")
 """
 
 
-def script(request: ChatRequest) -> ModelSays:
+def script(request: ChatRequest) -> AssistantMessage:
     """Look once, then answer with the question that was asked."""
     if not request.tools:
-        return ModelSays('{"title": "A title"}')
-    asked = max(n for n, said in enumerate(request.messages) if isinstance(said, UserSays))
-    if not any(isinstance(message, ToolSays) for message in request.messages[asked:]):
+        return AssistantMessage('{"title": "A title"}')
+    asked = max(n for n, said in enumerate(request.messages) if isinstance(said, UserMessage))
+    if not any(isinstance(message, ToolMessage) for message in request.messages[asked:]):
         return calls(("list_files", {}), text="I look.")
-    return ModelSays(f"Answer to: {last_words(request).rpartition('# Question')[2].strip()}")
+    return AssistantMessage(f"Answer to: {last_words(request).rpartition('# Question')[2].strip()}")
 
 
 @asynccontextmanager
@@ -115,7 +115,7 @@ async def test_two_terminals_in_one_session_mix_neither_questions_nor_answers(
                 await app.ask(f"{who} asks {number}", session.uuid)
 
         await asyncio.gather(talk(one, "one"), talk(other, "other"))
-        turns = messages_to_turns(await one.store.conversations.messages(session.uuid))
+        turns = group_into_turns(await one.store.conversations.messages(session.uuid))
 
     assert len(turns) == 10
     assert sorted(turn.user.turn_index or 0 for turn in turns) == list(range(10))

@@ -22,7 +22,7 @@ from typing import Any
 from ragforge import load_settings, open_app
 from ragforge.agent.events import Event, Text
 from ragforge.agent.permissions import edits_only
-from ragforge.domain.chat import ChatRequest, ModelSays, ToolSays
+from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage
 from ragforge.llm.ask import Asker
 from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.faults.summariser import Steps
@@ -31,16 +31,16 @@ QUESTION = "Please write the word into the file."
 ANSWER = "It is written."
 
 
-def script(request: ChatRequest) -> ModelSays:
+def script(request: ChatRequest) -> AssistantMessage:
     """Write a file, read it, and tell; whatever was done before is not done again."""
-    results = [message for message in request.messages if isinstance(message, ToolSays)]
+    results = [message for message in request.messages if isinstance(message, ToolMessage)]
     if not request.tools:  # a title
-        return ModelSays('{"title": "A word"}')
+        return AssistantMessage('{"title": "A word"}')
     if not results:
         return calls(("write_file", {"path": "word.txt", "content": "word\n"}), text="I write.")
     if len(results) == 1:
         return calls(("read_file", {"path": "word.txt"}), text="I read.")
-    return ModelSays(ANSWER)
+    return AssistantMessage(ANSWER)
 
 
 def watched(operation: Callable[..., Awaitable[Any]], steps: Steps) -> Any:

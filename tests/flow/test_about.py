@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.memory.code.about import find_conversations_about, subject_of
+from ragforge.memory.code.about import find_conversations_about, resolve_subject
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, mention, parsed, project, reference, scope, user
 from tests.fakes.builders import summary as make_summary
@@ -103,4 +103,4 @@ async def test_odd_texts_name_nothing(store: Store, root: Path, text: str) -> No
 
 async def test_nothing_at_all_is_refused(store: Store, root: Path) -> None:
     with pytest.raises(InputError, match="Name a file"):
-        await subject_of(store.code, " ", root, root)
+        await resolve_subject(store.code, " ", root, root)

@@ -247,7 +247,7 @@ async def test_what_memory_finds_may_use_all_the_room_that_is_left(
         await app.store.conversations.append(await new_session(app), said)
         answer = await app.ask("Where are the cranes of the harbour?", await new_session(app))
 
-    assert answer.receipt.chars_of("past_turns") > 0.6 * 20_000
+    assert answer.receipt.count_chars("past_turns") > 0.6 * 20_000
     assert len(contents(server)[-1]) <= 20_000 + len("\n\n# Question\n\n") + 40
 
 

@@ -22,7 +22,7 @@ from ragforge.app.maintenance import work_until_done
 from ragforge.brain.ingestion import locks
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import Message
-from ragforge.domain.receipts import SECTIONS, Receipt, receipt_of
+from ragforge.domain.receipts import SECTIONS, Receipt, read_receipt
 from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -148,7 +148,7 @@ async def test_the_total_never_exceeds_the_budget(
     assert len(context.text) <= most
     assert context.receipt.chars == len(context.text)
     assert sum(item.chars for item in context.receipt.items) <= len(context.text)
-    assert sum(context.receipt.chars_of(section) for section in SECTIONS) <= most
+    assert sum(context.receipt.count_chars(section) for section in SECTIONS) <= most
 
 
 async def test_recalled_text_cannot_close_its_fence(environ: dict[str, str], project: Path) -> None:
@@ -284,7 +284,7 @@ async def test_code_keeps_to_its_share_and_the_best_of_it_is_there(
         await app.brain.ingest()
         context = await app.build_context("How is a password compared by check_password?")
 
-    assert 0 < context.receipt.chars_of("code") <= 2_000
+    assert 0 < context.receipt.count_chars("code") <= 2_000
     assert context.code[0].name == "check_password"
     assert [one for one in context.receipt.left_out if one.section == "code"]
 
@@ -478,7 +478,7 @@ async def test_the_receipt_is_stored_with_the_answer_and_shown_again(
         answer = await app.ask("What does `check_password` do?")
         stored = await app.store.conversations.messages(answer.conversation_id)
         assert stored[0].receipt is None
-        assert receipt_of(stored[1].receipt) == replace(
+        assert read_receipt(stored[1].receipt) == replace(
             answer.receipt,
             items=tuple(
                 replace(item, score=None if item.score is None else round(item.score, 4))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationChanges
-from ragforge.memory.digest import conversation_text
+from ragforge.memory.digest import format_conversation
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, exchange
 
@@ -14,7 +14,7 @@ async def test_a_conversation_as_text_has_its_title_summary_and_turns(store: Sto
     facts = await store.conversations.update("c", changes)
     await store.conversations.append("c", exchange("Why is it wrong?", "Rounding."))
 
-    text = await conversation_text(store, facts, 2_000)
+    text = await format_conversation(store, facts, 2_000)
 
     assert text.startswith("Title: Cart\nTags: shop, bug\nSummary: Why totals were wrong.\n\n")
     assert "User: Why is it wrong?\nAssistant: Rounding." in text
@@ -27,7 +27,7 @@ async def test_a_long_conversation_keeps_its_newest_turns_within_the_size(store:
         await store.conversations.append("c", said)
     facts = await store.conversations.get("c")
 
-    text = await conversation_text(store, facts, 3_000)
+    text = await format_conversation(store, facts, 3_000)
 
     assert len(text) <= 3_000
     assert "Question 11?" in text

@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.project import Brain
-from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, Relevant
+from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, RelevantHits
 from ragforge.ports.store import Store
 from tests.fakes.projects import SHOP, brain_of, write
 
@@ -92,8 +92,8 @@ async def test_messages_about_other_things_get_no_documents(operations: Brain) -
     thanks = await operations.find_relevant_documents("Merci, bonne journée !")
     recipe = await operations.find_relevant_documents("How do I bake an apple pie with cinnamon?")
 
-    assert thanks == Relevant((), SMALL_TALK)
-    assert recipe == Relevant((), NOTHING_RELEVANT)
+    assert thanks == RelevantHits((), SMALL_TALK)
+    assert recipe == RelevantHits((), NOTHING_RELEVANT)
     assert await operations.search_documents("apple pie", relevant_only=True) == []
 
 

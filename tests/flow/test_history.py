@@ -10,8 +10,8 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, MemoryHit, Relevant
-from ragforge.domain.summaries import summary_embedding_text
+from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, MemoryHit, RelevantHits
+from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.errors import InputError, ModelError
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.recall import Recall
@@ -143,7 +143,9 @@ async def test_summaries_have_a_vector_or_are_found_by_words_alone(
 ) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")
-    [made] = await EMBEDDER.embed([summary_embedding_text(await store.summaries.get("c-l1-1"))])
+    [made] = await EMBEDDER.embed(
+        [format_summary_for_embedding(await store.summaries.get("c-l1-1"))]
+    )
     assert made is not None
     await store.summaries.embed({"c-l1-1": made})
 
@@ -302,7 +304,7 @@ async def test_a_message_about_something_else_gets_no_old_turns_and_the_reason(
 ) -> None:
     await plant(store, "old")
 
-    assert await find_relevant_history(recall, message, EVERYTHING) == Relevant((), reason)
+    assert await find_relevant_history(recall, message, EVERYTHING) == RelevantHits((), reason)
 
 
 async def test_who_asks_for_the_past_gets_the_best_there_is(store: Store, recall: Recall) -> None:

@@ -16,7 +16,7 @@ from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import later
-from ragforge.memory.code.age import age_of_summary, age_of_turn
+from ragforge.memory.code.age import find_stale_in_summary, find_stale_in_turn
 from ragforge.memory.code.later import LINK_JOB, link_waiting
 from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
@@ -160,7 +160,7 @@ async def test_an_edit_is_linked_to_the_scopes_that_it_changed(store: Store, sho
     assert await hows(memory, steps[2].uuid) == {"cart": "edited", "three": "edited"}
     assert (await hows(memory, steps[3].uuid))["two"] == "found"
     ids = [step.uuid for step in steps]
-    assert await age_of_turn(store, str(shop), ids) == []  # edited as it is now
+    assert await find_stale_in_turn(store, str(shop), ids) == []  # edited as it is now
 
 
 async def test_a_project_that_is_not_known_has_no_code_to_refer_to(memory: Memory) -> None:
@@ -282,21 +282,21 @@ async def test_memory_tells_what_has_changed_since_and_what_is_gone(memory: Memo
     await memory.worker.drain()
     [summary] = await memory.store.summaries.find(SummaryFilter(talk))
     ids = [turn.user.uuid, turn.replies[0].uuid]
-    assert await age_of_turn(memory.store, SHOP, ids) == []
-    assert await age_of_summary(memory.store, SHOP, summary.uuid) == []
+    assert await find_stale_in_turn(memory.store, SHOP, ids) == []
+    assert await find_stale_in_summary(memory.store, SHOP, summary.uuid) == []
 
     changed = scope("total", qualified_name="Cart.total", uuid="total", hash="new")
     await memory.store.code.replace_files("shop", [parsed("src/cart.py", changed, hash="new")])
 
-    told = [str(one) for one in await age_of_turn(memory.store, SHOP, ids)]
+    told = [str(one) for one in await find_stale_in_turn(memory.store, SHOP, ids)]
     assert told == ["Cart.add (src/cart.py): gone", "Cart.total (src/cart.py): changed since"]
-    told = [str(one) for one in await age_of_summary(memory.store, SHOP, summary.uuid)]
+    told = [str(one) for one in await find_stale_in_summary(memory.store, SHOP, summary.uuid)]
     assert told[0] == "src/cart.py: changed since"
     assert "Cart.total (src/cart.py): changed since" in told
 
     await memory.store.code.remove_files("shop", ["src/cart.py"])
-    [first, *_] = await age_of_summary(memory.store, SHOP, summary.uuid)
+    [first, *_] = await find_stale_in_summary(memory.store, SHOP, summary.uuid)
     assert str(first) == "src/cart.py: gone"
 
     await memory.store.code.delete_project("shop")
-    assert await age_of_turn(memory.store, SHOP, ids) == []
+    assert await find_stale_in_turn(memory.store, SHOP, ids) == []

@@ -16,7 +16,7 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.app.maintenance import work_until_done
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.memory.sessions import lines
+from ragforge.memory.sessions import list_sessions
 
 STATEMENT = "We keep sessions apart by the exact path of their directory, see SessionKey"
 QUESTION = "how do we keep sessions apart?"
@@ -67,7 +67,9 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
             QUESTION, max_results=5, levels=(0,), everywhere=False
         )
         assert hit.conversation_id == first.conversation_id
-        [session] = await lines(app.store.conversations, ConversationFilter(cwd=str(app.cwd)), 10)
+        [session] = await list_sessions(
+            app.store.conversations, ConversationFilter(cwd=str(app.cwd)), 10
+        )
         assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
         assert session.last_message == second.content
         jobs = await app.store.jobs.find()

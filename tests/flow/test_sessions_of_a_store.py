@@ -13,7 +13,7 @@ from ragforge.memory.sessions import (
     get_sessions_by_cwd,
     load_session,
     rename,
-    resolve,
+    resolve_session,
     retag,
 )
 from ragforge.ports.store import Store
@@ -57,21 +57,23 @@ async def test_the_start_of_an_id_is_enough_where_it_is_the_only_one(store: Stor
     for uuid in ("ab12", "ab", "cd34", "cd35"):
         await talk.create(conversation(uuid=uuid, title=f"About\n{uuid}"))
 
-    assert (await resolve(talk, "ab1")).uuid == "ab12"
-    assert (await resolve(talk, " ab ")).uuid == "ab"  # all of it beats the start of another
+    assert (await resolve_session(talk, "ab1")).uuid == "ab12"
+    assert (
+        await resolve_session(talk, " ab ")
+    ).uuid == "ab"  # all of it beats the start of another
     with pytest.raises(AmbiguousId, match=r"'cd': cd34 \(About cd34\); cd35 \(About cd35\)"):
-        await resolve(talk, "cd")
+        await resolve_session(talk, "cd")
     with pytest.raises(ConversationNotFound, match="'x'"):
-        await resolve(talk, "x")
+        await resolve_session(talk, "x")
     with pytest.raises(InputError, match="empty"):
-        await resolve(talk, "  ")
+        await resolve_session(talk, "  ")
 
 
 async def test_many_candidates_are_told_in_part(store: Store) -> None:
     for number in range(8):
         await store.conversations.create(conversation(uuid=f"a{number}"))
     with pytest.raises(AmbiguousId) as caught:
-        await resolve(store.conversations, "a")
+        await resolve_session(store.conversations, "a")
     assert len(caught.value.candidates) == 6
     assert caught.value.candidates[-1] == "…"
 

@@ -13,7 +13,7 @@ import pytest
 from ragforge.domain.code import Touch
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.instants import now
-from ragforge.memory.code.about import ConversationAbout, find_conversations_about, merged
+from ragforge.memory.code.about import ConversationAbout, find_conversations_about, merge_touches
 from ragforge.ports.store import Store
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.git_history import GitHistory
@@ -158,7 +158,7 @@ async def test_code_that_is_gone_names_the_commit_that_removed_it(
 
 async def test_a_folder_without_git_has_no_commits(store: Store, tmp_path: Path) -> None:
     log = GitHistory(CommandRunner(tmp_path))
-    assert await log.of_lines("a.py", 1, 2, YESTERDAY) is None
+    assert await log.list_line_commits("a.py", 1, 2, YESTERDAY) is None
     assert await log.of_file("a.py", "x", YESTERDAY) is None
 
 
@@ -183,4 +183,4 @@ def test_a_turn_counts_once_and_a_summary_only_for_what_no_turn_says() -> None:
     read = replace(turn, how="read")
     covered = replace(turn, first_turn=0, last_turn=5, by_summary=True, target_id="id-a", name=None)
     other = replace(covered, file="b.py", target_id="id-b")
-    assert merged([turn, covered, read, other]) == [read, other]
+    assert merge_touches([turn, covered, read, other]) == [read, other]

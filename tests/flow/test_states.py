@@ -9,7 +9,7 @@ import pytest
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, NewJob
 from ragforge.errors import ConversationNotFound
-from ragforge.memory.states import states_of
+from ragforge.memory.states import load_states
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, direction, summary, system, user
 
@@ -37,7 +37,7 @@ async def test_each_turn_tells_how_far_it_has_come(talk: Store) -> None:
     await die(talk, "embed-turn:t1:toy-embedder", ["t1"], "was embedded later")
     await die(talk, "embed-turn:t3:toy-embedder", ["t3"], "the model refused")
 
-    states = await states_of(talk, "c", "toy-embedder")
+    states = await load_states(talk, "c", "toy-embedder")
 
     assert {turn: state.names for turn, state in states.turns.items()} == {
         "t0": ("stored", "embedded"),
@@ -51,12 +51,12 @@ async def test_each_turn_tells_how_far_it_has_come(talk: Store) -> None:
 
 
 async def test_a_vector_of_another_model_does_not_count(talk: Store) -> None:
-    states = await states_of(talk, "c", "another-model")
+    states = await load_states(talk, "c", "another-model")
     assert not any(state.embedded for state in states.turns.values())
 
 
 async def test_without_a_model_nothing_is_expected(talk: Store) -> None:
-    states = await states_of(talk, "c", None)
+    states = await load_states(talk, "c", None)
     assert {state.embedded for state in states.turns.values()} == {None}
 
 
@@ -64,11 +64,11 @@ async def test_failed_jobs_of_the_whole_conversation_are_told(talk: Store) -> No
     await die(talk, "summarise:c:1:0-3", {"conversation": "c"}, "too long")
     await die(talk, "summarise:cc:1", "cc", "of another one")
 
-    [job] = (await states_of(talk, "c", None)).failed_jobs
+    [job] = (await load_states(talk, "c", None)).failed_jobs
 
     assert job.error == "too long"
 
 
 async def test_an_unknown_conversation_has_no_states(talk: Store) -> None:
     with pytest.raises(ConversationNotFound):
-        await states_of(talk, "nobody", None)
+        await load_states(talk, "nobody", None)

@@ -12,7 +12,7 @@ import pytest
 
 from ragforge.errors import CopyIncomplete, StoreUnavailable
 from ragforge.memory.exchange import copy as transfer
-from ragforge.memory.exchange.copy import CopyProgress, copy
+from ragforge.memory.exchange.copy import CopyProgress, copy_store
 from ragforge.ports.archive import RECORD_KINDS, Archive
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
@@ -84,10 +84,10 @@ async def test_a_copy_that_is_broken_off_anywhere_goes_on_and_ends_the_same(
         target = await engines.empty("sqlite")
         fragile = BreaksOff(target.archive, writes)
         with pytest.raises(StoreUnavailable):
-            await copy(original.archive, fragile, "copy", lambda _: None)  # type: ignore[arg-type]
+            await copy_store(original.archive, fragile, "copy", lambda _: None)  # type: ignore[arg-type]
         seen: list[CopyProgress] = []
 
-        report = await copy(original.archive, target.archive, "copy", seen.append)
+        report = await copy_store(original.archive, target.archive, "copy", seen.append)
 
         assert report.resumed == (writes > 0)
         assert await everything(target) == expected
@@ -106,4 +106,4 @@ async def test_a_copy_that_lacks_records_is_no_success(engines: Engines) -> None
                 await self._archive.write(kind, records)  # type: ignore[arg-type]
 
     with pytest.raises(CopyIncomplete, match=r"of \d job records"):
-        await copy(original.archive, Forgetful(target.archive, 0), "copy", lambda _: None)  # type: ignore[arg-type]
+        await copy_store(original.archive, Forgetful(target.archive, 0), "copy", lambda _: None)  # type: ignore[arg-type]

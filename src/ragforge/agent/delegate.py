@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ragforge.agent.events import OnEvent, ToolStarted
 from ragforge.agent.progress import finished
-from ragforge.domain.chat import ChatRequest, ToolRequest, UserSays
+from ragforge.domain.chat import ChatRequest, ToolRequest, UserMessage
 from ragforge.domain.text import Json
 from ragforge.errors import ModelError
 from ragforge.llm.ask import Asker
@@ -80,7 +80,7 @@ async def _delegated(given: Delegation, arguments: DelegateArguments) -> Delegat
         on_start=_started(given),
         native=asker.model.calls_tools,
     )
-    request = ChatRequest((UserSays(arguments.task),), system=prompt(PROMPTS, "sub_agent"))
+    request = ChatRequest((UserMessage(arguments.task),), system=prompt(PROMPTS, "sub_agent"))
     try:
         _, answer = await loop.run(request)
     except ModelError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ragforge.agent.events import OnEvent, Reasoning, Text, ToolFinished, ToolStarted
-from ragforge.domain.chat import ReasoningPiece, Reply, TextPiece, ToolRequest
+from ragforge.domain.chat import ReasoningDelta, Reply, TextDelta, ToolRequest
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
@@ -37,9 +37,9 @@ class Progress:
         """Whether nothing was said or done yet."""
         return not (self.text or self.calls or self._said or self._made or self._waiting)
 
-    def piece(self, piece: TextPiece | ReasoningPiece) -> None:
+    def piece(self, piece: TextDelta | ReasoningDelta) -> None:
         """Take the next words of the model."""
-        if isinstance(piece, TextPiece):
+        if isinstance(piece, TextDelta):
             self._said.append(piece.text)
             self.on_event(Text(piece.text))
         else:

@@ -17,9 +17,9 @@ from ragforge.context.build import ContextBuilder
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import replay_messages
 from ragforge.domain.answers import Answer, Stopped
-from ragforge.domain.chat import ChatRequest, Reply, UserSays
+from ragforge.domain.chat import ChatRequest, Reply, UserMessage
 from ragforge.domain.conversations import Message
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError, ModelError, SpendCapReached
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
@@ -103,7 +103,7 @@ class Agent:
         conversation = await self.recorder.store.conversations.get(conversation_id)
         last = conversation.turn_count - 1
         messages = await self.recorder.store.conversations.messages(conversation_id, last)
-        turns = messages_to_turns(messages)
+        turns = group_into_turns(messages)
         if not turns:
             raise InputError("There is no turn to go on with yet. Ask something.")
         return turns[-1]
@@ -234,4 +234,4 @@ def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:
     done = replay_messages(before)
     if not done:
         return request
-    return replace(request, messages=(*request.messages, *done, UserSays(GO_ON)))
+    return replace(request, messages=(*request.messages, *done, UserMessage(GO_ON)))

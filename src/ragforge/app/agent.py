@@ -11,7 +11,7 @@ from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import Rules
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
 from ragforge.config.keys import VARIABLES
-from ragforge.context.instructions import InnerInstructions, with_inner_instructions
+from ragforge.context.instructions import InnerInstructions, add_inner_instructions
 from ragforge.llm.calls import Tool
 from ragforge.tools.batch_analyze import analyze_tool
 from ragforge.tools.command.run import CommandRunner
@@ -57,7 +57,7 @@ def open_agent(app: App) -> Agent:
         permissions = Permissions(rules, desk.approve)
         inner = InnerInstructions(app.project_path, app.cwd)
         looking = [tool for tool in box.looking() if tool.spec.name not in left_out]
-        looking = [with_inner_instructions(tool, inner) for tool in looking]
+        looking = [add_inner_instructions(tool, inner) for tool in looking]
         others = (
             *box.acting(Journal.of(state, desk.conversation_id), permissions.require_permission),
             box.noting(desk.conversation_id),

@@ -36,7 +36,7 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.results import BatchResult, OnProgress
 from ragforge.llm.spend import Meter
 from ragforge.memory import sessions
-from ragforge.memory.code.age import Aged, age_of
+from ragforge.memory.code.age import StaleCode, find_stale
 from ragforge.memory.embed import embed_missing, enqueue_missing
 from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
@@ -124,7 +124,9 @@ class App:
             raise InputError("The question is empty. Ask something.")
         if session is None:
             conversations = self.store.conversations
-            session = (await sessions.current(conversations, self.cwd, self.project_path)).uuid
+            session = (
+                await sessions.get_current_session(conversations, self.cwd, self.project_path)
+            ).uuid
         answer = await self.agent.take_turn(session, question, **_door(on_event, approve))
         await self.keep_known()
         return answer
@@ -177,13 +179,13 @@ class App:
 
         Raises ConversationNotFound.
         """
-        from ragforge.domain.receipts import receipt_of
+        from ragforge.domain.receipts import read_receipt
 
         conversations = self.store.conversations
         first = max(0, (await conversations.get(session)).turn_count - LATEST_TURNS)
         for message in reversed(await conversations.messages(session, first)):
             if message.receipt is not None:
-                return receipt_of(message.receipt)
+                return read_receipt(message.receipt)
         return None
 
     async def search_code(
@@ -236,15 +238,15 @@ class App:
             min_score=min_score,
         )
 
-    async def ages_of(self, hits: Sequence[HistoryHit]) -> list[list[Aged]]:
+    async def ages_of(self, hits: Sequence[HistoryHit]) -> list[list[StaleCode]]:
         """Return for each hit what has become of the code that it is about."""
-        found: list[list[Aged]] = []
+        found: list[list[StaleCode]] = []
         for hit in hits:
             if isinstance(hit, NoteHit):
                 found.append([])
                 continue
             conversation = await self.store.conversations.get(hit.conversation_id)
-            found.append(await age_of(self.store, conversation.project_path, hit))
+            found.append(await find_stale(self.store, conversation.project_path, hit))
         return found
 
     async def find_conversations_about(
@@ -271,9 +273,9 @@ class App:
         The path is seen from the directory or the project; the file may be gone. Raises
         InputError if it may mean several files.
         """
-        from ragforge.memory.code.about import subject_of
+        from ragforge.memory.code.about import resolve_subject
 
-        subject = await subject_of(self.store.code, path, self.cwd, self.project_path)
+        subject = await resolve_subject(self.store.code, path, self.cwd, self.project_path)
         found: dict[str, Summary] = {}
         for file in subject.files:
             summaries = await self.history.get_summaries_mentioning_file(
@@ -288,7 +290,7 @@ class App:
         Raises InputError if there is none, or more than one.
         """
         try:
-            return await sessions.resolve(self.store.conversations, start)
+            return await sessions.resolve_session(self.store.conversations, start)
         except ConversationNotFound as error:
             raise InputError(
                 f"No session has an id that starts with {start.strip()!r}. "
@@ -377,7 +379,7 @@ def _wired(settings: Settings, store: Store, place: Path) -> App:
     memory = settings.agent.memory
     embedder = of_code if memory.embeddings.enabled else None
     recall = Recall(store.conversations, embedder, store.summaries)
-    project = sessions.project_of(place)
+    project = sessions.find_project(place)
     brain = open_brain(settings, store, of_code, project)
     name = embedder.name if embedder else None
     recorder = Recorder(store, name, memory.max_result_chars, describe_process())

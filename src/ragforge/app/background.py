@@ -31,7 +31,7 @@ from ragforge.memory.recall import Recall
 from ragforge.memory.record import SETTLE_JOB
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ByModel, Extractive, Summariser
+from ragforge.memory.summaries.summarise import ExtractiveSummariser, ModelSummariser, Summariser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 
@@ -59,9 +59,9 @@ def open_condenser(
         memory.share(memory.l2_threshold_percent),
         memory.summarization.every_n_messages,
     )
-    summariser: Summariser = Extractive()
+    summariser: Summariser = ExtractiveSummariser()
     if chat is not None:
-        summariser = ByModel(StructuredLLMExecutor(chat), chat.model.name)
+        summariser = ModelSummariser(StructuredLLMExecutor(chat), chat.model.name)
     enabled = memory.summarization.enabled
     return Condenser(store, summariser, thresholds, embedder, enabled, is_gone)
 
@@ -75,9 +75,9 @@ def open_worker(
     condenser: Condenser,
 ) -> Worker:
     """Return a worker with a handler for every kind of job these settings can do."""
-    make_title: titles.TitleMaker = titles.from_question
+    make_title: titles.TitleMaker = titles.title_from_question
     if chat is not None:
-        make_title = titles.by_model(StructuredLLMExecutor(chat))
+        make_title = titles.make_model_titler(StructuredLLMExecutor(chat))
 
     async def title(conversation_id: str) -> None:
         with suppress(ConversationNotFound):  # deleted meanwhile

@@ -15,7 +15,7 @@ from ragforge.brain.ingestion.ingest import Ingester, OnStep
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit, Finder
 from ragforge.config.settings import Settings
-from ragforge.memory.sessions import normalise, project_of
+from ragforge.memory.sessions import find_project, normalise
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
@@ -40,7 +40,7 @@ async def open_code(settings: Settings, cwd: Path) -> AsyncIterator[Code]:
     try:
         embedder = open_embedder(settings)
         try:
-            yield Code(store, open_brain(settings, store, embedder, project_of(normalise(cwd))))
+            yield Code(store, open_brain(settings, store, embedder, find_project(normalise(cwd))))
         finally:
             if embedder is not None:
                 await embedder.close()

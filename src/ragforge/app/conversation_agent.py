@@ -23,18 +23,18 @@ from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import (
     ConversationChanges,
     ConversationFilter,
-    Status,
+    ConversationStatus,
 )
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.analyze import ITEM_CHARS
 from ragforge.memory import sessions
 from ragforge.memory.code.later import enqueue_links
-from ragforge.memory.digest import conversation_text
+from ragforge.memory.digest import format_conversation
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.exchange.imports import import_conversation
 from ragforge.memory.secrets.redact import redact
-from ragforge.memory.similar import Similar, SimilarConversations
+from ragforge.memory.similar import SimilarConversation, SimilaritySearch
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -107,12 +107,12 @@ class ConversationAgent(Knowledge):
 
         Raises ConversationNotFound, AmbiguousId.
         """
-        facts = await sessions.resolve(self.app.store.conversations, conversation_id)
+        facts = await sessions.resolve_session(self.app.store.conversations, conversation_id)
         return Conversation(self.app, facts)
 
     async def list_conversations(
         self,
-        status: Status | None = None,
+        status: ConversationStatus | None = None,
         tags: Sequence[str] = (),
         limit: int = LISTED,
         everywhere: bool = False,
@@ -125,13 +125,11 @@ class ConversationAgent(Knowledge):
 
     async def find_similar_conversations(
         self, query: str, limit: int = 5, everywhere: bool = False
-    ) -> list[Similar]:
+    ) -> list[SimilarConversation]:
         """Return the conversations of this project, or of all, that are most about the query."""
         project = None if everywhere else str(self.app.project_path)
         store = self.app.store
-        likeness = SimilarConversations(
-            store.conversations, store.summaries, self.app.recall.embedder
-        )
+        likeness = SimilaritySearch(store.conversations, store.summaries, self.app.recall.embedder)
         return await likeness.find_similar_conversations(query, limit, project)
 
     async def find_conversations_about(
@@ -195,7 +193,7 @@ class ConversationAgent(Knowledge):
         if isinstance(item, Conversation):
             item = await item.refresh()
         if isinstance(item, domain.Conversation):
-            return await conversation_text(self.app.store, item, ITEM_CHARS)
+            return await format_conversation(self.app.store, item, ITEM_CHARS)
         return item
 
 

@@ -45,7 +45,7 @@ async def copy_store(
 
     Raises InputError if both are the same.
     """
-    from ragforge.memory.exchange.copy import copy
+    from ragforge.memory.exchange.copy import copy_store
 
     if source == target:
         raise InputError(f"{source} is both source and target. Name two stores.")
@@ -53,7 +53,9 @@ async def copy_store(
     try:
         destination = await open_store(settings, target)
         try:
-            return await copy(origin.archive, destination.archive, f"copy:{source}", on_progress)
+            return await copy_store(
+                origin.archive, destination.archive, f"copy:{source}", on_progress
+            )
         finally:
             await destination.close()
     finally:

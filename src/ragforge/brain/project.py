@@ -14,9 +14,9 @@ from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.brain.ingestion.ingest import Ingester, OnStep, Report, Step, project_id
 from ragforge.brain.search.code import CodeHit, Finder, keep_relevant, keep_within
 from ragforge.brain.search.documents import search_documents
-from ragforge.domain.hits import INGESTING, SMALL_TALK, Relevant
+from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
 from ragforge.errors import ModelError, ProjectNotFound
-from ragforge.search.relevance import LEAST_OF_DOCUMENTS
+from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
 from ragforge.search.small_talk import is_small_talk
 
 SEMANTIC_LIMIT = 100
@@ -143,18 +143,18 @@ class Brain:
 
     async def find_relevant_code(
         self, message: str, under: str = "", limit: int = SEMANTIC_LIMIT
-    ) -> Relevant[CodeHit]:
+    ) -> RelevantHits[CodeHit]:
         """Return the scopes below a directory that have to do with a message, or why none are.
 
         A person who searches wants the best there is; a message that came with no search in
         mind gets code only if it is about it.
         """
         if is_small_talk(message):
-            return Relevant(reason=SMALL_TALK)
+            return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
             self.is_settled(), self.search(message, limit, under or None)
         )
-        return Relevant(reason=INGESTING) if not settled else keep_relevant(hits)
+        return RelevantHits(reason=INGESTING) if not settled else keep_relevant(hits)
 
     async def search_documents(
         self,
@@ -178,17 +178,17 @@ class Brain:
 
     async def find_relevant_documents(
         self, message: str, under: str = "", limit: int = 10
-    ) -> Relevant[CodeHit]:
+    ) -> RelevantHits[CodeHit]:
         """Return the sections below a directory that have to do with a message, or why none."""
         if is_small_talk(message):
-            return Relevant(reason=SMALL_TALK)
+            return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
             self.is_settled(),
             search_documents(self.finder, message, self.project_id, under or None, limit),
         )
         if not settled:
-            return Relevant(reason=INGESTING)
-        return keep_relevant(hits, LEAST_OF_DOCUMENTS)
+            return RelevantHits(reason=INGESTING)
+        return keep_relevant(hits, MIN_DOCUMENT_RELEVANCE)
 
     async def is_settled(self) -> bool:
         """Tell whether nobody is ingesting or embedding the project."""

@@ -63,7 +63,7 @@ class Fit(Generic[Thing]):
         return sum(len(text) + BETWEEN for _, text in self.shown)
 
 
-def fitting(
+def select_fitting(
     things: Sequence[Thing], text_of: Callable[[Thing], str], chars: int, *, may_cut: bool = False
 ) -> Fit[Thing]:
     """Return the things whose texts fit, in their order; one that is too long makes way.
@@ -88,7 +88,7 @@ def fitting(
     return fit
 
 
-def newest_fitting(
+def select_newest(
     things: Sequence[Thing], text_of: Callable[[Thing], str], chars: int
 ) -> Fit[Thing]:
     """Return the newest of things that stand oldest first: without gaps, in their order."""

@@ -11,12 +11,12 @@ from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
 from ragforge.context.material import Material
 from ragforge.context.searches import Searches
-from ragforge.context.selection import Selection
+from ragforge.context.selection import ContextSelection
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.hits import MemoryHit, NoteHit
-from ragforge.domain.receipts import Layout, Receipt, Search
+from ragforge.domain.receipts import Layout, Receipt, SearchReport
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.errors import InputError
@@ -109,8 +109,8 @@ class ContextBuilder:
         if options.cwd is not None:
             conversation = replace(conversation, cwd=options.cwd)
         await self.searches.prepare()
-        material, searches = await self.searches.all_at_once(conversation, message, budget, without)
-        return _assemble(material, select.within(material, budget), searches)
+        material, searches = await self.searches.run_all(conversation, message, budget, without)
+        return _assemble(material, select.select_within(material, budget), searches)
 
 
 def format_context_for_agent(context: EnrichedContext) -> str:
@@ -119,7 +119,7 @@ def format_context_for_agent(context: EnrichedContext) -> str:
 
 
 def _assemble(
-    material: Material, selection: Selection, searches: Sequence[Search]
+    material: Material, selection: ContextSelection, searches: Sequence[SearchReport]
 ) -> EnrichedContext:
     receipt = Receipt(
         max_chars=selection.max_chars,

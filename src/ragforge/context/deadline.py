@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ragforge.domain.receipts import Search, SearchState
+from ragforge.domain.receipts import SearchReport, SearchState
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Timed(Generic[Found]):
+class TimedResult(Generic[Found]):
     """What a search gave, or None; and how it went."""
 
     name: str
@@ -26,13 +26,15 @@ class Timed(Generic[Found]):
     milliseconds: int
     problem: str = ""
 
-    def search(self, count: int, if_none: SearchState = "nothing relevant") -> Search:
+    def search(self, count: int, if_none: SearchState = "nothing relevant") -> SearchReport:
         """Return the account of it; one that went well and found nothing says what that means."""
         state = if_none if self.state == "ok" and not count else self.state
-        return Search(self.name, state, self.milliseconds, count, self.problem)
+        return SearchReport(self.name, state, self.milliseconds, count, self.problem)
 
 
-async def timed(name: str, search: Awaitable[Found], seconds: float) -> Timed[Found]:
+async def run_with_deadline(
+    name: str, search: Awaitable[Found], seconds: float
+) -> TimedResult[Found]:
     """Wait for a search; one that is late or fails gives nothing, and says so."""
     begun = time.monotonic()
     state: SearchState = "ok"
@@ -47,4 +49,4 @@ async def timed(name: str, search: Awaitable[Found], seconds: float) -> Timed[Fo
     except Exception as error:  # a context with less in it is better than none
         state, problem = "failed", f"{type(error).__name__}: {error}"
         log.warning("Search %r failed", name, exc_info=True)
-    return Timed(name, found, state, round(1_000 * (time.monotonic() - begun)), problem)
+    return TimedResult(name, found, state, round(1_000 * (time.monotonic() - begun)), problem)

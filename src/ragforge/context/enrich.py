@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragforge.context.excerpts import Excerpt, Location
-from ragforge.domain.code import Place, Scope
+from ragforge.domain.code import FileLine, Scope
 from ragforge.errors import InputError
 from ragforge.ports.code import CodeStore
 from ragforge.tools.confine import Root
@@ -22,24 +22,24 @@ SCOPE_CONFIDENCE = 0.1
 WINDOW_FACTOR = 0.9
 
 
-async def enriched(
+async def enrich_locations(
     spots: Sequence[Location], code: CodeStore | None, project_id: str, root: Path
 ) -> list[Excerpt]:
     """Return a piece for each spot; without a code store, from files alone."""
     scopes: Sequence[Scope | None] = [None] * len(spots)
     if code is not None and spots:
-        places = [Place(spot.file, spot.line) for spot in spots]
+        places = [FileLine(spot.file, spot.line) for spot in spots]
         scopes = await code.scopes_at(project_id, places)
     bare = [spot for spot, scope in zip(spots, scopes, strict=True) if scope is None]
-    windows = iter(await asyncio.to_thread(_windows, bare, Root.at(root)) if bare else ())
+    windows = iter(await asyncio.to_thread(_cut_windows, bare, Root.at(root)) if bare else ())
     pieces = [
-        _of_scope(spot, scope) if scope is not None else next(windows)
+        _excerpt_scope(spot, scope) if scope is not None else next(windows)
         for spot, scope in zip(spots, scopes, strict=True)
     ]
     return [piece for piece in pieces if piece is not None]
 
 
-def window(spot: Location, lines: Sequence[str]) -> Excerpt:
+def cut_window(spot: Location, lines: Sequence[str]) -> Excerpt:
     """Return the lines around a spot, as far as the file goes."""
     start = max(1, min(spot.line, len(lines)) - WINDOW_LINES)
     end = min(len(lines), spot.line + WINDOW_LINES)
@@ -56,23 +56,23 @@ def window(spot: Location, lines: Sequence[str]) -> Excerpt:
     )
 
 
-def _of_scope(spot: Location, scope: Scope) -> Excerpt:
+def _excerpt_scope(spot: Location, scope: Scope) -> Excerpt:
     confidence = min(1.0, spot.confidence + SCOPE_CONFIDENCE)
     return Excerpt.of_scope(scope, spot.score, confidence, (spot.arm,))
 
 
-def _windows(spots: Sequence[Location], root: Root) -> list[Excerpt | None]:
+def _cut_windows(spots: Sequence[Location], root: Root) -> list[Excerpt | None]:
     files: dict[str, list[str] | None] = {}
     found: list[Excerpt | None] = []
     for spot in spots:
         if spot.file not in files:
-            files[spot.file] = _lines(root, spot.file)
+            files[spot.file] = _read_lines(root, spot.file)
         lines = files[spot.file]
-        found.append(window(spot, lines) if lines else None)
+        found.append(cut_window(spot, lines) if lines else None)
     return found
 
 
-def _lines(root: Root, file: str) -> list[str] | None:
+def _read_lines(root: Root, file: str) -> list[str] | None:
     """Return the lines of a file within the project, or None if it cannot be read."""
     try:
         with root.open(root.inside(file)) as stream:

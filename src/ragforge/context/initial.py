@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragforge.context.excerpts import Location
-from ragforge.context.plan import Planned, reasons
+from ragforge.context.plan import PlannedSearch, join_reasons
 from ragforge.context.planner import BY_RULES, Planner
 from ragforge.context.surroundings import Surroundings
-from ragforge.domain.receipts import Search
-from ragforge.domain.text import Json, plain, shorten
+from ragforge.domain.receipts import SearchReport
+from ragforge.domain.text import Json, shorten, to_text
 from ragforge.llm.calls import Tool
 from ragforge.tools.command.output import places
 
@@ -45,7 +45,7 @@ class InitialContext:
 
     async def search(
         self, message: str, cwd: Path | None = None
-    ) -> tuple[list[Location], list[Search]]:
+    ) -> tuple[list[Location], list[SearchReport]]:
         """Return the lines that were found, and how each search went."""
         begun = time.monotonic()
         about = ""
@@ -53,25 +53,25 @@ class InitialContext:
             about = await self.surroundings.text(cwd)
         plan = await self.planner.plan(message, about)
         if plan.made_by == BY_RULES:
-            plan = replace(plan, calls=tuple(await self._worth_it(plan.calls)))
-        chosen = Search(
+            plan = replace(plan, calls=tuple(await self._drop_needless(plan.calls)))
+        chosen = SearchReport(
             f"plan by {plan.instead_of or plan.made_by}",
             "failed" if plan.instead_of else "ok",
-            _milliseconds(begun),
+            _measure_ms(begun),
             len(plan.calls),
             plan.problem,
-            plan.reasoning or reasons(plan.calls) or NOTHING,
+            plan.reasoning or join_reasons(plan.calls) or NOTHING,
         )
         results = await asyncio.gather(*(self._run(call) for call in plan.calls))
         spots = [spot for found, _ in results for spot in found]
         return spots, [chosen, *(search for _, search in results)]
 
-    async def _worth_it(self, calls: Iterable[Planned]) -> list[Planned]:
+    async def _drop_needless(self, calls: Iterable[PlannedSearch]) -> list[PlannedSearch]:
         """Return the searches that find more than others do: typos are for words nobody knows.
 
         Rules cannot tell a typo; the words of the code can, at a fraction of the price.
         """
-        worth: list[Planned] = []
+        worth: list[PlannedSearch] = []
         for call in calls:
             if call.tool != "search_files":
                 worth.append(call)
@@ -84,28 +84,28 @@ class InitialContext:
                 worth.append(replace(call, arguments=arguments, why=f"has the words {query}"))
         return worth
 
-    async def _run(self, call: Planned) -> tuple[list[Location], Search]:
+    async def _run(self, call: PlannedSearch) -> tuple[list[Location], SearchReport]:
         begun = time.monotonic()
         given = call.arguments.get("command") or call.arguments.get("regex")
         told = given or call.arguments.get("query") or ""
-        name = f"{call.tool} {shorten(plain(told), SHOWN_CHARS)}"
+        name = f"{call.tool} {shorten(to_text(told), SHOWN_CHARS)}"
         try:
             async with asyncio.timeout(self.seconds):
                 result = await self.tools[call.tool].run(call.arguments)
         except TimeoutError:
             log.warning("Search %s took longer than %g s", call.tool, self.seconds)
-            return [], Search(name, "late", _milliseconds(begun), 0, f"over {self.seconds:g} s")
+            return [], SearchReport(name, "late", _measure_ms(begun), 0, f"over {self.seconds:g} s")
         except Exception as error:  # whatever goes wrong in one search, the others count
             log.warning("Search %s failed", call.tool, exc_info=True)
-            return [], Search(name, "failed", _milliseconds(begun), 0, str(error))
+            return [], SearchReport(name, "failed", _measure_ms(begun), 0, str(error))
         if result.get("refused"):
-            return [], Search(name, "failed", _milliseconds(begun), 0, result["refused"])
-        spots = list(spots_of(call.tool, result, lambda path: (self.root / path).is_file()))
+            return [], SearchReport(name, "failed", _measure_ms(begun), 0, result["refused"])
+        spots = list(parse_locations(call.tool, result, lambda path: (self.root / path).is_file()))
         problem = "the time was up before all files were searched" if _was_cut(result) else ""
-        return spots, Search(name, "ok", _milliseconds(begun), len(spots), problem)
+        return spots, SearchReport(name, "ok", _measure_ms(begun), len(spots), problem)
 
 
-def spots_of(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Location]:
+def parse_locations(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Location]:
     """Yield the lines that a tool's result names."""
     if tool == "run_command":
         for place in places(result.get("stdout") or "", is_file):
@@ -124,5 +124,5 @@ def _was_cut(result: Json) -> bool:
     return bool(result.get("timed_out"))
 
 
-def _milliseconds(begun: float) -> int:
+def _measure_ms(begun: float) -> int:
     return round(1_000 * (time.monotonic() - begun))

@@ -11,7 +11,7 @@ from pathlib import Path
 from ragforge.domain.text import Json, shorten
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.memory.fences import fenced
+from ragforge.memory.fences import fence
 from ragforge.tools.confine import Root
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
@@ -43,7 +43,7 @@ def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
     except InputError:
         return Instructions()
     found: dict[str, str] = {}
-    for path in _paths(place, cwd):
+    for path in _list_paths(place, cwd):
         text = _read(place, path)
         if text and text not in found.values():
             found[path] = text
@@ -51,10 +51,10 @@ def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
         return Instructions()
     share = most_chars // len(found)
     bodies = [f"# {path}\n\n{shorten(text, share)}" for path, text in found.items()]
-    whole = fenced("project-instructions", "\n\n".join(bodies), LEAD)
+    whole = fence("project-instructions", "\n\n".join(bodies), LEAD)
     if len(whole) > most_chars:  # the fence and the names count too
         bodies = [shorten("\n\n".join(bodies), max(0, 2 * most_chars - len(whole)))]
-        whole = fenced("project-instructions", bodies[0], LEAD)
+        whole = fence("project-instructions", bodies[0], LEAD)
     is_cut = any(len(text) > share for text in found.values())
     return Instructions(whole if len(whole) <= most_chars else "", tuple(found), is_cut)
 
@@ -67,12 +67,12 @@ class InnerInstructions:
 
     def __init__(self, root: Path, cwd: Path) -> None:
         self._root = Root.at(root)
-        self._given = set(_paths(self._root, cwd))
+        self._given = set(_list_paths(self._root, cwd))
 
-    def on_the_way_to(self, path: str) -> dict[str, str]:
+    def read_new(self, path: str) -> dict[str, str]:
         """Return the instructions that count for a path and were not given yet, by file."""
         found: dict[str, str] = {}
-        for place in _paths(self._root, Path(self._root.path, path)):
+        for place in _list_paths(self._root, Path(self._root.path, path)):
             if place not in self._given:
                 self._given.add(place)
                 if text := _read(self._root, place):
@@ -80,21 +80,21 @@ class InnerInstructions:
         return found
 
 
-def with_inner_instructions(tool: Tool, inner: InnerInstructions) -> Tool:
+def add_inner_instructions(tool: Tool, inner: InnerInstructions) -> Tool:
     """Return a tool whose results bring the instructions of the directory it was used in."""
 
     async def run(arguments: Mapping[str, Json]) -> Json:
         result = await tool.run(arguments)
         path = arguments.get("path")
         if isinstance(path, str) and isinstance(result, dict):
-            found = await asyncio.to_thread(inner.on_the_way_to, path)
+            found = await asyncio.to_thread(inner.read_new, path)
             return {**result, "project_instructions": found} if found else result
         return result
 
     return replace(tool, run=run)
 
 
-def _paths(root: Root, cwd: Path) -> Iterator[str]:
+def _list_paths(root: Root, cwd: Path) -> Iterator[str]:
     """Yield where instructions may be, from the root down to a directory."""
     try:
         inside = root.inside(str(cwd))

@@ -12,7 +12,7 @@ from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.receipts import Layout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.age import Aged
+from ragforge.memory.code.age import StaleCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Memory:
     """Something that was found in memory, with what makes it understood."""
 
     hit: MemoryHit
-    aged: Sequence[Aged] = ()
+    aged: Sequence[StaleCode] = ()
     before: Turn | None = None  # the turn before it
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ragforge.context import entries
-from ragforge.context.budget import Budget, Fit, fitting
+from ragforge.context.budget import Budget, Fit, select_fitting
 from ragforge.context.material import Material, Memory
-from ragforge.context.selection import FENCE_CHARS, Selection
+from ragforge.context.selection import FENCE_CHARS, ContextSelection
 from ragforge.domain.hits import MemoryHit, SummaryHit
-from ragforge.domain.receipts import Item, Section
+from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Level
 from ragforge.domain.turns import Turn
 
@@ -26,24 +26,24 @@ SUMMARIES_SHARE = 1 / 3
 """Of the room that is left: what summaries may take before turns have theirs."""
 
 
-def add_memories(chosen: Selection, found: Material, budget: Budget) -> None:
+def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> None:
     """Add the memories, the best first within each level."""
-    turns, summaries = _worth_showing(chosen, found)
-    first, others = _with_places(summaries)
+    turns, summaries = _drop_repeated(chosen, found)
+    first, others = _assign_places(summaries)
     room = max(0, chosen.room - FENCE_CHARS)  # two sections
-    text = _text_of(turns, chosen, found, budget)
-    kept = fitting(first, text, int(room * SUMMARIES_SHARE))
-    said = fitting(turns, text, room - kept.chars, may_cut=True)
-    rest = fitting([*kept.left_out, *others], text, room - kept.chars - said.chars)
-    _add(chosen, "past_turns", said)
+    text = _make_formatter(turns, chosen, found, budget)
+    kept = select_fitting(first, text, int(room * SUMMARIES_SHARE))
+    said = select_fitting(turns, text, room - kept.chars, may_cut=True)
+    rest = select_fitting([*kept.left_out, *others], text, room - kept.chars - said.chars)
+    _add_section(chosen, "past_turns", said)
     shown = [*kept.shown, *rest.shown]
     order = {id(memory): at for at, memory in enumerate(summaries)}
     shown.sort(key=lambda pair: order[id(pair[0])])
-    _add(chosen, "summaries", Fit(shown, [], rest.left_out))
+    _add_section(chosen, "summaries", Fit(shown, [], rest.left_out))
     chosen.history = [memory.hit for memory, _ in (*said.shown, *shown)]
 
 
-def _worth_showing(chosen: Selection, found: Material) -> tuple[list[Memory], list[Memory]]:
+def _drop_repeated(chosen: ContextSelection, found: Material) -> tuple[list[Memory], list[Memory]]:
     """Return turns and summaries that are not shown already, each thing once."""
     raw = {turn.uuid for turn in chosen.recent}
     above = {summary.uuid for summary in (*chosen.long_term, *chosen.short_term)}
@@ -51,7 +51,7 @@ def _worth_showing(chosen: Selection, found: Material) -> tuple[list[Memory], li
     turns: list[Memory] = []
     summaries: list[Memory] = []
     for memory in found.memories:
-        hit, source = memory.hit, entries.hit_source(memory.hit)
+        hit, source = memory.hit, entries.name_hit(memory.hit)
         if isinstance(hit, SummaryHit):
             if hit.summary.uuid in above:
                 chosen.leave_out("summaries", source, "shown as this conversation's memory")
@@ -69,7 +69,7 @@ def _worth_showing(chosen: Selection, found: Material) -> tuple[list[Memory], li
     return turns, summaries
 
 
-def _with_places(summaries: Iterable[Memory]) -> tuple[list[Memory], list[Memory]]:
+def _assign_places(summaries: Iterable[Memory]) -> tuple[list[Memory], list[Memory]]:
     """Return the best summaries of each level that have a place, and the others."""
     left = dict(PLACES)
     first: list[Memory] = []
@@ -84,8 +84,8 @@ def _with_places(summaries: Iterable[Memory]) -> tuple[list[Memory], list[Memory
     return first, others
 
 
-def _text_of(
-    turns: Sequence[Memory], chosen: Selection, found: Material, budget: Budget
+def _make_formatter(
+    turns: Sequence[Memory], chosen: ContextSelection, found: Material, budget: Budget
 ) -> Callable[[Memory], str]:
     shown = {memory.hit.turn.uuid for memory in turns if memory.hit.type == "turn"}
     shown |= {turn.uuid for turn in chosen.recent}
@@ -98,19 +98,19 @@ def _text_of(
     def text(memory: Memory) -> str:
         less = memory.hit.type == "turn" and id(memory) not in whole
         chars = budget.entry // LESS if less else budget.entry
-        return entries.hit_text(memory.hit, memory.aged, chars, before(memory))
+        return entries.format_hit(memory.hit, memory.aged, chars, before(memory))
 
     return text
 
 
-def _add(chosen: Selection, section: Section, fit: Fit[Memory]) -> None:
+def _add_section(chosen: ContextSelection, section: Section, fit: Fit[Memory]) -> None:
     cut = {id(memory) for memory in fit.cut}
 
-    def item(memory: Memory, chars: int) -> Item:
+    def item(memory: Memory, chars: int) -> ReceiptItem:
         hit: MemoryHit = memory.hit
         notes = ["cut"] if id(memory) in cut else []
-        notes += filter(None, [entries.aged_note(memory.aged).removeprefix("; ")])
+        notes += filter(None, [entries.format_changes(memory.aged).removeprefix("; ")])
         why = f"found by {', '.join(hit.found_by)}"
-        return Item(section, entries.hit_source(hit), why, chars, hit.score, "; ".join(notes))
+        return ReceiptItem(section, entries.name_hit(hit), why, chars, hit.score, "; ".join(notes))
 
     chosen.add(section, fit, item)

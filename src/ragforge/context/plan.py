@@ -17,7 +17,7 @@ from ragforge.domain.text import Json
 from ragforge.search.code_names import find_names, find_paths, split_name
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.small_talk import is_small_talk
-from ragforge.search.software import reads_like_software
+from ragforge.search.software import may_be_about_software
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import translate
 
@@ -39,7 +39,7 @@ _DEFINED = r"\b(?:def|class|func|function|fn|interface|type|struct|enum|trait|mo
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedSearch:
     """A search to run."""
 
     tool: ToolName
@@ -47,12 +47,12 @@ class Planned:
     why: str = field(default="", compare=False)  # what in the message calls for it
 
 
-def reasons(calls: Iterable[Planned]) -> str:
+def join_reasons(calls: Iterable[PlannedSearch]) -> str:
     """Return why searches were chosen, each reason once."""
     return ", ".join(dict.fromkeys(call.why for call in calls if call.why))
 
 
-def planned(message: str) -> list[Planned]:
+def plan_searches(message: str) -> list[PlannedSearch]:
     """Return up to three searches, the most telling first; none if nothing can be looked for.
 
     Prose that does not read as if it were about a program is looked for only as far as it quotes
@@ -61,26 +61,26 @@ def planned(message: str) -> list[Planned]:
     if is_small_talk(message):
         return []
     names, paths = find_names(message), find_paths(message)
-    found: list[Planned | None] = [
-        *(_exact(text, how) for text, how in _said_exactly(message)),
-        *_by_names(names[:MOST_NAMES]),
-        *(_in_file(path, message, names) for path in paths[:1]),
-        *(_the_file(path) for path in paths[:1]),
+    found: list[PlannedSearch | None] = [
+        *(_search_text(text, how) for text, how in _find_quotes(message)),
+        *_search_names(names[:MOST_NAMES]),
+        *(_search_in_file(path, message, names) for path in paths[:1]),
+        *(_find_file(path) for path in paths[:1]),
     ]
     found = [call for call in found if call is not None]
-    words = telling_words(message) if reads_like_software(message) else []
+    words = pick_key_words(message) if may_be_about_software(message) else []
     if words and len(found) < MOST_CALLS:
         query = " ".join(words)
         why = f"has the words {query}"
-        found.append(Planned("search_files", {"pattern": EVERYWHERE, "query": query}, why))
-    calls: list[Planned] = []
+        found.append(PlannedSearch("search_files", {"pattern": EVERYWHERE, "query": query}, why))
+    calls: list[PlannedSearch] = []
     for call in found:
         if call is not None and call not in calls:
             calls.append(call)
     return calls[:MOST_CALLS]
 
 
-def telling_words(message: str, most: int = 3) -> list[str]:
+def pick_key_words(message: str, most: int = 3) -> list[str]:
     """Return the words that say most, in English: long ones, in the order in which they stand."""
     asked, fillers = translate(message), WORDS.get_fillers(ENGLISH)
     said = re.findall(r"[^\W\d_][\w-]+", message) if asked is None else asked.render_in_english()
@@ -90,7 +90,7 @@ def telling_words(message: str, most: int = 3) -> list[str]:
     return [word for word in telling if word in chosen]
 
 
-def _said_exactly(message: str) -> Iterable[tuple[str, str]]:
+def _find_quotes(message: str) -> Iterable[tuple[str, str]]:
     """Yield what was quoted, and the constant part of error messages, each with which it is."""
     for hit in _ERROR.finditer(message):
         parts = [part.strip() for part in _CHANGING.split(hit[1])]
@@ -100,12 +100,12 @@ def _said_exactly(message: str) -> Iterable[tuple[str, str]]:
         yield next(filter(None, hit.groups())), "quotes"
 
 
-def _exact(text: str, how: str) -> Planned:
+def _search_text(text: str, how: str) -> PlannedSearch:
     arguments = {"pattern": EVERYWHERE, "regex": re.escape(text)}
-    return Planned("grep_files", arguments, f'{how} "{text}"')
+    return PlannedSearch("grep_files", arguments, f'{how} "{text}"')
 
 
-def _by_names(names: list[str]) -> Iterable[Planned]:
+def _search_names(names: list[str]) -> Iterable[PlannedSearch]:
     """Yield a search for where names are defined, and one for where they stand at all."""
     if not names:
         return
@@ -113,10 +113,10 @@ def _by_names(names: list[str]) -> Iterable[Planned]:
     either = "|".join(dict.fromkeys(last))
     why = f"names {' and '.join(names)}"
     for regex in (rf"{_DEFINED}({either})\b", rf"\b({either})\b"):
-        yield Planned("grep_files", {"pattern": EVERYWHERE, "regex": regex}, why)
+        yield PlannedSearch("grep_files", {"pattern": EVERYWHERE, "regex": regex}, why)
 
 
-def _the_file(path: str) -> Planned | None:
+def _find_file(path: str) -> PlannedSearch | None:
     """Return a command that lists the file which a path means, or None if it is no plain path."""
     steps = [step for step in path.replace("\\", "/").split("/") if step not in ("", ".")]
     if not steps or not all(map(_PLAIN_STEP.fullmatch, steps)):
@@ -125,16 +125,16 @@ def _the_file(path: str) -> Planned | None:
         steps = steps[-2:]  # the project may lie anywhere
     glob = shlex.quote("/".join(["**", *steps]))
     command = f"rg --files --sort path -g {glob} | head -n 5"
-    return Planned("run_command", {"command": command}, f"names the file {path}")
+    return PlannedSearch("run_command", {"command": command}, f"names the file {path}")
 
 
-def _in_file(path: str, message: str, names: list[str]) -> Planned | None:
+def _search_in_file(path: str, message: str, names: list[str]) -> PlannedSearch | None:
     """Return a search for the message's words within a file that it names."""
-    words = [w for w in (*names, *telling_words(message, most=5)) if w not in path]
+    words = [w for w in (*names, *pick_key_words(message, most=5)) if w not in path]
     if not words:
         return None
     either = "|".join(re.escape(word) for word in dict.fromkeys(words))
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     regex = f"(?i)({either})"
     arguments = {"pattern": f"**/{name}", "regex": regex}
-    return Planned("grep_files", arguments, f"names the file {path}")
+    return PlannedSearch("grep_files", arguments, f"names the file {path}")

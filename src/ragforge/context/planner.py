@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragforge.context.plan import EVERYWHERE, MOST_CALLS, Planned, ToolName, planned
+from ragforge.context.plan import EVERYWHERE, MOST_CALLS, PlannedSearch, ToolName, plan_searches
 from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -51,7 +51,7 @@ class _Plan(BaseModel):
 class Plan:
     """The searches that were chosen, who chose them and why, and why not somebody else."""
 
-    calls: tuple[Planned, ...]
+    calls: tuple[PlannedSearch, ...]
     made_by: str
     problem: str = ""
     instead_of: str = ""  # a model that failed
@@ -73,7 +73,7 @@ class Planner:
         A model is shown what the project looks like; rules need only the message.
         """
         if self.executor is None:
-            return Plan(tuple(planned(message)), BY_RULES)
+            return Plan(tuple(plan_searches(message)), BY_RULES)
         words = frozenset(WORDS.query(message))
         if (known := self._similar(words)) is not None:
             return replace(known, made_by="an earlier plan")
@@ -84,8 +84,8 @@ class Planner:
             return self._failed(message, f"took longer than {self.seconds:g} s")
         except ModelError as error:
             return self._failed(message, str(error))
-        if not (calls := _calls(chosen)):
-            return Plan(tuple(planned(message)), BY_RULES, f"{self.model_name} chose nothing")
+        if not (calls := _pick_calls(chosen)):
+            return Plan(tuple(plan_searches(message)), BY_RULES, f"{self.model_name} chose nothing")
         why = shorten(" ".join(chosen.reasoning.split()), REASONING_CHARS)
         self._known[words] = plan = Plan(calls, self.model_name, reasoning=why)
         while len(self._known) > REMEMBERED:
@@ -95,7 +95,7 @@ class Planner:
     def _failed(self, message: str, problem: str) -> Plan:
         log.warning("Choosing searches by %s failed: %s", self.model_name, problem)
         told = f"{problem}; rules chose instead"
-        return Plan(tuple(planned(message)), BY_RULES, told, self.model_name)
+        return Plan(tuple(plan_searches(message)), BY_RULES, told, self.model_name)
 
     def _similar(self, words: frozenset[str]) -> Plan | None:
         """Return the plan of an earlier message with nearly the same words."""
@@ -114,18 +114,18 @@ async def _ask(executor: StructuredLLMExecutor, message: str, surroundings: str)
     return outcome.output
 
 
-def _calls(plan: _Plan) -> tuple[Planned, ...]:
+def _pick_calls(plan: _Plan) -> tuple[PlannedSearch, ...]:
     """Return the searches that can be run, each once."""
-    calls: list[Planned] = []
+    calls: list[PlannedSearch] = []
     for call in plan.calls:
-        if (arguments := _arguments(call)) is not None:
-            wanted = Planned(call.tool, arguments)
+        if (arguments := _build_arguments(call)) is not None:
+            wanted = PlannedSearch(call.tool, arguments)
             if wanted not in calls:
                 calls.append(wanted)
     return tuple(calls[:MOST_CALLS])
 
 
-def _arguments(call: _Call) -> dict[str, Any] | None:
+def _build_arguments(call: _Call) -> dict[str, Any] | None:
     """Return what the tool takes, or None if the model left out what it needs.
 
     A number out of bounds is brought into them: a second request would cost more than it helps.

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ragforge.domain.chat import ChatMessage, ModelSays, ToolRequest, ToolSays, UserSays
+from ragforge.domain.chat import (
+    AssistantMessage,
+    ChatMessage,
+    ToolMessage,
+    ToolRequest,
+    UserMessage,
+)
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.text import Json, plain, shorten
+from ragforge.domain.text import Json, shorten, to_text
 from ragforge.domain.turns import Turn
 from ragforge.llm.calls import result_text
 
@@ -17,7 +23,7 @@ LEAST_CALL_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class TurnLimits:
+class ReplayLimits:
     """How many characters a turn may have: what was said, and calls with what they gave."""
 
     words: int
@@ -32,10 +38,10 @@ class Replays:
     """Turns as the messages they were; each is made text once."""
 
     def __init__(self) -> None:
-        self._wholes: dict[str, _Whole] = {}
-        self._cut: dict[tuple[str, TurnLimits], list[ChatMessage]] = {}
+        self._wholes: dict[str, _WholeTurn] = {}
+        self._cut: dict[tuple[str, ReplayLimits], list[ChatMessage]] = {}
 
-    def of(self, turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
+    def of(self, turn: Turn, limits: ReplayLimits) -> list[ChatMessage]:
         """Return a turn as a model saw it; one that is too long loses the middles of its parts.
 
         The same turn and limits give the same messages, so that a provider's cache can be hit.
@@ -47,20 +53,20 @@ class Replays:
             self._cut[turn.uuid, limits] = whole.within(limits)
         return self._cut[turn.uuid, limits]
 
-    def size(self, turn: Turn, limits: TurnLimits) -> int:
+    def size(self, turn: Turn, limits: ReplayLimits) -> int:
         """Return how many characters a turn has."""
         whole = self._whole(turn)
         if whole.fits(limits):
             return whole.chars
-        return sum(map(message_chars, self.of(turn, limits)))
+        return sum(map(count_chars, self.of(turn, limits)))
 
-    def _whole(self, turn: Turn) -> _Whole:
+    def _whole(self, turn: Turn) -> _WholeTurn:
         if turn.uuid not in self._wholes:
-            self._wholes[turn.uuid] = _Whole(turn)
+            self._wholes[turn.uuid] = _WholeTurn(turn)
         return self._wholes[turn.uuid]
 
 
-def replay_turn(turn: Turn, limits: TurnLimits) -> list[ChatMessage]:
+def replay_turn(turn: Turn, limits: ReplayLimits) -> list[ChatMessage]:
     """Return one turn as a model saw it, within its limits."""
     return Replays().of(turn, limits)
 
@@ -71,30 +77,30 @@ def replay_messages(messages: Sequence[Message]) -> list[ChatMessage]:
     for message in messages:
         if message.role == "assistant":
             calls = {call.uuid: _Call.of(call) for call in message.tool_calls}
-            said += _replies(message, message.content, calls)
+            said += _build_messages(message, message.content, calls)
     return said
 
 
-def message_chars(message: ChatMessage) -> int:
+def count_chars(message: ChatMessage) -> int:
     """Return how many characters a message has, with the arguments of its calls."""
-    if isinstance(message, ModelSays):
-        calls = sum(len(one.name) + len(plain(one.arguments)) for one in message.tool_requests)
+    if isinstance(message, AssistantMessage):
+        calls = sum(len(one.name) + len(to_text(one.arguments)) for one in message.tool_requests)
         return len(message.text) + calls
     return len(message.text)
 
 
-def transcript(messages: Iterable[ChatMessage]) -> str:
+def format_transcript(messages: Iterable[ChatMessage]) -> str:
     """Return replayed messages as lines to read."""
     lines: list[str] = []
     asked: dict[str, str] = {}
     for message in messages:
         match message:
-            case UserSays(text=text):
+            case UserMessage(text=text):
                 lines.append(f"User: {text}")
-            case ModelSays(text=text, tool_requests=requests):
+            case AssistantMessage(text=text, tool_requests=requests):
                 lines += [f"Assistant: {text}"] if text else []
-                asked |= {one.id: f"{one.name} {plain(one.arguments)}" for one in requests}
-            case ToolSays(request_id=request, text=text):
+                asked |= {one.id: f"{one.name} {to_text(one.arguments)}" for one in requests}
+            case ToolMessage(request_id=request, text=text):
                 lines.append(f"Tool: {asked.get(request, message.name)} -> {text}")
     return "\n".join(lines)
 
@@ -119,70 +125,70 @@ class _Call:
 
     @property
     def chars(self) -> int:
-        return len(self.name) + len(plain(self.arguments)) + len(self.result)
+        return len(self.name) + len(to_text(self.arguments)) + len(self.result)
 
     def within(self, chars: int) -> _Call:
         """Return the call in so many characters: long arguments and results are cut."""
         if self.chars <= chars:
             return self
         chars = max(0, chars - len(self.name))
-        given = len(plain(self.arguments))
+        given = len(to_text(self.arguments))
         for_result = max(chars // 2, chars - given)
         result = shorten(self.result, for_result)
         arguments = _shorten_json(self.arguments, max(0, chars - len(result)))
         return _Call(self.uuid, self.name, arguments, result, self.success)
 
 
-class _Whole:
+class _WholeTurn:
     """A turn with all that was said, and all its calls."""
 
     def __init__(self, turn: Turn) -> None:
         self._replies = [message for message in turn.replies if message.role != "user"]
-        self._spoken = [turn.user.content, *map(_words, self._replies)]
+        self._spoken = [turn.user.content, *map(_format_words, self._replies)]
         self._calls = [_Call.of(call) for call in turn.tool_calls]
         self._words = sum(map(len, self._spoken))
         self._calls_chars = sum(call.chars for call in self._calls)
         self.messages = self._say(self._spoken, self._calls)
-        self.chars = sum(map(message_chars, self.messages))
+        self.chars = sum(map(count_chars, self.messages))
 
-    def fits(self, limits: TurnLimits) -> bool:
+    def fits(self, limits: ReplayLimits) -> bool:
         """Tell whether nothing of it has to be cut."""
-        few = len(self._calls) <= _most_calls(limits.calls)
+        few = len(self._calls) <= _count_affordable_calls(limits.calls)
         return few and self._words <= limits.words and self._calls_chars <= limits.calls
 
-    def within(self, limits: TurnLimits) -> list[ChatMessage]:
+    def within(self, limits: ReplayLimits) -> list[ChatMessage]:
         """Return it without the middles of its longest parts."""
         return self._say(_fit(self._spoken, limits.words), _fit_calls(self._calls, limits.calls))
 
     def _say(self, spoken: Sequence[str], calls: Sequence[_Call]) -> list[ChatMessage]:
         kept = {call.uuid: call for call in calls}
-        messages: list[ChatMessage] = [UserSays(spoken[0])]
+        messages: list[ChatMessage] = [UserMessage(spoken[0])]
         for message, text in zip(self._replies, spoken[1:], strict=True):
-            messages += _replies(message, text, kept)
+            messages += _build_messages(message, text, kept)
         return messages
 
 
-def _replies(message: Message, text: str, calls: dict[str, _Call]) -> list[ChatMessage]:
+def _build_messages(message: Message, text: str, calls: dict[str, _Call]) -> list[ChatMessage]:
     """Return one message of a turn; what RagForge itself noted is the user's side."""
     if message.role == "system":
-        return [UserSays(text)] if text else []
+        return [UserMessage(text)] if text else []
     shown = [calls[call.uuid] for call in message.tool_calls if call.uuid in calls]
     if dropped := len(message.tool_calls) - len(shown):
         text = f"{text}\n({dropped} more calls are left out here.)".strip()
     if not text and not shown:
         return []
     requests = tuple(ToolRequest(call.uuid, call.name, call.arguments) for call in shown)
-    results = [ToolSays(call.uuid, call.name, call.result, call.success) for call in shown]
-    return [ModelSays(text, tool_requests=requests), *results]
+    results = [ToolMessage(call.uuid, call.name, call.result, call.success) for call in shown]
+    return [AssistantMessage(text, tool_requests=requests), *results]
 
 
-def _words(message: Message) -> str:
+def _format_words(message: Message) -> str:
     return f"(RagForge: {message.content})" if message.role == "system" else message.content
 
 
 def _fit_calls(calls: Sequence[_Call], chars: int) -> list[_Call]:
     """Return calls that fit together; of very many, the first and the last ones."""
-    most = _most_calls(chars)
+    most = _count_affordable_calls(chars)
     if len(calls) > most:
         head, tail = (most + 1) // 2, most // 2
         calls = [*calls[:head], *(calls[-tail:] if tail else [])]
@@ -190,7 +196,7 @@ def _fit_calls(calls: Sequence[_Call], chars: int) -> list[_Call]:
     return [call.within(share) for call, share in zip(calls, shares, strict=True)]
 
 
-def _most_calls(chars: int) -> int:
+def _count_affordable_calls(chars: int) -> int:
     return max(1, chars // LEAST_CALL_CHARS)
 
 
@@ -212,7 +218,7 @@ def split_evenly(lengths: Sequence[int], total: int) -> list[int]:
 
 def _shorten_json(value: Json, chars: int) -> Json:
     """Return a JSON value whose strings are cut until they fit, as far as that goes."""
-    if len(plain(value)) <= chars:
+    if len(to_text(value)) <= chars:
         return value
     strings = max(1, _count_strings(value))
     return _cut_strings(value, max(20, chars // strings))

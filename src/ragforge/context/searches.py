@@ -10,21 +10,21 @@ from pathlib import Path
 from ragforge.brain.project import Brain
 from ragforge.context import select
 from ragforge.context.budget import Budget
-from ragforge.context.deadline import timed
-from ragforge.context.enrich import enriched
+from ragforge.context.deadline import run_with_deadline
+from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.material import Material, Memory, OwnPast
-from ragforge.context.merge import fused, merged
+from ragforge.context.merge import fuse, merge
 from ragforge.context.replay import Replays
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit
-from ragforge.domain.receipts import Search, SearchState
+from ragforge.domain.receipts import SearchReport, SearchState
 from ragforge.domain.summaries import SummaryFilter
-from ragforge.domain.turns import Turn, messages_to_turns
-from ragforge.memory.code.age import ages_of
+from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.memory.code.age import find_all_stale
 from ragforge.memory.history import History
 from ragforge.memory.notes import search_notes
 from ragforge.memory.recall import Recall
@@ -79,13 +79,13 @@ class Searches:
         if self.recall.embedder is not None:
             await self.recall.embedder.prepare()
 
-    async def all_at_once(
+    async def run_all(
         self,
         conversation: Conversation,
         message: str,
         budget: Budget,
         without: Sequence[str] = (),
-    ) -> tuple[Material, list[Search]]:
+    ) -> tuple[Material, list[SearchReport]]:
         """Return what bears on a message, and how each search went; some turns are left out.
 
         One that fails or is late leaves the others.
@@ -95,27 +95,29 @@ class Searches:
         # What takes longest comes first: a store's readers are served in turn.
         (initial, semantic, documents), (history, notes, own, instructions) = await asyncio.gather(
             asyncio.gather(
-                timed(
+                run_with_deadline(
                     "initial context",
                     self.files(message, budget.code // 2, cwd),
                     self.deadlines.initial,
                 ),
-                timed("code by meaning", self.code(message, cwd, budget), self.deadlines.code),
-                timed("documents", self.documents(message, cwd), self.deadlines.code),
+                run_with_deadline(
+                    "code by meaning", self.code(message, cwd, budget), self.deadlines.code
+                ),
+                run_with_deadline("documents", self.documents(message, cwd), self.deadlines.code),
             ),
             asyncio.gather(
-                timed(
+                run_with_deadline(
                     "memory by words and meaning",
                     self.memory(conversation, message, budget, without),
                     longest,
                 ),
-                timed("notes", self.notes(conversation, message, budget), longest),
-                timed(
+                run_with_deadline("notes", self.notes(conversation, message, budget), longest),
+                run_with_deadline(
                     "this conversation",
-                    self.own_past(conversation, budget, without),
+                    self.read_own_past(conversation, budget, without),
                     self.deadlines.own,
                 ),
-                timed("instructions", self.instructions(cwd, budget), longest),
+                run_with_deadline("instructions", self.instructions(cwd, budget), longest),
             ),
         )
         from_files, of_files = initial.found or ([], [])
@@ -125,7 +127,7 @@ class Searches:
             own=own.found or OwnPast(),
             memories=history.found or [],
             notes=notes.found or [],
-            code=fused(pieces, from_files),
+            code=fuse(pieces, from_files),
             documents=documents.found or [],
             instructions=instructions.found or Instructions(),
         )
@@ -139,7 +141,7 @@ class Searches:
         ]
         return material, searches
 
-    async def own_past(
+    async def read_own_past(
         self, conversation: Conversation, budget: Budget, without: Sequence[str] = ()
     ) -> OwnPast:
         """Return the newest turns of a conversation, as many as may be shown, and its summaries."""
@@ -150,7 +152,7 @@ class Searches:
         reader = TurnsToRead(limits, budget.queries, replays)
         history, summaries = History(self.store), self.store.summaries
         turns, level_2, level_1 = await asyncio.gather(
-            history.turns_while(conversation.uuid, reader.wants, without),
+            history.get_turns_while(conversation.uuid, reader.wants, without),
             summaries.find(SummaryFilter(conversation.uuid, level=2)),
             history.get_level1_summaries_not_summarized(conversation.uuid),
         )
@@ -189,8 +191,8 @@ class Searches:
         least = max(budget.min_score, SHARE_OF_BEST * best)
         hits = [hit for hit in said if hit.score >= least][:wanted]
         ages, before = await asyncio.gather(
-            ages_of(self.store, conversation.project_path, hits[:AGED_HITS]),
-            self._turns_before(hits, without),
+            find_all_stale(self.store, conversation.project_path, hits[:AGED_HITS]),
+            self._read_turns_before(hits, without),
         )
         ages += [[] for _ in hits[AGED_HITS:]]
         return [
@@ -222,7 +224,7 @@ class Searches:
         pieces = [
             Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
-        return pieces, "nothing relevant" if pieces else await self._why_no_code()
+        return pieces, "nothing relevant" if pieces else await self._explain_no_code()
 
     async def documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, notebooks and the like."""
@@ -233,21 +235,21 @@ class Searches:
 
     async def files(
         self, message: str, chars: int, cwd: Path | None = None
-    ) -> tuple[list[Excerpt], list[Search]]:
+    ) -> tuple[list[Excerpt], list[SearchReport]]:
         """Return what the initial-context agent finds in the files, and how it went."""
         spots, searches = await self.initial.search(message, cwd)
         if not spots:
             return [], searches
         code = self.store.code if await self.brain.is_settled() else None
-        pieces = await enriched(spots, code, self.brain.project_id, self.brain.root)
-        return select.best_pieces(merged(pieces), chars), searches
+        pieces = await enrich_locations(spots, code, self.brain.project_id, self.brain.root)
+        return select.select_best(merge(pieces), chars), searches
 
-    async def _why_no_code(self) -> SearchState:
+    async def _explain_no_code(self) -> SearchState:
         if not await self.brain.is_settled():
             return "ingesting"
         return "nothing relevant" if await self.brain.is_known() else "nothing to search"
 
-    async def _turns_before(
+    async def _read_turns_before(
         self, hits: Sequence[MemoryHit], without: Collection[str]
     ) -> dict[str, Turn]:
         """Return the turns before some of the best, which are hardly understood without them."""
@@ -262,7 +264,7 @@ class Searches:
         for hit in short[:FOLLOW_UPS]:
             place = (hit.turn.user.turn_index or 1) - 1
             messages = await self.store.conversations.messages(hit.conversation_id, place, place)
-            for turn in messages_to_turns(messages):
+            for turn in group_into_turns(messages):
                 if turn.uuid not in without:
                     found[hit.turn.uuid] = turn
         return found

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.context import entries
-from ragforge.context.budget import BETWEEN, Budget, Fit, fitting, newest_fitting
+from ragforge.context.budget import BETWEEN, Budget, Fit, select_fitting, select_newest
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.material import Material
 from ragforge.context.memories import add_memories
-from ragforge.context.replay import TurnLimits, replay_turn, transcript
-from ragforge.context.selection import Selection
+from ragforge.context.replay import ReplayLimits, format_transcript, replay_turn
+from ragforge.context.selection import ContextSelection
 from ragforge.context.window import (
     Window,
     WindowLimits,
     choose_window,
-    index_of,
+    get_index,
+    list_shown,
     replay_window,
-    shown_turns,
 )
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.hits import NoteHit
-from ragforge.domain.receipts import Item, Section
+from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
@@ -31,33 +31,33 @@ OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
 
 
-def within(found: Material, budget: Budget) -> Selection:
+def select_within(found: Material, budget: Budget) -> ContextSelection:
     """Return what fits: what is shown raw is not shown again as a hit or in a summary.
 
     The conversation's own past comes first: the newest turn is always there.
     """
-    chosen = Selection(max(0, budget.total - len(found.instructions.text)))
+    chosen = ContextSelection(max(0, budget.total - len(found.instructions.text)))
     _add_recent(chosen, found, budget)
     _add_own_summaries(chosen, found, budget)
-    _add_pieces(chosen, "code", found.code, budget.code)
+    _add_excerpts(chosen, "code", found.code, budget.code)
     for_documents = budget.code - (len(chosen.sections.get("code", "")) // 2)
-    _add_pieces(chosen, "documents", found.documents, for_documents)
+    _add_excerpts(chosen, "documents", found.documents, for_documents)
     _add_queries(chosen, found, budget.queries)
     _add_notes(chosen, found, budget)
     add_memories(chosen, found, budget)
     return chosen
 
 
-def best_pieces(pieces: Sequence[Excerpt], chars: int) -> list[Excerpt]:
+def select_best(pieces: Sequence[Excerpt], chars: int) -> list[Excerpt]:
     """Return the pieces that fit into a number of characters, the last perhaps cut."""
-    fit = fitting(pieces, entries.piece_text, chars, may_cut=True)
+    fit = select_fitting(pieces, entries.format_excerpt, chars, may_cut=True)
     return [
         replace(piece, text=text.partition("\n")[2]) if piece in fit.cut else piece
         for piece, text in fit.shown
     ]
 
 
-def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
+def _add_recent(chosen: ContextSelection, found: Material, budget: Budget) -> None:
     """Add the newest turns of the conversation, from the start of a summarised stretch on."""
     turns, before = found.own.turns, found.own.layout
     if budget.recent_turns is not None:
@@ -68,24 +68,27 @@ def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
     last = None if before is None else Window(before.first_turn, before.whole_from)
     replays = found.own.replays
     window = choose_window(turns, found.own.starts, last, limits, replays)
-    shown = shown_turns(turns, window)
+    shown = list_shown(turns, window)
     replayed = replay_window(turns, window, limits, replays)
-    texts = [f"[turn {index_of(t)}]\n{transcript(m)}" for t, m in zip(shown, replayed, strict=True)]
+    texts = [
+        f"[turn {get_index(t)}]\n{format_transcript(m)}"
+        for t, m in zip(shown, replayed, strict=True)
+    ]
     fit = _fit_newest(shown, texts, chosen.room)
     if len(fit.shown) < len(shown):  # a very small budget
         replayed = replayed[len(shown) - len(fit.shown) :]
     if fit.cut:
-        replayed = [replay_turn(shown[-1], TurnLimits(len(fit.shown[0][1]), 0))]
+        replayed = [replay_turn(shown[-1], ReplayLimits(len(fit.shown[0][1]), 0))]
     chosen.replayed = replayed
     chosen.recent = [turn for turn, _ in fit.shown]
     if chosen.recent:
-        chosen.window = replace(window, first=index_of(chosen.recent[0]))
+        chosen.window = replace(window, first=get_index(chosen.recent[0]))
     cut = _cut_turns(chosen.recent, replayed)
 
-    def item(turn: Turn, chars: int) -> Item:
-        source = entries.turn_source(found.conversation_id, turn)
+    def item(turn: Turn, chars: int) -> ReceiptItem:
+        source = entries.name_turn(found.conversation_id, turn)
         note = "long parts shortened" if turn.uuid in cut else ""
-        return Item("recent_turns", source, "one of the newest turns", chars, None, note)
+        return ReceiptItem("recent_turns", source, "one of the newest turns", chars, None, note)
 
     chosen.add("recent_turns", fit, item)
 
@@ -93,7 +96,7 @@ def _add_recent(chosen: Selection, found: Material, budget: Budget) -> None:
 def _fit_newest(turns: Sequence[Turn], texts: Sequence[str], room: int) -> Fit[Turn]:
     """Return the newest turns that fit; if not even the newest does, the ends of it."""
     text_of = dict(zip((turn.uuid for turn in turns), texts, strict=True))
-    fit = newest_fitting(turns, lambda turn: text_of[turn.uuid], room)
+    fit = select_newest(turns, lambda turn: text_of[turn.uuid], room)
     if not fit.shown and room > BETWEEN:
         newest = turns[-1]
         fit.shown.append((newest, shorten(text_of[newest.uuid], room - BETWEEN)))
@@ -111,19 +114,19 @@ def _cut_turns(turns: Sequence[Turn], replayed: Sequence[Sequence[ChatMessage]])
     }
 
 
-def _add_own_summaries(chosen: Selection, found: Material, budget: Budget) -> None:
+def _add_own_summaries(chosen: ContextSelection, found: Material, budget: Budget) -> None:
     """Add the conversation's summaries, the newest long-term one before all others."""
-    level_2 = _not_shown(chosen, found, found.own.level_2, "level2_summaries")
-    level_1 = _not_shown(chosen, found, found.own.level_1, "level1_summaries")
+    level_2 = _drop_shown(chosen, found, found.own.level_2, "level2_summaries")
+    level_1 = _drop_shown(chosen, found, found.own.level_1, "level1_summaries")
     if budget.level_1 is not None:
         level_1 = level_1[len(level_1) - budget.level_1 :] if budget.level_1 else []
     wanted = [*level_2[-1:], *reversed(level_1), *reversed(level_2[:-1])]
     chars = min(budget.own_summaries, chosen.room)
 
     def text(summary: Summary) -> str:
-        return entries.summary_entry(summary, budget.entry)
+        return entries.format_summary(summary, budget.entry)
 
-    kept = {summary.uuid for summary, _ in fitting(wanted, text, chars).shown}
+    kept = {summary.uuid for summary, _ in select_fitting(wanted, text, chars).shown}
     chosen.long_term = [summary for summary in level_2 if summary.uuid in kept]
     chosen.short_term = [summary for summary in level_1 if summary.uuid in kept]
     sections: tuple[tuple[Section, list[Summary], str], ...] = (
@@ -131,30 +134,34 @@ def _add_own_summaries(chosen: Selection, found: Material, budget: Budget) -> No
         ("level1_summaries", chosen.short_term, "earlier in this conversation"),
     )
     for section, summaries, why in sections:
-        fit = newest_fitting(summaries, text, chosen.room)
+        fit = select_newest(summaries, text, chosen.room)
 
-        def item(summary: Summary, chars: int, section: Section = section, why: str = why) -> Item:
-            return Item(section, entries.summary_source(summary), why, chars)
+        def item(
+            summary: Summary, chars: int, section: Section = section, why: str = why
+        ) -> ReceiptItem:
+            return ReceiptItem(section, entries.name_summary(summary), why, chars)
 
         chosen.add(section, fit, item)
         summaries[:] = [summary for summary, _ in fit.shown]
 
 
-def _not_shown(
-    chosen: Selection, found: Material, summaries: Sequence[Summary], section: Section
+def _drop_shown(
+    chosen: ContextSelection, found: Material, summaries: Sequence[Summary], section: Section
 ) -> list[Summary]:
     """Return the summaries of which at least one turn is not shown word for word."""
     wanted = []
     for summary in summaries:
         if chosen.shows_raw(summary, found.conversation_id):
-            chosen.leave_out(section, entries.summary_source(summary), RAW)
+            chosen.leave_out(section, entries.name_summary(summary), RAW)
         else:
             wanted.append(summary)
     return wanted
 
 
-def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Excerpt], chars: int) -> None:
-    fit = fitting(pieces, entries.piece_text, min(chars, chosen.room), may_cut=True)
+def _add_excerpts(
+    chosen: ContextSelection, section: Section, pieces: Sequence[Excerpt], chars: int
+) -> None:
+    fit = select_fitting(pieces, entries.format_excerpt, min(chars, chosen.room), may_cut=True)
     shown = [piece for piece, _ in fit.shown]
     if section == "code":
         chosen.code = shown
@@ -162,36 +169,36 @@ def _add_pieces(chosen: Selection, section: Section, pieces: Sequence[Excerpt], 
         chosen.documents = shown
     cut = [piece.place for piece in fit.cut]
 
-    def item(piece: Excerpt, chars: int) -> Item:
+    def item(piece: Excerpt, chars: int) -> ReceiptItem:
         why = f"found by {', '.join(piece.found_by)}"
         note = "cut" if piece.place in cut else ""
-        return Item(section, f"{piece.place} {piece.name}", why, chars, piece.score, note)
+        return ReceiptItem(section, f"{piece.place} {piece.name}", why, chars, piece.score, note)
 
     chosen.add(section, fit, item, OVER_SHARE)
 
 
-def _add_notes(chosen: Selection, found: Material, budget: Budget) -> None:
+def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> None:
     """Add what somebody wanted remembered of the project."""
-    fit = fitting(found.notes, entries.note_text, min(2 * budget.entry, chosen.room))
+    fit = select_fitting(found.notes, entries.format_note, min(2 * budget.entry, chosen.room))
     chosen.notes = [hit for hit, _ in fit.shown]
 
-    def item(hit: NoteHit, chars: int) -> Item:
+    def item(hit: NoteHit, chars: int) -> ReceiptItem:
         source = f"note {hit.note.uuid[:8]}"
-        return Item("notes", source, f"found by {', '.join(hit.found_by)}", chars, hit.score)
+        return ReceiptItem("notes", source, f"found by {', '.join(hit.found_by)}", chars, hit.score)
 
     chosen.add("notes", fit, item)
 
 
-def _add_queries(chosen: Selection, found: Material, chars: int) -> None:
+def _add_queries(chosen: ContextSelection, found: Material, chars: int) -> None:
     """Add the user's latest questions; those of turns that are shown word for word stand there."""
     raw = {turn.uuid for turn in chosen.recent}
     others = [turn for turn in found.own.turns if turn.uuid not in raw]
-    latest = newest_fitting(found.own.turns, entries.query_text, chars)
+    latest = select_newest(found.own.turns, entries.format_query, chars)
     chosen.queries = [turn for turn, _ in latest.shown]
-    fit = newest_fitting(others, entries.query_text, min(chars, chosen.room))
+    fit = select_newest(others, entries.format_query, min(chars, chosen.room))
 
-    def item(turn: Turn, chars: int) -> Item:
-        source = entries.turn_source(found.conversation_id, turn)
-        return Item("last_user_queries", source, "one of your latest questions", chars)
+    def item(turn: Turn, chars: int) -> ReceiptItem:
+        source = entries.name_turn(found.conversation_id, turn)
+        return ReceiptItem("last_user_queries", source, "one of your latest questions", chars)
 
     chosen.add("last_user_queries", fit, item, OVER_SHARE)

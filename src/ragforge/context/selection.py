@@ -11,21 +11,21 @@ from ragforge.context.excerpts import Excerpt
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.hits import MemoryHit, NoteHit
-from ragforge.domain.receipts import SECTIONS, Item, LeftOut, Section
+from ragforge.domain.receipts import SECTIONS, LeftOut, ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.fences import FENCES, fenced
+from ragforge.memory.fences import FENCES, fence
 
 Thing = TypeVar("Thing")
 
 NAMES: dict[Section, str] = dict(zip(SECTIONS, FENCES, strict=False))
-FENCE_CHARS = max(len(fenced(name, "")) for name in NAMES.values()) + BETWEEN
+FENCE_CHARS = max(len(fence(name, "")) for name in NAMES.values()) + BETWEEN
 OVER = "over the budget"
 OWN_SUMMARIES: tuple[Section, ...] = ("level2_summaries", "level1_summaries")
 
 
 @dataclass(slots=True)
-class Selection:
+class ContextSelection:
     """What goes in, as text and as things."""
 
     max_chars: int
@@ -39,7 +39,7 @@ class Selection:
     history: list[MemoryHit] = field(default_factory=list)
     long_term: list[Summary] = field(default_factory=list)
     short_term: list[Summary] = field(default_factory=list)
-    items: list[Item] = field(default_factory=list)
+    items: list[ReceiptItem] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     sections: dict[Section, str] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class Selection:
         self,
         section: Section,
         fit: Fit[Thing],
-        item_of: Callable[[Thing, int], Item],
+        item_of: Callable[[Thing, int], ReceiptItem],
         why_left_out: str = OVER,
     ) -> None:
         """Add a section to the text, and account for what is in it and what is not.
@@ -78,7 +78,7 @@ class Selection:
         """
         room = self.room + FENCE_CHARS
         while fit.shown:
-            whole = fenced(NAMES[section], "\n\n".join(text for _, text in fit.shown))
+            whole = fence(NAMES[section], "\n\n".join(text for _, text in fit.shown))
             if len(whole) <= room:
                 self.sections[section] = whole
                 break

@@ -34,9 +34,9 @@ class Surroundings:
     async def text(self, cwd: Path | None = None) -> str:
         """Return the root, the working directory, the languages and the top of the tree."""
         if time.monotonic() >= self._until:
-            self._tree = await asyncio.to_thread(_described, self.root, await self._read())
+            self._tree = await asyncio.to_thread(_describe_tree, self.root, await self._read())
             self._until = time.monotonic() + KEPT_SECONDS
-        head = f"root: {self.root}\nworking directory: {_below(self.root, cwd)}"
+        head = f"root: {self.root}\nworking directory: {_format_cwd(self.root, cwd)}"
         return f"{head}\n{self._tree}"[:MAX_CHARS]
 
     async def _read(self) -> Sequence[File]:
@@ -46,17 +46,17 @@ class Surroundings:
             return ()  # the directory is there all the same
 
 
-def _described(root: Path, files: Sequence[File]) -> str:
+def _describe_tree(root: Path, files: Sequence[File]) -> str:
     """Return the languages and the top of the tree."""
     counts = Counter(file.language for file in files if file.language and file.kind == "code")
     languages = [f"{name} ({many})" for name, many in counts.most_common(MOST_LANGUAGES)]
     first_line = f"languages: {', '.join(languages)}\n" if languages else ""
     head = f"{first_line}top of the tree, with the number of files:\n"
-    paths = [file.path for file in files] or _entries(root)
-    return head + top_of_tree(paths, MAX_CHARS - PLACE_CHARS - len(head))
+    paths = [file.path for file in files] or _list_entries(root)
+    return head + list_top_of_tree(paths, MAX_CHARS - PLACE_CHARS - len(head))
 
 
-def top_of_tree(paths: Iterable[str], max_chars: int) -> str:
+def list_top_of_tree(paths: Iterable[str], max_chars: int) -> str:
     """Return folders with how many files they hold, and the files of the root, by path.
 
     A path that ends with `/` is a folder whose files are not known. Where there is no room for
@@ -82,14 +82,14 @@ def top_of_tree(paths: Iterable[str], max_chars: int) -> str:
     return "\n".join(sorted(kept))
 
 
-def _below(root: Path, cwd: Path | None) -> str:
+def _format_cwd(root: Path, cwd: Path | None) -> str:
     try:
         return (cwd or root).relative_to(root).as_posix() + "/"
     except ValueError:
         return str(cwd)
 
 
-def _entries(root: Path) -> list[str]:
+def _list_entries(root: Path) -> list[str]:
     """Return what lies directly in a directory, without what is hidden; folders end with `/`."""
     try:
         with os.scandir(root) as found:

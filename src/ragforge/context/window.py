@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from ragforge.context.replay import Replays, TurnLimits
+from ragforge.context.replay import ReplayLimits, Replays
 from ragforge.domain.chat import ChatMessage
-from ragforge.domain.receipts import Layout, layout_of
+from ragforge.domain.receipts import Layout, read_layout
 from ragforge.domain.turns import Turn
 
 TURN_CHARS = 40
@@ -40,30 +40,30 @@ class WindowLimits:
 
     least: int
     most: int
-    whole: TurnLimits  # of the newest turns
-    short: TurnLimits  # of older ones
+    whole: ReplayLimits  # of the newest turns
+    short: ReplayLimits  # of older ones
 
     @classmethod
     def of(cls, recent: int, total: int) -> WindowLimits:
         """Return the limits for a budget of recent turns within a total."""
         unit = min(max(recent, total // 10), total // 3)
-        whole, short = TurnLimits(2 * unit, unit // 2), TurnLimits(unit, unit // 10)
+        whole, short = ReplayLimits(2 * unit, unit // 2), ReplayLimits(unit, unit // 10)
         most = min(round(GROWTH * recent), total)
         return cls(recent, max(most, whole.total), whole, short)
 
-    def of_turn(self, index: int, window: Window) -> TurnLimits:
+    def of_turn(self, index: int, window: Window) -> ReplayLimits:
         """Return how much of a turn is shown."""
         return self.whole if index >= window.whole_from else self.short
 
 
-def index_of(turn: Turn) -> int:
+def get_index(turn: Turn) -> int:
     """Return the number of a stored turn in its conversation."""
     return turn.user.turn_index or 0
 
 
-def shown_turns(turns: Sequence[Turn], window: Window) -> list[Turn]:
+def list_shown(turns: Sequence[Turn], window: Window) -> list[Turn]:
     """Return the turns that a window shows, oldest first."""
-    return [turn for turn in turns if index_of(turn) >= window.first]
+    return [turn for turn in turns if get_index(turn) >= window.first]
 
 
 def replay_window(
@@ -71,8 +71,8 @@ def replay_window(
 ) -> list[list[ChatMessage]]:
     """Return the messages of each turn that the window shows."""
     return [
-        replays.of(turn, limits.of_turn(index_of(turn), window))
-        for turn in shown_turns(turns, window)
+        replays.of(turn, limits.of_turn(get_index(turn), window))
+        for turn in list_shown(turns, window)
     ]
 
 
@@ -90,9 +90,9 @@ def choose_window(
     """
     if not turns:
         return Window(0, 0)
-    newest = index_of(turns[-1])
+    newest = get_index(turns[-1])
     sizes = _Sizes(turns, limits, replays)
-    oldest = index_of(turns[0])
+    oldest = get_index(turns[0])
     kept = before if before is not None and oldest <= before.first <= newest else None
     kept = kept or Window(oldest, oldest)
     if sizes.total(kept) <= limits.most:
@@ -100,7 +100,7 @@ def choose_window(
     shorter = Window(kept.first, newest)
     if sizes.total(shorter) <= ENOUGH * limits.most:
         return shorter
-    later = [index for index in map(index_of, turns) if index > kept.first]
+    later = [index for index in map(get_index, turns) if index > kept.first]
     for candidates in ([index for index in later if index in starts], later):
         enough = [
             window
@@ -126,9 +126,9 @@ class TurnsToRead:
     def wants(self, turn: Turn) -> bool:
         """Tell whether to read a turn, and take note of its size."""
         if self.layout is None:
-            found = (layout_of(message.receipt) for message in turn.replies if message.receipt)
+            found = (read_layout(message.receipt) for message in turn.replies if message.receipt)
             self.layout = next(filter(None, found), None)
-        if self._left > 0 or (self.layout and index_of(turn) >= self.layout.first_turn):
+        if self._left > 0 or (self.layout and get_index(turn) >= self.layout.first_turn):
             self._left -= TURN_CHARS + self._replays.size(turn, self._limits.short)
             return True
         self._beyond += 1
@@ -140,7 +140,7 @@ class _Sizes:
     """How many characters turns have together, whole and with short results."""
 
     def __init__(self, turns: Sequence[Turn], limits: WindowLimits, replays: Replays) -> None:
-        self._indexes = [index_of(turn) for turn in turns]
+        self._indexes = [get_index(turn) for turn in turns]
         self._whole = _add_up(replays.size(turn, limits.whole) for turn in turns)
         self._short = _add_up(replays.size(turn, limits.short) for turn in turns)
 

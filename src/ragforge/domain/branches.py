@@ -9,7 +9,7 @@ from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import new_id
 
 
-def fresh_copies(originals: Sequence[Message]) -> list[Message]:
+def copy_messages(originals: Sequence[Message]) -> list[Message]:
     """Return copies with new ids; turns count anew, for deleted ones may have left gaps."""
     turns = [message.turn_index for message in originals if message.role == "user"]
     renumbered = {old: new for new, old in enumerate(turns)}
@@ -20,13 +20,13 @@ def fresh_copies(originals: Sequence[Message]) -> list[Message]:
             uuid=new_id(),
             process=None,  # nobody is answering the copy
             turn_index=renumbered.get(message.turn_index),
-            tool_calls=tuple(fresh_call(call) for call in message.tool_calls),
+            tool_calls=tuple(copy_call(call) for call in message.tool_calls),
         )
         for message in originals
     ]
 
 
-def fresh_call(call: ToolCall) -> ToolCall:
+def copy_call(call: ToolCall) -> ToolCall:
     """Return a copy of a call and its result with new ids."""
     result = None if call.result is None else replace(call.result, uuid=new_id())
     return replace(call, uuid=new_id(), result=result)

@@ -10,7 +10,7 @@ from ragforge.domain.text import Json
 
 JsonSchema: TypeAlias = Mapping[str, Any]
 ToolChoice: TypeAlias = Literal["auto", "required", "none"]
-Finish: TypeAlias = Literal["stop", "length", "tool_calls", "filtered", "error"]
+FinishReason: TypeAlias = Literal["stop", "length", "tool_calls", "filtered", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class ToolRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class UserSays:
+class UserMessage:
     """Words of the user, or of RagForge on the user's behalf."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSays:
+class AssistantMessage:
     """One answer of a model."""
 
     text: str = ""
@@ -50,7 +50,7 @@ class ModelSays:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSays:
+class ToolMessage:
     """The result of one tool call."""
 
     request_id: str
@@ -59,7 +59,7 @@ class ToolSays:
     success: bool = True
 
 
-ChatMessage: TypeAlias = UserSays | ModelSays | ToolSays
+ChatMessage: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +114,23 @@ class Usage:
 class Reply:
     """A whole answer and what it took."""
 
-    message: ModelSays
+    message: AssistantMessage
     usage: Usage
-    finish: Finish = "stop"
+    finish: FinishReason = "stop"
 
 
 @dataclass(frozen=True, slots=True)
-class TextPiece:
+class TextDelta:
     """The next words of an answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReasoningPiece:
+class ReasoningDelta:
     """The next words of a model's reasoning."""
 
     text: str
 
 
-StreamEvent: TypeAlias = TextPiece | ReasoningPiece | Reply
+StreamEvent: TypeAlias = TextDelta | ReasoningDelta | Reply

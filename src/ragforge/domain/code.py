@@ -14,10 +14,10 @@ FileKind: TypeAlias = Literal["code", "document", "web_page"]
 Direction: TypeAlias = Literal["out", "in"]
 RelationKind = Literal["HAS_PARENT", "CONSUMES", "INHERITS_FROM", "IMPORTS", "USES_LIBRARY"]
 RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
-How: TypeAlias = Literal["edited", "read", "named", "found"]
-HOWS: tuple[How, ...] = get_args(How)
+TouchKind: TypeAlias = Literal["edited", "read", "named", "found"]
+TOUCH_KINDS: tuple[TouchKind, ...] = get_args(TouchKind)
 """What a message or summary did with code, the strongest first."""
-FOUND: How = "found"
+FOUND: TouchKind = "found"
 """A mere search hit: it does not count as touching."""
 
 SECTION = "section"
@@ -47,7 +47,7 @@ class Directory:
     uuid: str
 
 
-def directories_above(project_id: str, paths: Iterable[str]) -> list[Directory]:
+def list_directories(project_id: str, paths: Iterable[str]) -> list[Directory]:
     """Return every directory that leads to the files, an outer one before its inner ones."""
     found: dict[str, Directory] = {}
     for path in paths:
@@ -153,7 +153,7 @@ class CodeReference:
     file: str
     qualified_name: str
     hash: str
-    how: How = "named"
+    how: TouchKind = "named"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +163,12 @@ class FileMention:
     file_id: str
     path: str
     hash: str
-    how: How = "named"
+    how: TouchKind = "named"
 
 
-def strongest(hows: Iterable[How]) -> How:
+def pick_strongest(hows: Iterable[TouchKind]) -> TouchKind:
     """Return the one that says most: who edited a scope has read it as well."""
-    return min(hows, key=HOWS.index)
+    return min(hows, key=TOUCH_KINDS.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class Touch:
     first_turn: int  # both are the turn, or the range of the summary
     last_turn: int
     when: datetime  # when it was said, or the summary made
-    how: How
+    how: TouchKind
     file: str
     name: str | None  # qualified; None: the file
     hash: str
@@ -188,7 +188,7 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileLine:
     """A line of a file."""
 
     file: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragforge.domain.branches import fresh_call
+from ragforge.domain.branches import copy_call
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.notes import Note
@@ -23,7 +23,7 @@ class BranchPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class WholeSummary:
+class SummaryBundle:
     """A summary with the turns it covers and the code it mentions."""
 
     summary: Summary
@@ -43,7 +43,7 @@ class ConversationBundle:
     conversation: Conversation
     messages: tuple[Message, ...] = ()
     references: Mapping[str, tuple[CodeReference, ...]] = field(default_factory=dict)
-    summaries: tuple[WholeSummary, ...] = ()
+    summaries: tuple[SummaryBundle, ...] = ()
     branch_of: BranchPoint | None = None
     branches: tuple[BranchPoint, ...] = ()
     vector: Vector | None = None  # of the conversation's summary
@@ -55,7 +55,7 @@ class ConversationBundle:
     link_pending: frozenset[str] = frozenset()  # turns whose links to code are still to be made
 
 
-def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
+def set_counters(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
     """Return the conversation with the counters that its messages make."""
     return replace(
         conversation,
@@ -65,7 +65,7 @@ def counted(conversation: Conversation, messages: Sequence[Message]) -> Conversa
     )
 
 
-def as_new(whole: ConversationBundle) -> ConversationBundle:
+def copy_with_new_ids(whole: ConversationBundle) -> ConversationBundle:
     """Return a copy with new ids throughout. Branches stay with the original.
 
     Notes keep their ids: they are a project's, which should not have them twice.
@@ -81,13 +81,13 @@ def as_new(whole: ConversationBundle) -> ConversationBundle:
                 message,
                 uuid=messages[message.uuid],
                 process=None,
-                tool_calls=tuple(fresh_call(call) for call in message.tool_calls),
+                tool_calls=tuple(copy_call(call) for call in message.tool_calls),
             )
             for message in whole.messages
         ),
         references={messages[owner]: found for owner, found in whole.references.items()},
         summaries=tuple(
-            replace(known, summary=_renamed(known.summary, conversation_id, summaries))
+            replace(known, summary=_copy_summary(known.summary, conversation_id, summaries))
             for known in whole.summaries
         ),
         branches=(),
@@ -101,7 +101,7 @@ def as_new(whole: ConversationBundle) -> ConversationBundle:
     )
 
 
-def _renamed(summary: Summary, conversation_id: str, names: Mapping[str, str]) -> Summary:
+def _copy_summary(summary: Summary, conversation_id: str, names: Mapping[str, str]) -> Summary:
     parents = tuple(names[parent] for parent in summary.parent_summaries)
     uuid = names[summary.uuid]
     return replace(summary, uuid=uuid, conversation_id=conversation_id, parent_summaries=parents)

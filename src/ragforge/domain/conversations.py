@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.instants import now
-from ragforge.domain.text import Json, new_id, plain
+from ragforge.domain.text import Json, new_id, to_text
 
 Role: TypeAlias = Literal["user", "assistant", "system"]
-Status: TypeAlias = Literal["active", "archived"]
+ConversationStatus: TypeAlias = Literal["active", "archived"]
 
 BYTES_A_TOKEN = 4
 BEFORE_FIRST_TURN = -1
@@ -30,7 +30,7 @@ class Conversation:
     title: str | None = None
     summary: str | None = None
     tags: tuple[str, ...] = ()
-    status: Status = "active"
+    status: ConversationStatus = "active"
     message_count: int = 0
     turn_count: int = 0
     total_chars: int = 0
@@ -87,7 +87,7 @@ class Message:
     def char_count(self) -> int:
         """Characters that count towards budgets: what was said and what tools returned."""
         results = (call.result for call in self.tool_calls)
-        return len(self.content) + sum(len(plain(r.result)) for r in results if r is not None)
+        return len(self.content) + sum(len(to_text(r.result)) for r in results if r is not None)
 
 
 def estimate_tokens(message: Message) -> int:
@@ -96,7 +96,7 @@ def estimate_tokens(message: Message) -> int:
     A token is four bytes of UTF-8: right for English, and not far off for other scripts.
     """
     said = [message.content, message.reasoning or ""]
-    said += [plain(call.arguments) for call in message.tool_calls]
+    said += [to_text(call.arguments) for call in message.tool_calls]
     chars = sum(len(text.encode("utf-8", "surrogatepass")) for text in said)
     return -(-chars // BYTES_A_TOKEN)
 
@@ -107,7 +107,7 @@ class ConversationFilter:
 
     cwd: str | None = None
     project_path: str | None = None
-    status: Status | None = None
+    status: ConversationStatus | None = None
     tags: tuple[str, ...] = ()  # any of these
     since: datetime | None = None  # by last activity
     until: datetime | None = None
@@ -120,10 +120,10 @@ class ConversationChanges:
     title: str | None = None
     summary: str | None = None
     tags: tuple[str, ...] | None = None
-    status: Status | None = None
+    status: ConversationStatus | None = None
 
 
-def changed(conversation: Conversation, changes: ConversationChanges) -> Conversation:
+def apply_changes(conversation: Conversation, changes: ConversationChanges) -> Conversation:
     """Return the conversation with the changes made."""
     names = ("title", "summary", "tags", "status")
     given = {name: value for name in names if (value := getattr(changes, name)) is not None}

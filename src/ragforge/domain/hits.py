@@ -151,7 +151,7 @@ HitType = TypeVar("HitType")
 
 
 @dataclass(frozen=True, slots=True)
-class Relevant(Generic[HitType]):
+class RelevantHits(Generic[HitType]):
     """What has to do with a message, the best first; if nothing has, the reason is given."""
 
     hits: tuple[HitType, ...] = ()

@@ -27,7 +27,7 @@ def to_millisecond(field: str, moment: datetime) -> datetime:
     return cut.astimezone(timezone(whole_minutes))
 
 
-def epoch_ms(moment: datetime) -> int:
+def to_epoch_ms(moment: datetime) -> int:
     """Return the moment as milliseconds since 1970, the same for every offset.
 
     Raises InvalidTime if the moment has no time zone.

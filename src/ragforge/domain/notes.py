@@ -38,6 +38,6 @@ class NoteFilter:
     with_superseded: bool = False
 
 
-def note_text(note: Note) -> str:
+def format_note_for_search(note: Note) -> str:
     """Return the text by which a note is found: its own, and its tags."""
     return "\n".join([note.text, *note.tags])

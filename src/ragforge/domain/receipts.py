@@ -25,7 +25,7 @@ SearchState: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ReceiptItem:
     """Something that is in the context."""
 
     section: Section
@@ -46,7 +46,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchReport:
     """A search that was run, or not."""
 
     name: str
@@ -58,7 +58,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RequestPart:
     """A stretch of a request to a model."""
 
     name: str
@@ -69,7 +69,7 @@ class Part:
 class Layout:
     """How a request was laid out: what stays the same from question to question comes first."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[RequestPart, ...]
     first_turn: int  # from here on turns are sent as messages
     whole_from: int  # and from here on with whole results of tools
     same_chars: int  # at its beginning, as in the request before
@@ -86,17 +86,17 @@ class Receipt:
 
     max_chars: int
     chars: int
-    items: tuple[Item, ...] = ()
+    items: tuple[ReceiptItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    searches: tuple[Search, ...] = ()
+    searches: tuple[SearchReport, ...] = ()
     layout: Layout | None = None  # of the request; None where no model was asked
 
     @property
-    def degraded(self) -> tuple[Search, ...]:
+    def degraded(self) -> tuple[SearchReport, ...]:
         """The searches that gave nothing because they failed or were late."""
         return tuple(search for search in self.searches if search.state in ("late", "failed"))
 
-    def chars_of(self, section: Section) -> int:
+    def count_chars(self, section: Section) -> int:
         return sum(item.chars for item in self.items if item.section == section)
 
     def to_json(self) -> Json:
@@ -130,11 +130,11 @@ class Receipt:
                 }
                 for search in self.searches
             ],
-            "layout": None if self.layout is None else _layout_as_json(self.layout),
+            "layout": None if self.layout is None else _layout_to_json(self.layout),
         }
 
 
-def _layout_as_json(layout: Layout) -> Json:
+def _layout_to_json(layout: Layout) -> Json:
     return {
         "parts": [{"name": part.name, "chars": part.chars} for part in layout.parts],
         "first_turn": layout.first_turn,
@@ -144,13 +144,13 @@ def _layout_as_json(layout: Layout) -> Json:
     }
 
 
-def layout_of(receipt: Json) -> Layout | None:
+def read_layout(receipt: Json) -> Layout | None:
     """Read the layout out of a stored receipt; older ones have none."""
     value = receipt.get("layout") if isinstance(receipt, dict) else None
     if value is None:
         return None
     return Layout(
-        parts=tuple(Part(**part) for part in value["parts"]),
+        parts=tuple(RequestPart(**part) for part in value["parts"]),
         first_turn=value["first_turn"],
         whole_from=value["whole_from"],
         same_chars=value["same_chars"],
@@ -158,13 +158,13 @@ def layout_of(receipt: Json) -> Layout | None:
     )
 
 
-def receipt_of(value: Json) -> Receipt:
+def read_receipt(value: Json) -> Receipt:
     """Read what `to_json` wrote."""
     return Receipt(
         max_chars=value["max_chars"],
         chars=value["chars"],
-        items=tuple(Item(**item) for item in value["items"]),
+        items=tuple(ReceiptItem(**item) for item in value["items"]),
         left_out=tuple(LeftOut(**one) for one in value["left_out"]),
-        searches=tuple(Search(**search) for search in value["searches"]),
-        layout=layout_of(value),
+        searches=tuple(SearchReport(**search) for search in value["searches"]),
+        layout=read_layout(value),
     )

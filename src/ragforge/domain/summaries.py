@@ -44,14 +44,14 @@ class Summary:
         return len(self.conversation_summary) + len(self.actions_summary)
 
 
-def summary_text(summary: Summary) -> str:
+def format_summary_for_search(summary: Summary) -> str:
     """Return the text by whose words a summary is found."""
     parts = [summary.conversation_summary, summary.actions_summary, *summary.key_findings]
     parts += [*summary.topics, *summary.files_mentioned, *summary.tools_used]
     return "\n".join(part for part in parts if part)
 
 
-def summary_embedding_text(summary: Summary) -> str:
+def format_summary_for_embedding(summary: Summary) -> str:
     """Return the text that a summary's embedding is made of.
 
     Tools, topics and actions are left to the words: they are alike in most summaries.

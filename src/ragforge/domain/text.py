@@ -54,7 +54,7 @@ def to_json(field: str, value: Json) -> str:
     return text
 
 
-def plain(value: Json) -> str:
+def to_text(value: Json) -> str:
     """Return a JSON value as a reader would want to see it: a string as itself."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -83,6 +83,6 @@ def keep_beginning(text: str, most: int) -> str:
     return f"{text[:most]}\n… ({len(text) - most} more characters)"
 
 
-def ascii_runs(text: str) -> list[bytes]:
+def split_ascii_runs(text: str) -> list[bytes]:
     """Return the runs of letters, digits and `_` of an ASCII text, sooner than a pattern does."""
     return text.encode("ascii").translate(_APART).split()

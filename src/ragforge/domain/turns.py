@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.text import plain
+from ragforge.domain.text import to_text
 
 RESULT_CHARS = 200
 EMBEDDED_CHARS = 4_000
@@ -71,7 +71,7 @@ class TurnSize:
     chars: int
 
 
-def messages_to_turns(messages: Iterable[Message]) -> list[Turn]:
+def group_into_turns(messages: Iterable[Message]) -> list[Turn]:
     """Group messages, oldest first, into turns.
 
     Stored messages know their turn, so that two terminals talking at once in one
@@ -93,27 +93,27 @@ def messages_to_turns(messages: Iterable[Message]) -> list[Turn]:
     return [Turn(user, tuple(replies[index])) for index, user in users.items()]
 
 
-def turn_text(turn: Turn) -> str:
+def format_turn_for_search(turn: Turn) -> str:
     """Return the text by whose words a turn is found: what was asked, answered and used.
 
     It has no labels such as "User:", which would make every turn be about users.
     """
     said = [m.content for m in turn.replies if m.role == "assistant"]
-    used = [f"{call.tool_name} {_result_line(call)}" for call in turn.tool_calls]
+    used = [f"{call.tool_name} {_format_result(call)}" for call in turn.tool_calls]
     return "\n".join([turn.user.content, *said, *used])
 
 
-def embedding_text(turn: Turn) -> str:
+def format_turn_for_embedding(turn: Turn) -> str:
     """Return the text that a turn's embedding is made of."""
     lines = [f"User: {turn.user.content}", f"Assistant: {turn.answer}"]
     if turn.tool_calls:
         lines.append("Tools used:")
-        lines += [f"- {call.tool_name}: {_result_line(call)}" for call in turn.tool_calls]
+        lines += [f"- {call.tool_name}: {_format_result(call)}" for call in turn.tool_calls]
     return "\n".join(lines)[:EMBEDDED_CHARS]
 
 
-def _result_line(call: ToolCall) -> str:
+def _format_result(call: ToolCall) -> str:
     if call.result is None:
         return "(no result)"
-    text = call.result.error if call.result.error else plain(call.result.result)
+    text = call.result.error if call.result.error else to_text(call.result.result)
     return text[:RESULT_CHARS]

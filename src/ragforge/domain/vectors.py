@@ -45,7 +45,7 @@ class Vector:
             numbers = array("f", values)
         except OverflowError as error:
             raise InvalidVector("a number is too large for float32") from error
-        vector = cls(model, _little_endian(numbers).tobytes())
+        vector = cls(model, _to_little_endian(numbers).tobytes())
         vector.check()
         return vector
 
@@ -56,7 +56,7 @@ class Vector:
     def values(self) -> list[float]:
         numbers = array("f")
         numbers.frombytes(self.data)
-        return _little_endian(numbers).tolist()
+        return _to_little_endian(numbers).tolist()
 
     def check(self) -> None:
         """Raise InvalidVector if it cannot be compared with others."""
@@ -72,7 +72,7 @@ class Vector:
             raise InvalidVector("all its numbers are zero")
 
 
-def _little_endian(numbers: array[float]) -> array[float]:
+def _to_little_endian(numbers: array[float]) -> array[float]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

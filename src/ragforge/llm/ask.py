@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ragforge.domain.chat import ChatRequest, ReasoningPiece, Reply, TextPiece
-from ragforge.errors import BadAnswer, BrokeOff, ModelUnavailable
+from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, TextDelta
+from ragforge.errors import AnswerInterrupted, BadAnswer, ModelUnavailable
 from ragforge.llm.retry import RetryPolicy, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
 
-OnPiece: TypeAlias = Callable[[TextPiece | ReasoningPiece], None]
+OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Asker:
     async def stream(self, request: ChatRequest, on_piece: OnPiece) -> Reply:
         """Return the model's answer, told piece by piece as it comes. Raises ModelError.
 
-        Once a piece was told nothing is tried again: it would be told twice. BrokeOff then.
+        Once a piece was told nothing is tried again: it would be told twice.
+        AnswerInterrupted then.
         """
 
         async def once() -> Reply:
@@ -52,7 +53,7 @@ class Asker:
                     on_piece(event)
             except ModelUnavailable as error:
                 if told:
-                    raise BrokeOff(str(error)) from error
+                    raise AnswerInterrupted(str(error)) from error
                 raise
             raise BadAnswer(f"{self.model.name} ended its answer without a word.")
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragforge.domain.chat import (
+    AssistantMessage,
     ChatMessage,
     JsonSchema,
-    ModelSays,
+    ToolMessage,
     ToolRequest,
-    ToolSays,
     ToolSpec,
-    UserSays,
+    UserMessage,
 )
 from ragforge.errors import BadAnswer
 from ragforge.llm.answers import read_json
@@ -59,11 +59,11 @@ def calls_as_text(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     said: list[ChatMessage] = []
     for message in messages:
         match message:
-            case ModelSays(text=text, tool_requests=requests) if requests:
+            case AssistantMessage(text=text, tool_requests=requests) if requests:
                 calls = [f"(called {one.name} {json.dumps(one.arguments)})" for one in requests]
-                said.append(ModelSays("\n".join(filter(None, (text, *calls)))))
-            case ToolSays(name=name, text=text):
-                said.append(UserSays(f"{RESULTS}## {name}\n\n{text}"))
+                said.append(AssistantMessage("\n".join(filter(None, (text, *calls)))))
+            case ToolMessage(name=name, text=text):
+                said.append(UserMessage(f"{RESULTS}## {name}\n\n{text}"))
             case _:
                 said.append(message)
     return tuple(said)

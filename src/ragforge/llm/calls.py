@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ragforge.domain.chat import ToolRequest, ToolSays, ToolSpec
-from ragforge.domain.text import Json, keep_beginning, plain
+from ragforge.domain.chat import ToolMessage, ToolRequest, ToolSpec
+from ragforge.domain.text import Json, keep_beginning, to_text
 from ragforge.errors import RagForgeError
 
 log = logging.getLogger(__name__)
@@ -45,15 +45,15 @@ class ExecutedCall:
     error: str | None = None
     request_id: str = ""
 
-    def said(self) -> ToolSays:
+    def said(self) -> ToolMessage:
         """Return the result as the model gets to see it."""
         text = result_text(self.success, self.result, self.error)
-        return ToolSays(self.request_id, self.name, text, self.success)
+        return ToolMessage(self.request_id, self.name, text, self.success)
 
 
 def result_text(success: bool, result: Json, error: str | None) -> str:
     """Return as much of a result as goes to a model, or what went wrong."""
-    return keep_beginning(plain(result) if success else f"Error: {error}", RESULT_CHARS)
+    return keep_beginning(to_text(result) if success else f"Error: {error}", RESULT_CHARS)
 
 
 async def run_calls(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeAlias
 
-from ragforge.domain.chat import ChatRequest, ToolChoice, UserSays
+from ragforge.domain.chat import ChatRequest, ToolChoice, UserMessage
 from ragforge.errors import BadAnswer, InputError, ModelError, RagForgeError, RequestRefused
 from ragforge.llm.answers import read, shape_for
 from ragforge.llm.ask import Asker
@@ -219,7 +219,7 @@ def _request(task: Task[Output], items: Sequence[Rendered]) -> ChatRequest:
         listed = "\n\n".join(f"## id {item.index}\n\n{item.text}" for item in items)
         text = prompt(_PROMPTS, "many", task=task.instruction, items=listed, count=str(len(items)))
     return ChatRequest(
-        messages=(UserSays(text),),
+        messages=(UserMessage(text),),
         system=task.system,
         schema=None if task.output is None else shape_for(task.output, len(items)),
         max_tokens=task.max_tokens,
@@ -239,6 +239,6 @@ def _repair(
     said = prompt(_PROMPTS, "repair", problems="\n".join(lines), scope=scope)
     return replace(
         request,
-        messages=(*request.messages, UserSays(said)),
+        messages=(*request.messages, UserMessage(said)),
         schema=shape_for(output, len(wanted)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.domain.chat import ChatMessage, ModelSays, ToolSays, UserSays
+from ragforge.domain.chat import AssistantMessage, ChatMessage, ToolMessage, UserMessage
 
 RESULTS = "# Results\n\n"
 """How results begin that are told to a model without tools of its own."""
@@ -23,21 +23,21 @@ def fitted(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...
     total = sum(sizes)
     if total <= most:
         return tuple(messages)
-    last = max(at for at, message in enumerate(messages) if isinstance(message, ModelSays))
+    last = max(at for at, message in enumerate(messages) if isinstance(message, AssistantMessage))
     kept = list(messages)
     for at, message in enumerate(messages[:last]):
         if total <= most // 2:
             break
-        if sizes[at] > SHORT and isinstance(message, ToolSays | UserSays):
+        if sizes[at] > SHORT and isinstance(message, ToolMessage | UserMessage):
             kept[at] = replace(message, text=_shortened(message.text))
             total -= sizes[at] - len(kept[at].text)
     return tuple(kept)
 
 
 def _is_result(message: ChatMessage) -> bool:
-    if isinstance(message, UserSays):
+    if isinstance(message, UserMessage):
         return message.text.startswith(RESULTS)
-    return isinstance(message, ToolSays)
+    return isinstance(message, ToolMessage)
 
 
 def _shortened(text: str) -> str:

@@ -6,7 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from ragforge.domain.chat import ChatRequest, ModelSays, Reply, ToolRequest, ToolSays, UserSays
+from ragforge.domain.chat import (
+    AssistantMessage,
+    ChatRequest,
+    Reply,
+    ToolMessage,
+    ToolRequest,
+    UserMessage,
+)
 from ragforge.errors import ToolsUnsupported
 from ragforge.llm.by_schema import calls_as_text, read_calls, shape_with_calls, told_of_tools
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
@@ -60,7 +67,7 @@ class ToolLoop:
             request = self._with(request, said)
         return self._without_tools(request), text
 
-    async def _tell(self, text: str, said: ModelSays, made: Sequence[ExecutedCall]) -> None:
+    async def _tell(self, text: str, said: AssistantMessage, made: Sequence[ExecutedCall]) -> None:
         if self.on_round is not None:
             await self.on_round(Round(text, said.reasoning, tuple(made)))
 
@@ -74,7 +81,7 @@ class ToolLoop:
 
     async def _next(
         self, request: ChatRequest, iteration: int
-    ) -> tuple[ModelSays, tuple[ToolRequest, ...], str]:
+    ) -> tuple[AssistantMessage, tuple[ToolRequest, ...], str]:
         is_over = iteration > self.rounds
         if self.native:
             try:
@@ -93,7 +100,7 @@ class ToolLoop:
 
     async def _next_by_schema(
         self, request: ChatRequest, iteration: int, is_over: bool
-    ) -> tuple[ModelSays, tuple[ToolRequest, ...], str]:
+    ) -> tuple[AssistantMessage, tuple[ToolRequest, ...], str]:
         specs = [tool.spec for tool in self.tools]
         request = replace(request, messages=calls_as_text(request.messages))
         if is_over:
@@ -108,11 +115,13 @@ class ToolLoop:
         wishes, final = read_calls(reply.message.text, iteration, request.schema is None)
         return reply.message, wishes, final
 
-    def _results(self, made: Sequence[ExecutedCall]) -> list[ToolSays | UserSays]:
+    def _results(self, made: Sequence[ExecutedCall]) -> list[ToolMessage | UserMessage]:
         if self.native or not made:
             return [call.said() for call in made]
         told = "\n\n".join(f"## {call.name}\n\n{call.said().text}" for call in made)
-        return [UserSays(f"{RESULTS}{told}")]
+        return [UserMessage(f"{RESULTS}{told}")]
 
-    def _with(self, request: ChatRequest, *said: ModelSays | ToolSays | UserSays) -> ChatRequest:
+    def _with(
+        self, request: ChatRequest, *said: AssistantMessage | ToolMessage | UserMessage
+    ) -> ChatRequest:
         return replace(request, messages=fitted((*request.messages, *said), self.most_chars))

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from ragforge.domain.text import plain, shorten
+from ragforge.domain.text import shorten, to_text
 from ragforge.errors import InputError
 
 Output = TypeVar("Output", bound=BaseModel)
@@ -33,7 +33,7 @@ class InputField:
             raise InputError(f"The item has no field {self.name!r}; it has {sorted(item)}.")
         value = self.transform(item[self.name]) if self.transform else item[self.name]
         label = f"{self.name} ({self.prompt})" if self.prompt else self.name
-        return f"{label}: {shorten(plain(value), self.max_length)}"
+        return f"{label}: {shorten(to_text(value), self.max_length)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult, estimate_tokens
-from ragforge.domain.text import Json, plain
-from ragforge.memory.fences import without_injected
+from ragforge.domain.text import Json, to_text
+from ragforge.memory.fences import remove_fenced
 
 
-def cleaned(message: Message, max_result_chars: int) -> Message:
+def clean_message(message: Message, max_result_chars: int) -> Message:
     """Return a message as it may be stored."""
     from ragforge.memory.secrets.redact import redact, redact_json  # their patterns take a while
 
-    calls = tuple(_call(call, max_result_chars) for call in message.tool_calls)
-    content = redact(without_injected(message.content))
-    reasoning = message.reasoning and redact(without_injected(message.reasoning))
+    calls = tuple(_clean_call(call, max_result_chars) for call in message.tool_calls)
+    content = redact(remove_fenced(message.content))
+    reasoning = message.reasoning and redact(remove_fenced(message.reasoning))
     kept = replace(
         message,
         content=content,
@@ -34,40 +34,40 @@ def cleaned(message: Message, max_result_chars: int) -> Message:
     return kept
 
 
-def _call(call: ToolCall, most: int) -> ToolCall:
-    arguments, _ = _storable(call.arguments, most)
-    result = None if call.result is None else _result(call.result, most)
+def _clean_call(call: ToolCall, most: int) -> ToolCall:
+    arguments, _ = _make_storable(call.arguments, most)
+    result = None if call.result is None else _clean_result(call.result, most)
     return replace(call, arguments=arguments, result=result)
 
 
-def _result(result: ToolResult, most: int) -> ToolResult:
+def _clean_result(result: ToolResult, most: int) -> ToolResult:
     from ragforge.memory.secrets.redact import redact
 
-    kept, size = _storable(result.result, most)
+    kept, size = _make_storable(result.result, most)
     error = result.error and redact(result.error.encode(errors="replace").decode())
     size = result.result_size_bytes or size
     return replace(result, result=kept, error=error, result_size_bytes=size)
 
 
-def _storable(value: Any, most: int) -> tuple[Json, int]:
+def _make_storable(value: Any, most: int) -> tuple[Json, int]:
     """Return a value as JSON without secrets and within the limit, and its true size in bytes."""
     from ragforge.memory.secrets.redact import redact_json
 
-    exact, size = _as_json(value)
+    exact, size = _to_json(value)
     kept = redact_json(exact)
-    text = plain(kept)
+    text = to_text(kept)
     if len(text) <= most:
         return kept, size
     note = f"\n[… cut here: {size:,} bytes in all]"
     return text[: max(0, most - len(note))] + note, size
 
 
-def _as_json(value: Any) -> tuple[Json, int]:
+def _to_json(value: Any) -> tuple[Json, int]:
     """Return a value as JSON can hold it; bytes and strangers are described in words."""
     if isinstance(value, bytes | bytearray):
-        return _described(value), len(value)
+        return _describe(value), len(value)
     try:
-        text = json.dumps(value, ensure_ascii=False, default=_described, skipkeys=True)
+        text = json.dumps(value, ensure_ascii=False, default=_describe, skipkeys=True)
     except (TypeError, ValueError, RecursionError):
         return "[a value that cannot be stored: it is too deep or holds itself]", 0
     size = len(text.encode(errors="replace")) - (2 if isinstance(value, str) else 0)
@@ -76,7 +76,7 @@ def _as_json(value: Any) -> tuple[Json, int]:
     return json.loads(text, parse_constant=str), size
 
 
-def _described(value: object) -> str:
+def _describe(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return f"[binary: {len(value):,} bytes]"
     return str(value)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.text import shorten
 from ragforge.memory.history import History
-from ragforge.memory.summaries.material import LEAST_TURN_CHARS, turns_text
+from ragforge.memory.summaries.material import LEAST_TURN_CHARS, format_turns
 from ragforge.ports.store import Store
 
 
-async def conversation_text(store: Store, conversation: Conversation, max_chars: int) -> str:
+async def format_conversation(store: Store, conversation: Conversation, max_chars: int) -> str:
     """Return a conversation's title, tags, summary and newest turns.
 
     The turns share what the rest leaves; for the oldest of a long conversation, which find no
@@ -25,5 +25,5 @@ async def conversation_text(store: Store, conversation: Conversation, max_chars:
     room = max_chars - len(head)
     most = max(1, room // (LEAST_TURN_CHARS + 2))
     turns = await History(store).get_recent_turns(conversation.uuid, limit=most)
-    text = turns_text(turns, room - 2 * len(turns))
+    text = format_turns(turns, room - 2 * len(turns))
     return shorten("\n\n".join(part for part in (head, text) if part), max_chars)

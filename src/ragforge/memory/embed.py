@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from ragforge.domain.notes import note_text
-from ragforge.domain.summaries import summary_embedding_text
-from ragforge.domain.turns import EMBEDDED_CHARS, embedding_text, messages_to_turns
+from ragforge.domain.notes import format_note_for_search
+from ragforge.domain.summaries import format_summary_for_embedding
+from ragforge.domain.turns import EMBEDDED_CHARS, format_turn_for_embedding, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import SummaryNotFound
 from ragforge.ports.conversations import ConversationStore
@@ -24,8 +24,8 @@ BATCH = 256
 async def embed_turns(store: ConversationStore, embedder: Embedder, turn_ids: Sequence[str]) -> int:
     """Embed turns and return how many have a vector now; turns that are gone are left out."""
     found = await store.turns(turn_ids)
-    turns = [turn for messages in found.values() for turn in messages_to_turns(messages)]
-    vectors = await embedder.embed([embedding_text(turn) for turn in turns])
+    turns = [turn for messages in found.values() for turn in group_into_turns(messages)]
+    vectors = await embedder.embed([format_turn_for_embedding(turn) for turn in turns])
     made = {
         turn.uuid: vector for turn, vector in zip(turns, vectors, strict=True) if vector is not None
     }
@@ -42,7 +42,7 @@ async def embed_summaries(store: SummaryStore, embedder: Embedder, ids: Sequence
             summaries.append(await store.get(summary_id))
         except SummaryNotFound:
             continue
-    vectors = await embedder.embed([summary_embedding_text(one) for one in summaries])
+    vectors = await embedder.embed([format_summary_for_embedding(one) for one in summaries])
     pairs = zip(summaries, vectors, strict=True)
     made = {summary.uuid: vector for summary, vector in pairs if vector is not None}
     if made:
@@ -53,7 +53,9 @@ async def embed_summaries(store: SummaryStore, embedder: Embedder, ids: Sequence
 async def embed_notes(store: NoteStore, embedder: Embedder, ids: Sequence[str]) -> int:
     """Embed notes and return how many have a vector now; those that are gone are left out."""
     notes = list((await store.with_ids(ids)).values())
-    vectors = await embedder.embed([note_text(note)[:EMBEDDED_CHARS] for note in notes])
+    vectors = await embedder.embed(
+        [format_note_for_search(note)[:EMBEDDED_CHARS] for note in notes]
+    )
     pairs = zip(notes, vectors, strict=True)
     made = {note.uuid: vector for note, vector in pairs if vector is not None}
     if made:
@@ -96,12 +98,12 @@ async def embed_missing(
     async def some_notes(ids: Sequence[str]) -> int:
         return await embed_notes(store.notes, embedder, ids)
 
-    await _each(store.conversations.turns_to_embed, some_turns, embedder.name)
-    await _each(store.summaries.to_embed, some_summaries, embedder.name)
-    await _each(store.notes.to_embed, some_notes, embedder.name)
+    await _embed_batches(store.conversations.turns_to_embed, some_turns, embedder.name)
+    await _embed_batches(store.summaries.to_embed, some_summaries, embedder.name)
+    await _embed_batches(store.notes.to_embed, some_notes, embedder.name)
 
 
-async def _each(
+async def _embed_batches(
     missing: Callable[[str, int], Awaitable[list[str]]],
     embed: Callable[[Sequence[str]], Awaitable[int]],
     model: str,

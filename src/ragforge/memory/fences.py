@@ -21,12 +21,12 @@ _CLOSING = re.compile(rf"</(?=(?:{'|'.join(FENCES)})\b)", re.IGNORECASE)
 _BLOCK = re.compile(rf'<([a-z-]+) note="{re.escape(NOTICE)}">\n.*?\n</\1>\s*', re.DOTALL)
 
 
-def fenced(name: str, text: str, note: str = NOTICE) -> str:
+def fence(name: str, text: str, note: str = NOTICE) -> str:
     """Return text between marks that it cannot close by itself; `name` is one of FENCES."""
     safe = _CLOSING.sub(r"<\\/", text)
     return f'<{name} note="{note}">\n{safe}\n</{name}>'
 
 
-def without_injected(text: str) -> str:
+def remove_fenced(text: str) -> str:
     """Return the text without what RagForge has put there; the very same if there is none."""
     return _BLOCK.sub("", text) if NOTICE in text else text

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from ragforge.domain.code import How, strongest
+from ragforge.domain.code import TouchKind, pick_strongest
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.domain.turns import Turn, UserQuery, messages_to_turns
+from ragforge.domain.turns import Turn, UserQuery, group_into_turns
 from ragforge.ports.store import Store
 
 PAGE = 32
@@ -21,7 +21,7 @@ class TouchedFile:
     """A file that a conversation had to do with: the most that was done with it, and when last."""
 
     path: str
-    how: How
+    how: TouchKind
     when: datetime
 
 
@@ -42,8 +42,8 @@ class History:
 
         They fit in a number of characters and are at most `limit`; None does not restrict.
         """
-        fits = _within(max_chars, limit, lambda turn: turn.char_count)
-        return await self.turns_while(conversation_id, fits, without)
+        fits = _make_limit(max_chars, limit, lambda turn: turn.char_count)
+        return await self.get_turns_while(conversation_id, fits, without)
 
     async def get_last_user_queries(
         self,
@@ -53,14 +53,14 @@ class History:
         without: Iterable[str] = (),
     ) -> list[UserQuery]:
         """Return the newest questions that fit, as `get_recent_turns` does whole turns."""
-        fits = _within(max_chars, limit, lambda turn: len(turn.user.content))
-        turns = await self.turns_while(conversation_id, fits, without)
+        fits = _make_limit(max_chars, limit, lambda turn: len(turn.user.content))
+        turns = await self.get_turns_while(conversation_id, fits, without)
         return [
             UserQuery(turn.user.content, turn.user.timestamp, turn.user.turn_index or 0)
             for turn in turns
         ]
 
-    async def turns_while(
+    async def get_turns_while(
         self,
         conversation_id: str,
         is_wanted: Callable[[Turn], bool],
@@ -112,7 +112,7 @@ class History:
         first.
         """
         where = SummaryFilter(project_path=project_path, level=level, file=path)
-        return _newest_first(await self.store.summaries.find(where))
+        return _sort_newest_first(await self.store.summaries.find(where))
 
     async def get_unread_findings(
         self, project_path: str | None = None, conversation_id: str | None = None
@@ -122,7 +122,7 @@ class History:
         They stay unread until `mark_findings_read`.
         """
         where = SummaryFilter(conversation_id, project_path, unread=True)
-        return _newest_first(await self.store.summaries.find(where))
+        return _sort_newest_first(await self.store.summaries.find(where))
 
     async def mark_findings_read(self, summaries: Iterable[Summary]) -> None:
         """Note that somebody was shown what these found out."""
@@ -140,7 +140,7 @@ class History:
         files: dict[str, TouchedFile] = {}
         for touch in touches:  # the newest first
             known = files.setdefault(touch.file, TouchedFile(touch.file, touch.how, touch.when))
-            files[touch.file] = replace(known, how=strongest((known.how, touch.how)))
+            files[touch.file] = replace(known, how=pick_strongest((known.how, touch.how)))
         return list(files.values())
 
     async def trim_summaries_by_date(
@@ -168,18 +168,18 @@ class History:
             messages = await self.store.conversations.messages(
                 conversation_id, first_turn=max(first, 0), last_turn=last
             )
-            for turn in reversed(messages_to_turns(messages)):
+            for turn in reversed(group_into_turns(messages)):
                 if turn.uuid not in left_out:
                     yield turn
             page *= 2  # whoever wants more than these wants many
             first, last = first - page, first - 1
 
 
-def _newest_first(summaries: Iterable[Summary]) -> list[Summary]:
+def _sort_newest_first(summaries: Iterable[Summary]) -> list[Summary]:
     return sorted(summaries, key=lambda summary: summary.created_at, reverse=True)
 
 
-def _within(
+def _make_limit(
     max_chars: int | None, limit: int | None, size_of: Callable[[Turn], int]
 ) -> Callable[[Turn], bool]:
     """Return a function that says of one turn after the other whether it still fits."""

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
-from ragforge.domain.notes import Note, NoteFilter, note_text
+from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.domain.work import NewJob
 from ragforge.errors import AmbiguousId, InputError, ModelError, NoteNotFound
 from ragforge.memory.embed import EMBED_NOTES_JOB
-from ragforge.memory.recall import signals
+from ragforge.memory.recall import list_signals
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.fuse import above, convex
+from ragforge.search.fuse import mix_scores, scale_above
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
@@ -87,8 +87,8 @@ class Notebook:
             notes.by_words(asked.text, where, wanted), self._nearest(query, where, wanted)
         )
         read = await notes.with_ids([*(match.id for match in matched), *near])
-        texts = {m.id: note_text(read[m.id]) for m in matched if m.id in read}
-        in_english, as_asked = _shares(asked.english, texts), _shares(query, texts)
+        texts = {m.id: format_note_for_search(read[m.id]) for m in matched if m.id in read}
+        in_english, as_asked = _measure_shares(asked.english, texts), _measure_shares(query, texts)
         by_words = {note: max(share, in_english[note]) for note, share in as_asked.items()}
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         hits = [
@@ -96,9 +96,9 @@ class Notebook:
                 read[found],
                 score,
                 NOTE_CONFIDENCE,
-                signals(words=found in by_words, meaning=found in near),
+                list_signals(words=found in by_words, meaning=found in near),
             )
-            for found, score in convex(by_words, near, weights.memory).items()
+            for found, score in mix_scores(by_words, near, weights.memory).items()
             if found in read
         ]
         return hits[:limit]
@@ -140,7 +140,9 @@ class Notebook:
         if meaning is None:
             return {}
         least = self.embedder.history_threshold
-        return above(await self.store.notes.by_vector(meaning, where, limit, least), least, limit)
+        return scale_above(
+            await self.store.notes.by_vector(meaning, where, limit, least), least, limit
+        )
 
 
 async def search_notes(
@@ -153,7 +155,7 @@ async def search_notes(
     return await Notebook(store, embedder).search(query, NoteFilter(project), limit)
 
 
-def _shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
+def _measure_shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
     """Return how many of the query's words each text holds, 0..1."""
     words = set(WORDS.query(query))
     held = {found: set(WORDS.prose(text).split()) for found, text in texts.items()}

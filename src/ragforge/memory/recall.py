@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.turns import group_into_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
-from ragforge.search.fuse import above, convex
-from ragforge.search.neighbours import REACH, merge_groups, ranked
+from ragforge.search.fuse import mix_scores, scale_above
+from ragforge.search.neighbours import REACH, merge_groups, rank_turns
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
-__all__ = ["Found", "Recall", "TurnHit", "candidates", "mixed_turns", "signals"]
+__all__ = ["Recall", "TurnCandidate", "TurnHit", "count_candidates", "list_signals", "mix_turns"]
 
 CANDIDATES = 40
 """How many turns each search gives at least, before they are fused."""
@@ -34,7 +34,7 @@ COUNTED_CHARS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TurnCandidate:
     """Something that was found, before it is read."""
 
     id: str
@@ -57,7 +57,7 @@ class Recall:
         by_words, near = await asyncio.gather(
             self.words(query, where, limit), self.near(query, where, limit)
         )
-        found = mixed_turns(by_words, near, limit, self.meaning_weight, without=without)
+        found = mix_turns(by_words, near, limit, self.meaning_weight, without=without)
         return await self.read(found)
 
     async def meaning(self, query: str) -> Vector | None:
@@ -70,7 +70,7 @@ class Recall:
     async def words(self, query: str, where: MemoryFilter, limit: int) -> WordMatches:
         """Return the turns that hold the query's words or their English, with their neighbours."""
         asked = expand_query(query, WORDS)
-        found = await self.store.match_words(asked.text, where, candidates(limit), REACH)
+        found = await self.store.match_words(asked.text, where, count_candidates(limit), REACH)
         return merge_groups(found, asked.groups) if asked.groups else found
 
     async def near(self, query: str, where: MemoryFilter, limit: int) -> dict[str, float]:
@@ -82,12 +82,12 @@ class Recall:
         meaning = await self.meaning(query)
         if meaning is None:
             return []
-        wanted = max(NEAREST, candidates(limit))
+        wanted = max(NEAREST, count_candidates(limit))
         return await self.store.turns_by_vector(meaning, where, wanted, self.least)
 
     def shares(self, nearest: Sequence[Match], limit: int) -> dict[str, float]:
         """Return how much the nearest turns mean what the query does, 0..1."""
-        return above(nearest, self.least, max(NEAREST, candidates(limit)))
+        return scale_above(nearest, self.least, max(NEAREST, count_candidates(limit)))
 
     @property
     def least(self) -> float:
@@ -99,7 +99,9 @@ class Recall:
         """How much meaning counts beside words, 0..1."""
         return 0.0 if self.embedder is None else self.embedder.weights.memory
 
-    async def read(self, found: Sequence[Found], max_chars: int | None = None) -> list[TurnHit]:
+    async def read(
+        self, found: Sequence[TurnCandidate], max_chars: int | None = None
+    ) -> list[TurnHit]:
         """Return the turns that were found; those that were deleted since are left out.
 
         No more are read once they have so many characters together.
@@ -115,14 +117,14 @@ class Recall:
                 break
         return hits
 
-    async def _read(self, found: Sequence[Found]) -> list[TurnHit]:
+    async def _read(self, found: Sequence[TurnCandidate]) -> list[TurnHit]:
         ids = [item.id for item in found]
         turns, conversations = await asyncio.gather(
             self.store.turns(ids), self.store.conversations_of(ids)
         )
         return [
             TurnHit(
-                turn=messages_to_turns(turns[item.id])[0],
+                turn=group_into_turns(turns[item.id])[0],
                 conversation_id=conversations[item.id],
                 score=item.score,
                 confidence=TURN_CONFIDENCE,
@@ -133,23 +135,23 @@ class Recall:
         ]
 
 
-def mixed_turns(
+def mix_turns(
     by_words: WordMatches,
     near: Mapping[str, float],
     limit: int,
     meaning_weight: float,
     min_score: float = 0.0,
     without: Collection[str] = (),
-) -> list[Found]:
+) -> list[TurnCandidate]:
     """Return the turns found by words or by meaning, best first."""
-    told = {hit.id: hit for hit in ranked(by_words, without)}
-    mixed = convex({turn: hit.score for turn, hit in told.items()}, near, meaning_weight)
+    told = {hit.id: hit for hit in rank_turns(by_words, without)}
+    mixed = mix_scores({turn: hit.score for turn, hit in told.items()}, near, meaning_weight)
     best = [item for item in mixed.items() if item[0] not in without][:limit]
     return [
-        Found(
+        TurnCandidate(
             turn,
             score,
-            signals(
+            list_signals(
                 words=turn in told and told[turn].itself,
                 neighbours=turn in told and not told[turn].itself,
                 meaning=turn in near,
@@ -160,11 +162,11 @@ def mixed_turns(
     ]
 
 
-def candidates(limit: int) -> int:
+def count_candidates(limit: int) -> int:
     """Return how many hits each search should give for so many wanted."""
     return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MOST_CANDIDATES), limit // 2)
 
 
-def signals(**found_by: bool) -> tuple[str, ...]:
+def list_signals(**found_by: bool) -> tuple[str, ...]:
     """Return the names of the searches that found something."""
     return tuple(name for name, is_true in found_by.items() if is_true)

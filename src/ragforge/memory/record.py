@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from ragforge.domain.conversations import Message, Role, ToolCall
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, StoreError
-from ragforge.memory.clean import cleaned
+from ragforge.memory.clean import clean_message
 from ragforge.memory.embed import EMBED_JOB
 from ragforge.memory.titles import TITLE_JOB
 from ragforge.ports.store import Store
@@ -21,7 +21,7 @@ SETTLE_JOB = "settle_turn"
 """What a turn needs once it is over: links to code, and a look at what is due for a summary."""
 
 
-def settle_key(turn_id: str) -> str:
+def make_settle_key(turn_id: str) -> str:
     """Return the key of the job that is queued when a turn has ended."""
     return f"settle:{turn_id}"
 
@@ -75,9 +75,9 @@ class Recorder:
         """
         if [message.role for message in messages].count("user") != 1 or messages[0].role != "user":
             raise InputError("A turn is one user message, first, and what follows it.")
-        kept = [cleaned(message, self.max_result_chars) for message in messages]
+        kept = [clean_message(message, self.max_result_chars) for message in messages]
         stored = await self.store.conversations.append(conversation_id, kept)
-        [turn] = messages_to_turns(stored)
+        [turn] = group_into_turns(stored)
         await self.end_turn(conversation_id, turn.uuid)
         return turn
 
@@ -87,7 +87,7 @@ class Recorder:
         The turn is safe whether or not this can be done now.
         """
         title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)
-        jobs = [NewJob(settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
+        jobs = [NewJob(make_settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
         if self.embedder_name is not None:
             jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
         with suppress(StoreError):
@@ -108,6 +108,6 @@ class Recorder:
                 await summaries.delete(summary.uuid)
 
     async def _append(self, conversation_id: str, message: Message) -> Message:
-        kept = cleaned(message, self.max_result_chars)
+        kept = clean_message(message, self.max_result_chars)
         [stored] = await self.store.conversations.append(conversation_id, [kept])
         return stored

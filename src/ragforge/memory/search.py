@@ -13,16 +13,20 @@ from ragforge.domain.hits import (
     SUMMARY_CONFIDENCE,
     Match,
     MemoryHit,
-    Relevant,
+    RelevantHits,
     SummaryHit,
     WordMatches,
 )
-from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
+from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.errors import InputError
-from ragforge.memory.recall import Recall, mixed_turns, signals
-from ragforge.search.fuse import above, convex
-from ragforge.search.memory_relevance import LEAST, asks_for_the_past, memory_relevance
-from ragforge.search.neighbours import coverage, name_groups, worths
+from ragforge.memory.recall import Recall, list_signals, mix_turns
+from ragforge.search.fuse import mix_scores, scale_above
+from ragforge.search.memory_relevance import (
+    MIN_RELEVANCE,
+    asks_about_past,
+    estimate_memory_relevance,
+)
+from ragforge.search.neighbours import measure_coverage, name_groups, weigh_words
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
@@ -65,15 +69,17 @@ async def search_conversation_history(
         recall.nearest(query, where, max_results) if semantic and include_turns else _none(),
         _search_summaries(recall, query, where, wanted, max_results, semantic=semantic),
     )
-    near_most = _above([*nearest, *summaries.nearest], recall.least) if semantic else None
+    near_most = _measure_nearest([*nearest, *summaries.nearest], recall.least) if semantic else None
     in_both = {query, expand_query(query, WORDS).english}  # of another language, perhaps
-    likely = max(memory_relevance(WORDS.query(one), by_words, near_most) for one in in_both)
-    if relevant_only and likely < LEAST and not asks_for_the_past(query):
+    likely = max(
+        estimate_memory_relevance(WORDS.query(one), by_words, near_most) for one in in_both
+    )
+    if relevant_only and likely < MIN_RELEVANCE and not asks_about_past(query):
         return []
     hits: list[MemoryHit] = []
     if include_turns:
         near, weight = recall.shares(nearest, max_results), recall.meaning_weight
-        best_turns = mixed_turns(by_words, near, max_results, weight, min_score)
+        best_turns = mix_turns(by_words, near, max_results, weight, min_score)
         hits += await recall.read(best_turns, max_chars)
     hits += (hit for hit in summaries.hits(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
@@ -87,24 +93,24 @@ async def find_relevant_history(
     where: MemoryFilter,
     max_results: int = 10,
     max_chars: int | None = None,
-) -> Relevant[MemoryHit]:
+) -> RelevantHits[MemoryHit]:
     """Return what was said before that has to do with a message, or why nothing has.
 
     A message such as "yes, go on" gets nothing: what it means stands right above it.
     """
     if is_small_talk(message):
-        return Relevant(reason=SMALL_TALK)
+        return RelevantHits(reason=SMALL_TALK)
     hits = await search_conversation_history(
         recall, message, where, max_results=max_results, max_chars=max_chars, relevant_only=True
     )
-    return Relevant(tuple(hits), "" if hits else NOTHING_RELEVANT)
+    return RelevantHits(tuple(hits), "" if hits else NOTHING_RELEVANT)
 
 
 async def _none() -> list[Match]:
     return []
 
 
-def _above(nearest: Sequence[Match], least: float) -> float | None:
+def _measure_nearest(nearest: Sequence[Match], least: float) -> float | None:
     """Return how far the best stands above the least that counts, 0..1; None without a model."""
     if least >= 1.0:
         return None
@@ -125,10 +131,10 @@ class _FoundSummaries:
 
     def hits(self, turns: WordMatches) -> Iterator[SummaryHit]:
         """Yield them with their scores, for which words are worth what they are in turns."""
-        words = covered(self.asked, self.by_words, turns)
-        for found, score in convex(words, self.near, self.meaning_weight).items():
+        words = measure_summaries(self.asked, self.by_words, turns)
+        for found, score in mix_scores(words, self.near, self.meaning_weight).items():
             if (summary := self.read.get(found)) is not None:
-                found_by = signals(words=found in words, meaning=found in self.near)
+                found_by = list_signals(words=found in words, meaning=found in self.near)
                 confidence = SUMMARY_CONFIDENCE[summary.level]
                 yield SummaryHit(summary, score, confidence, found_by)
 
@@ -166,24 +172,28 @@ async def _search_summaries(
     if not held and not nearest:
         return nothing
     read = await store.with_ids([match.id for match in (*held, *nearest)])
-    near = above(nearest, recall.least, wanted)
+    near = scale_above(nearest, recall.least, wanted)
     by_words = [read[match.id] for match in held if match.id in read]
     return replace(nothing, by_words=by_words, nearest=nearest, near=near, read=read)
 
 
-def covered(asked: Wording, summaries: Sequence[Summary], turns: WordMatches) -> dict[str, float]:
+def measure_summaries(
+    asked: Wording, summaries: Sequence[Summary], turns: WordMatches
+) -> dict[str, float]:
     """Return how much of what is asked each summary holds, 0..1, as turns are scored.
 
     A word is worth as much as it is rare among the turns.
     """
     name_of = name_groups(asked.groups)
     held = {
-        s.uuid: {name_of.get(word, word) for word in WORDS.prose(summary_text(s)).split()}
+        s.uuid: {
+            name_of.get(word, word) for word in WORDS.prose(format_summary_for_search(s)).split()
+        }
         for s in summaries
     }
     counts = dict(turns.counts or {})
     wanted = {name_of.get(word, word) for word in WORDS.query(asked.text)}
     for word in wanted.difference(counts):
         counts[word] = sum(word in words for words in held.values())
-    worth = worths(WordMatches(counts=counts, turn_count=turns.turn_count))
-    return {uuid: coverage(words, worth) for uuid, words in held.items()}
+    worth = weigh_words(WordMatches(counts=counts, turn_count=turns.turn_count))
+    return {uuid: measure_coverage(words, worth) for uuid, words in held.items()}

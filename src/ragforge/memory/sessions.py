@@ -13,7 +13,7 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     Message,
 )
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import AmbiguousId, ConversationNotFound, InputError
 from ragforge.ports.conversations import ConversationStore
 
@@ -39,7 +39,7 @@ class Session:
 
     @property
     def turns(self) -> list[Turn]:
-        return messages_to_turns(self.messages)
+        return group_into_turns(self.messages)
 
 
 def normalise(cwd: Path) -> Path:
@@ -47,7 +47,7 @@ def normalise(cwd: Path) -> Path:
     return cwd.expanduser().resolve()
 
 
-def project_of(cwd: Path) -> Path:
+def find_project(cwd: Path) -> Path:
     """Return the project a directory belongs to: the nearest git tree, or itself."""
     for folder in (cwd, *cwd.parents):
         if (folder / ".git").exists():
@@ -60,7 +60,7 @@ async def create_session(
 ) -> Conversation:
     """Begin a session in a directory, which belongs to the given project or to its own."""
     place = normalise(cwd)
-    project = project_of(place) if project_path is None else normalise(project_path)
+    project = find_project(place) if project_path is None else normalise(project_path)
     conversation = Conversation(cwd=str(place), project_path=str(project))
     await store.create(conversation)
     return conversation
@@ -70,7 +70,7 @@ async def get_sessions_by_cwd(
     store: ConversationStore, cwd: Path, limit: int = 50
 ) -> list[SessionLine]:
     """Return the sessions of exactly this directory, the last active first."""
-    return await lines(store, ConversationFilter(cwd=str(normalise(cwd))), limit)
+    return await list_sessions(store, ConversationFilter(cwd=str(normalise(cwd))), limit)
 
 
 async def load_session(store: ConversationStore, conversation_id: str) -> Session:
@@ -79,20 +79,20 @@ async def load_session(store: ConversationStore, conversation_id: str) -> Sessio
     return Session(conversation, tuple(await store.messages(conversation_id)))
 
 
-async def current(store: ConversationStore, cwd: Path, project: Path) -> Conversation:
+async def get_current_session(store: ConversationStore, cwd: Path, project: Path) -> Conversation:
     """Return the last active session of exactly this directory, or a new one."""
     known = await store.find(ConversationFilter(cwd=str(cwd), status="active"), limit=1)
     return known[0] if known else await create_session(store, cwd, project)
 
 
-async def lines(
+async def list_sessions(
     store: ConversationStore, where: ConversationFilter, limit: int
 ) -> list[SessionLine]:
     """Return sessions with the last thing said in each, the last active first."""
-    return await with_last_messages(store, await store.find(where, limit))
+    return await add_last_messages(store, await store.find(where, limit))
 
 
-async def with_last_messages(
+async def add_last_messages(
     store: ConversationStore, found: Sequence[Conversation]
 ) -> list[SessionLine]:
     """Return sessions with the last thing said in each, in the given order."""
@@ -103,7 +103,7 @@ async def with_last_messages(
     ]
 
 
-async def resolve(store: ConversationStore, text: str) -> Conversation:
+async def resolve_session(store: ConversationStore, text: str) -> Conversation:
     """Return the session with this id, or the only one whose id starts so.
 
     Raises ConversationNotFound, or AmbiguousId naming candidates.
@@ -131,14 +131,14 @@ async def branch(
     The new one belongs to the same directory and holds all that was said until then.
     Raises InputError if there is no such turn or message, AmbiguousId.
     """
-    message = _point(source, await store.messages(source.uuid), point.strip())
+    message = _find_message(source, await store.messages(source.uuid), point.strip())
     if title is None and source.title is not None:
         title = f"{source.title} (branch)"
     into = Conversation(source.cwd, source.project_path, title=title, tags=source.tags)
     return await store.branch(message.uuid, into)
 
 
-def _point(source: Conversation, messages: Sequence[Message], text: str) -> Message:
+def _find_message(source: Conversation, messages: Sequence[Message], text: str) -> Message:
     if text.isdecimal() and text.isascii():
         of_turn = [message for message in messages if message.turn_index == int(text)]
         if of_turn:

@@ -11,14 +11,14 @@ from typing import TypeAlias
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
 from ragforge.domain.summaries import SummaryFilter
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, ModelError
-from ragforge.memory.recall import signals
+from ragforge.memory.recall import list_signals
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
-from ragforge.search.fuse import above, convex
+from ragforge.search.fuse import mix_scores, scale_above
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
@@ -31,7 +31,7 @@ Best: TypeAlias = dict[str, Match]  # the best match of each conversation, best 
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
+class SimilarConversation:
     """A conversation that was found, how, and the turn that speaks of it most."""
 
     conversation: Conversation
@@ -41,7 +41,7 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarConversations:
+class SimilaritySearch:
     """Compares conversations by the words and the meaning of their turns and summaries."""
 
     conversations: ConversationStore
@@ -50,7 +50,7 @@ class SimilarConversations:
 
     async def find_similar_conversations(
         self, query: str, limit: int = 5, project_path: str | None = None
-    ) -> list[Similar]:
+    ) -> list[SimilarConversation]:
         """Return the conversations of a project, or of all, that are most about the query.
 
         The vector of a conversation's summary counts where there is one, and so do its
@@ -65,20 +65,20 @@ class SimilarConversations:
             self._summaries_by_vector(vector, limit, project_path),
             self._by_own_vector(vector, limit, project_path),
         )
-        words = _better(_scaled(turn_words), _scaled(summary_words))
-        nearest = _better(_scores(turns_near), _scores(summaries_near), near)
-        meaning = above(_matches(nearest), self._least, LARGEST_FETCH)
+        words = _take_highest(_scale(turn_words), _scale(summary_words))
+        nearest = _take_highest(_get_scores(turns_near), _get_scores(summaries_near), near)
+        meaning = scale_above(_sort_matches(nearest), self._least, LARGEST_FETCH)
         weight = 0.0 if self.embedder is None else self.embedder.weights.memory
         found = []
-        for owner, score in islice(convex(words, meaning, weight).items(), limit):
+        for owner, score in islice(mix_scores(words, meaning, weight).items(), limit):
             best = turn_words.get(owner) or turns_near.get(owner)
             try:
                 conversation = await self.conversations.get(owner)
             except ConversationNotFound:
                 continue  # deleted since
             turn = None if best is None else await self._turn(best.id)
-            found_by = signals(words=owner in words, meaning=owner in meaning)
-            found.append(Similar(conversation, score, found_by, turn))
+            found_by = list_signals(words=owner in words, meaning=owner in meaning)
+            found.append(SimilarConversation(conversation, score, found_by, turn))
         return found
 
     async def _vector(self, text: str) -> Vector | None:
@@ -91,7 +91,7 @@ class SimilarConversations:
 
     async def _turns_by_words(self, text: str, limit: int, project: str | None) -> Best:
         where = MemoryFilter(project_path=project)
-        return await _grouped(
+        return await _group_by_conversation(
             lambda wanted: self.conversations.turns_by_words(text, where, wanted),
             self.conversations.conversations_of,
             limit,
@@ -99,7 +99,7 @@ class SimilarConversations:
 
     async def _summaries_by_words(self, text: str, limit: int, project: str | None) -> Best:
         where = SummaryFilter(project_path=project)
-        return await _grouped(
+        return await _group_by_conversation(
             lambda wanted: self.summaries.by_words(text, where, wanted),
             self.summaries.conversations_of,
             limit,
@@ -111,7 +111,7 @@ class SimilarConversations:
         if vector is None:
             return {}
         where = MemoryFilter(project_path=project)
-        return await _grouped(
+        return await _group_by_conversation(
             lambda wanted: self.conversations.turns_by_vector(vector, where, wanted, self._least),
             self.conversations.conversations_of,
             limit,
@@ -123,7 +123,7 @@ class SimilarConversations:
         if vector is None:
             return {}
         where = SummaryFilter(project_path=project)
-        return await _grouped(
+        return await _group_by_conversation(
             lambda wanted: self.summaries.by_vector(vector, where, wanted, self._least),
             self.summaries.conversations_of,
             limit,
@@ -144,10 +144,10 @@ class SimilarConversations:
 
     async def _turn(self, turn_id: str) -> Turn | None:
         found = await self.conversations.turns([turn_id])
-        return next((messages_to_turns(messages)[0] for messages in found.values()), None)
+        return next((group_into_turns(messages)[0] for messages in found.values()), None)
 
 
-async def _grouped(
+async def _group_by_conversation(
     search: Search, owners_of: Callable[[list[str]], Awaitable[Mapping[str, str]]], limit: int
 ) -> Best:
     """Return the best match of each conversation, looking on until there are enough of them.
@@ -167,17 +167,17 @@ async def _grouped(
         wanted *= 8
 
 
-def _scaled(best: Best) -> dict[str, float]:
+def _scale(best: Best) -> dict[str, float]:
     """Bring scores that compare within one answer only to 0..1."""
     highest = max((match.score for match in best.values()), default=0.0)
     return {owner: match.score / highest if highest > 0 else 1.0 for owner, match in best.items()}
 
 
-def _scores(best: Best) -> dict[str, float]:
+def _get_scores(best: Best) -> dict[str, float]:
     return {owner: match.score for owner, match in best.items()}
 
 
-def _better(*scores: Mapping[str, float]) -> dict[str, float]:
+def _take_highest(*scores: Mapping[str, float]) -> dict[str, float]:
     """Return the highest score of each."""
     found: dict[str, float] = {}
     for some in scores:
@@ -186,7 +186,7 @@ def _better(*scores: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-def _matches(scores: Mapping[str, float]) -> list[Match]:
+def _sort_matches(scores: Mapping[str, float]) -> list[Match]:
     """Return scores as matches, best first. What differs by rounding alone is the same."""
     found = [Match(owner, round(score, 6)) for owner, score in scores.items()]
     return sorted(found, key=lambda match: -match.score)

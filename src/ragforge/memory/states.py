@@ -37,14 +37,14 @@ class TurnState:
 
 
 @dataclass(frozen=True, slots=True)
-class States:
+class TurnStates:
     """The states of all turns, by turn id, and the failed jobs of the conversation as a whole."""
 
     turns: Mapping[str, TurnState]
     failed_jobs: tuple[Job, ...] = ()
 
 
-async def states_of(store: Store, conversation_id: str, model: str | None) -> States:
+async def load_states(store: Store, conversation_id: str, model: str | None) -> TurnStates:
     """Return how far each turn has come with this embedding model, or without any.
 
     Raises ConversationNotFound.
@@ -63,7 +63,7 @@ async def states_of(store: Store, conversation_id: str, model: str | None) -> St
             errors[turn_id] = job.error or "it failed"
         if conversation_id in named:
             of_all.append(job)
-    return States(
+    return TurnStates(
         {
             turn_id: TurnState(
                 turn_index=turn_index,

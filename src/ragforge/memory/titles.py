@@ -8,7 +8,7 @@ from typing import TypeAlias
 from pydantic import BaseModel, Field
 
 from ragforge.domain.conversations import ConversationChanges
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import prompt
@@ -30,18 +30,18 @@ async def give_title(store: ConversationStore, conversation_id: str, make: Title
     """Name a session that has no title yet."""
     conversation = await store.get(conversation_id)
     first_turn = await store.messages(conversation_id, first_turn=0, limit=20)
-    turns = messages_to_turns(first_turn)
+    turns = group_into_turns(first_turn)
     if conversation.title is None and turns:
         title = await make(turns[0])
         await store.update(conversation_id, ConversationChanges(title=title))
 
 
-async def from_question(turn: Turn) -> str:
+async def title_from_question(turn: Turn) -> str:
     """Return the first words of the question."""
     return shorten_to_title(turn.user.content, TITLE_CHARS)
 
 
-def by_model(executor: StructuredLLMExecutor) -> TitleMaker:
+def make_model_titler(executor: StructuredLLMExecutor) -> TitleMaker:
     """Return a maker that asks a model, and takes the question's words if it fails."""
     fields = [InputField("question", SHOWN_CHARS), InputField("answer", SHOWN_CHARS)]
 
@@ -51,7 +51,7 @@ def by_model(executor: StructuredLLMExecutor) -> TitleMaker:
         try:
             outcome = await executor.execute(Task(instruction, _Title, fields), exchange)
         except ModelError:
-            return await from_question(turn)
+            return await title_from_question(turn)
         assert outcome.output is not None
         return shorten_to_title(outcome.output.title, TITLE_CHARS)
 

@@ -12,8 +12,8 @@ from ragforge.domain.code import (
     Direction,
     Directory,
     File,
+    FileLine,
     ParsedFile,
-    Place,
     Project,
     Relation,
     RelationKind,
@@ -104,7 +104,7 @@ class CodeStore(Protocol):
     async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
         """Return those of the scopes with this content, by file and line."""
 
-    async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
+    async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         """Return for each place the smallest scope that contains it, or None."""
 
     async def relate(self, project_id: str, relations: Sequence[Relation]) -> None:

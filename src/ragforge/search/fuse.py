@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ragforge.domain.hits import Match
 
 
-def convex(
+def mix_scores(
     words: Mapping[str, float], meaning: Mapping[str, float], meaning_weight: float
 ) -> dict[str, float]:
     """Mix the scores, each 0..1, of two searches; best first.
@@ -23,7 +23,7 @@ def convex(
     return dict(sorted(mixed.items(), key=lambda item: -item[1]))
 
 
-def above(matches: Sequence[Match], least: float, limit: int) -> dict[str, float]:
+def scale_above(matches: Sequence[Match], least: float, limit: int) -> dict[str, float]:
     """Return how far the scores of a search stand above the least that counts, 0..1.
 
     A search that was cut off at its limit may have left out what is hardly worse than its

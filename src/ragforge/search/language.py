@@ -26,7 +26,7 @@ _LATIN = re.compile(r"[a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _FunctionWords:
     """The words of `function_words.txt`."""
 
     languages: Mapping[str, tuple[str, ...]]  # that use a word, or a letter
@@ -94,7 +94,7 @@ def _open_stemmer(language: str) -> Callable[[str], str]:
 
 
 @cache
-def _load_table() -> _Table:
+def _load_table() -> _FunctionWords:
     languages: dict[str, dict[str, None]] = defaultdict(dict)
     stop: dict[str, frozenset[str]] = {}
     text = Path(__file__).with_name("function_words.txt").read_text("utf-8")
@@ -112,4 +112,4 @@ def _load_table() -> _Table:
                 for spelt in {token} if bare in stop[ENGLISH] else {token, bare}:
                     if len(spelt) > 1 or not spelt.isascii():  # else it names a variable
                         languages[spelt][language] = None
-    return _Table({word: tuple(found) for word, found in languages.items()}, stop)
+    return _FunctionWords({word: tuple(found) for word, found in languages.items()}, stop)

@@ -33,17 +33,17 @@ _REMEMBERED = 1 << 14
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _FOLDER = Path(__file__).with_name("lexicons")
 
-English: TypeAlias = tuple[str, ...]
+EnglishWords: TypeAlias = tuple[str, ...]
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class PhraseMeaning:
     """Words of a text, by their places in it, and English words for what they mean."""
 
     start: int
     end: int
-    english: English
+    english: EnglishWords
 
 
 class Lexicon:
@@ -67,7 +67,7 @@ class Lexicon:
         self._in_english = {meaning for _, english in entries for meaning in english}
         self._parts_known = lru_cache(_REMEMBERED)(self._look_up_parts)
 
-    def find_meanings(self, said: Sequence[str]) -> Iterator[Meaning]:
+    def find_meanings(self, said: Sequence[str]) -> Iterator[PhraseMeaning]:
         """Yield what the words of a text mean, as far as the lexicon knows."""
         place = 0
         while place < len(said):
@@ -77,7 +77,9 @@ class Lexicon:
                 place = phrase.end
                 continue
             if word not in self._stop and not self._is_english(word):
-                yield from (Meaning(place, place + 1, some) for some in self._parts_known(word))
+                yield from (
+                    PhraseMeaning(place, place + 1, some) for some in self._parts_known(word)
+                )
             place += 1
 
     def is_foreign(self, word: str) -> bool:
@@ -93,7 +95,7 @@ class Lexicon:
         likeliest = self._look_up(word)[:1]
         return any(stem_word(word, ENGLISH)[-1] == stem_word(one, ENGLISH)[-1] for one in likeliest)
 
-    def _match_phrase(self, said: Sequence[str], place: int) -> Meaning | None:
+    def _match_phrase(self, said: Sequence[str], place: int) -> PhraseMeaning | None:
         """Return the meaning that the words from a place on have together, if they have one.
 
         Function words between them count or not.
@@ -106,7 +108,7 @@ class Lexicon:
             for chosen in (list(near[:size]), telling[:size]):
                 for key in product(*(stem_word(said[n], self._language) for n in chosen)):
                     if english := self._phrases.get(key):
-                        return Meaning(place, chosen[-1] + 1, english)
+                        return PhraseMeaning(place, chosen[-1] + 1, english)
         return None
 
     def _make_keys(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -115,7 +117,7 @@ class Lexicon:
         chosen = telling if len(telling) > 1 else words
         yield from product(*(stem_word(word, self._language) for word in chosen))
 
-    def _look_up_parts(self, word: str) -> list[English]:
+    def _look_up_parts(self, word: str) -> list[EnglishWords]:
         """Return the English words for a word, or for each part of a joined word."""
         if found := self._look_up(word) or self._look_up_verb(word):
             return [found]
@@ -134,12 +136,12 @@ class Lexicon:
                 return [head, *self._translate_part(word[cut:])]
         return []
 
-    def _translate_part(self, part: str) -> list[English]:
+    def _translate_part(self, part: str) -> list[EnglishWords]:
         """Return the English words for a part that the lexicon lacks: itself, if it is short."""
         joined = self._parts_known(part) if len(part) > 2 * LEAST_KNOWN_PART else []
         return joined or [(part,)]
 
-    def _look_up_head(self, part: str) -> English:
+    def _look_up_head(self, part: str) -> EnglishWords:
         """Return the English words for the first part of a joined word."""
         for joint in JOINTS:
             bare = part.removesuffix(joint)
@@ -151,7 +153,7 @@ class Lexicon:
                         return found
         return ()
 
-    def _look_up_verb(self, form: str) -> English:
+    def _look_up_verb(self, form: str) -> EnglishWords:
         """Return the English words for a verb in another form; some change a vowel: `lädt`."""
         forms = dict.fromkeys((form, fold(form)))
         verbs = (verb for one in forms for verb in guess_infinitives(one, self._language))
@@ -161,7 +163,7 @@ class Lexicon:
         """Return a word without accents; German has a spelling for where there are none."""
         return fold(word.translate(_SPELT_OUT) if self._language == GERMAN else word)
 
-    def _look_up(self, word: str) -> English:
+    def _look_up(self, word: str) -> EnglishWords:
         if found := self._written.get(self._spell(word)):
             return found
         known = (self._stems.get(stem) for stem in stem_word(word, self._language))
@@ -174,7 +176,7 @@ def load_lexicon(language: str) -> Lexicon:
     return Lexicon(language)
 
 
-def _read_entries(language: str) -> Iterator[tuple[str, English]]:
+def _read_entries(language: str) -> Iterator[tuple[str, EnglishWords]]:
     """Yield the words of a language in lower case, each with its English words."""
     file = _FOLDER / f"{language}.txt"
     for line in file.read_text("utf-8").lower().splitlines() if file.exists() else ():
@@ -184,9 +186,9 @@ def _read_entries(language: str) -> Iterator[tuple[str, English]]:
             yield from ((word, meant) for word in words.split())
 
 
-def _gather(pairs: Iterable[tuple[Key, English]]) -> Mapping[Key, English]:
+def _gather(pairs: Iterable[tuple[Key, EnglishWords]]) -> Mapping[Key, EnglishWords]:
     """Put together what a word means, by all that is said of it; the first is the likeliest."""
-    found: dict[Key, English] = {}
+    found: dict[Key, EnglishWords] = {}
     for key, english in pairs:
         known = found.get(key)
         found[key] = english if known is None else tuple(dict.fromkeys(known + english))[:MEANINGS]

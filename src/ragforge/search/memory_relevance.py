@@ -15,7 +15,7 @@ from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
 from ragforge.search.scripts import strip_accents
 
-LEAST = 0.12
+MIN_RELEVANCE = 0.12
 """A message that is less likely to have to do with the past gets nothing of it. It is low:
 what was said answers questions that share few words with it."""
 FEWEST_TURNS = 1_000
@@ -35,7 +35,7 @@ _PAST = re.compile(  # without accents
 )
 
 
-def memory_relevance(
+def estimate_memory_relevance(
     words: Sequence[str], found: WordMatches, nearest: float | None = None
 ) -> float:
     """Return how likely a message with these words has to do with what was found, 0..1.
@@ -43,7 +43,7 @@ def memory_relevance(
     `nearest` is how far the best turn or summary stands above the threshold of the model of
     meaning, None without one.
     """
-    held = held_share(words, found)
+    held = measure_word_share(words, found)
     if nearest is None:
         total = BIAS_BY_WORDS + WORDS_ALONE * held
     else:
@@ -51,15 +51,15 @@ def memory_relevance(
     return 1 / (1 + math.exp(-total))
 
 
-def held_share(words: Sequence[str], found: WordMatches) -> float:
+def measure_word_share(words: Sequence[str], found: WordMatches) -> float:
     """Return how much of what the words are worth stands in one turn, 0..1."""
-    worth = _worths(words, found)
+    worth = _weigh_words(words, found)
     every = sum(worth.values())
     held = (sum(worth.get(word, 0.0) for word in match.words) for match in found.matches)
     return max(held, default=0.0) / every if every else 0.0
 
 
-def asks_for_the_past(message: str) -> bool:
+def asks_about_past(message: str) -> bool:
     """Tell whether a message speaks of what was said or done before: then the best there is
     is shown, whatever words it has.
     """
@@ -67,7 +67,7 @@ def asks_for_the_past(message: str) -> bool:
     return _PAST.search(folded) is not None
 
 
-def _worths(words: Sequence[str], found: WordMatches) -> dict[str, float]:
+def _weigh_words(words: Sequence[str], found: WordMatches) -> dict[str, float]:
     """Return what each word is worth: the rarer, the more, and most where nobody said it.
 
     Those so common that they were not looked for are worth nothing.

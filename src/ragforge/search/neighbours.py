@@ -23,7 +23,7 @@ LENT = 0.6
 """How much of a word's worth is left with each turn of distance."""
 
 
-class ByWords(NamedTuple):
+class RankedTurn(NamedTuple):
     """A turn found by words."""
 
     id: str
@@ -31,21 +31,21 @@ class ByWords(NamedTuple):
     itself: bool  # whether it holds a word of its own
 
 
-def ranked(found: WordMatches, without: Collection[str] = ()) -> list[ByWords]:
+def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[RankedTurn]:
     """Return the turns by their words and their neighbours', best first.
 
     Those that are left out lend nothing either.
     """
     matches = [match for match in found.matches if match.id not in without]
-    worth = worths(found)
+    worth = weigh_words(found)
     if not matches or not worth:
         return []
-    sums = _gathered(matches, worth)
+    sums = _sum_weights(matches, worth)
     # Short turns that hold a word often come to more than the whole: they set the scale then.
     whole = max(sum(worth.values()), float(sums.max()))
     scores = (sums / whole).tolist()
     hits = [
-        ByWords(match.id, score, bool(match.words))
+        RankedTurn(match.id, score, bool(match.words))
         for match, score in zip(matches, scores, strict=True)
         if score
     ]
@@ -75,7 +75,7 @@ def name_groups(groups: Iterable[Collection[str]]) -> dict[str, str]:
     return {word: min(group) for group in groups for word in group}
 
 
-def worths(found: WordMatches) -> dict[str, float]:
+def weigh_words(found: WordMatches) -> dict[str, float]:
     """Return what each word is worth: the rarer, the more; nothing where nobody holds it."""
     return {
         word: bm25.weigh_word(found.turn_count, count)
@@ -84,13 +84,13 @@ def worths(found: WordMatches) -> dict[str, float]:
     }
 
 
-def coverage(words: Iterable[str], worth: Mapping[str, float]) -> float:
+def measure_coverage(words: Iterable[str], worth: Mapping[str, float]) -> float:
     """Return how much of the worth these words hold, 0..1."""
     whole = sum(worth.values())
     return sum(worth[word] for word in worth.keys() & set(words)) / whole if whole else 0.0
 
 
-def _gathered(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArray[np.float64]:
+def _sum_weights(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArray[np.float64]:
     """Return what the words count in each turn, its own or lent by a neighbour.
 
     A word that stands once in a turn of the usual length counts its worth, and where both a
@@ -98,7 +98,7 @@ def _gathered(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArr
     """
     import numpy as np
 
-    places = _in_line(matches)
+    places = _assign_positions(matches)
     row_of = {word: row for row, word in enumerate(worth)}
     held = [
         (row_of[word], place, times)
@@ -121,7 +121,7 @@ def _gathered(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArr
     return sums
 
 
-def _in_line(matches: Sequence[TurnMatch]) -> NDArray[np.int64]:
+def _assign_positions(matches: Sequence[TurnMatch]) -> NDArray[np.int64]:
     """Return where each turn stands when all are laid out in one line.
 
     Neighbours are as far apart as in their conversation; those that are none, out of reach.

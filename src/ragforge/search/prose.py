@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ragforge.domain.text import ascii_runs
+from ragforge.domain.text import split_ascii_runs
 from ragforge.search.foreign import ENGLISH, may_be_foreign
 from ragforge.search.language import detect_language, get_stop_words, stem_word
 from ragforge.search.lexicon import load_lexicon
-from ragforge.search.scripts import runs
+from ragforge.search.scripts import split_runs
 
 MARK = "0"
 MEANINGS = 2
@@ -24,7 +24,7 @@ MAX_CHARS = 100_000
 MAX_WORD_CHARS = 64
 
 
-def find_more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
+def list_extra_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
     """Yield the words by which a text is found besides those that every text is found by.
 
     Each line has a language of its own: people ask in theirs about output that is English.
@@ -33,12 +33,12 @@ def find_more_words(text: str, english: Callable[[str], list[str]]) -> Iterator[
     least = FOREIGN_LINE if mostly == ENGLISH else 0.0
     for line in text[:MAX_CHARS].splitlines():
         if mostly == ENGLISH and not may_be_foreign(
-            ascii_runs(line) if line.isascii() else runs(line)
+            split_ascii_runs(line) if line.isascii() else split_runs(line)
         ):
             continue
         language = detect_language(line, mostly, least)
         if language != ENGLISH:
-            said = runs(line)
+            said = split_runs(line)
             yield from mark_stems(said, language)
             for meaning in load_lexicon(language).find_meanings(said):
                 for word in meaning.english[:MEANINGS]:

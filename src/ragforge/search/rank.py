@@ -20,7 +20,7 @@ from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import find_identifiers
-from ragforge.search.wording import Group
+from ragforge.search.wording import WordGroup
 
 NAME = 1.5
 EXACT = 3.0
@@ -29,7 +29,7 @@ FILE_NAME_WHOLE = 2.0
 PATH = 0.6
 COHERENCE = 0.8
 USED = 0.1
-OUT_OF_THE_WAY = 0.6
+SECONDARY = 0.6
 """Tests, examples and the like are seldom what is asked for."""
 NOT_A_DEFINITION = 0.8
 CONSTRUCTOR = 0.9
@@ -43,16 +43,16 @@ _TYPES = frozenset(
     ("class", "interface", "struct", "enum", "trait", "type", "object", "namespace", "impl")
 )
 _PLAIN = frozenset(("module", "chunk"))
-_ASIDE_FOLDER = re.compile(
+_SECONDARY_FOLDER = re.compile(
     r"(^|/)(tests?|testing|specs?|__tests__|testdata|benchmarks?|examples?|samples?|docs?|"
     r"fixtures?|mocks?)(/|$)",
     re.IGNORECASE,
 )
-_ASIDE_FILE = re.compile(
+_SECONDARY_FILE = re.compile(
     r"(^|/)(test_[^/]*|conftest)\.|[._-](tests?|spec|bench|benchmark)\.[a-z]+$|"
     r"(Test|Tests|Spec|IT)\.(java|kt|scala|cs|swift|php)$"
 )
-_ASKS_FOR_ASIDE = re.compile(
+_ASKS_FOR_SECONDARY = re.compile(
     r"\b(tests?|specs?|examples?|samples?|benchmarks?|fixtures?|mocks?|docs?)\b", re.IGNORECASE
 )
 
@@ -78,7 +78,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedScope:
     """A scope in its place, and which signals put it there."""
 
     id: str
@@ -87,9 +87,9 @@ class Ranked:
 
 
 @lru_cache(_REMEMBERED)
-def is_aside(path: str) -> bool:
+def is_secondary(path: str) -> bool:
     """Tell tests, examples, documentation and the like from the program itself."""
-    return bool(_ASIDE_FOLDER.search(path) or _ASIDE_FILE.search(path))
+    return bool(_SECONDARY_FOLDER.search(path) or _SECONDARY_FILE.search(path))
 
 
 def rank(
@@ -98,9 +98,9 @@ def rank(
     tokeniser: Tokeniser,
     limit: int,
     meaning: MeaningWeights = _STATIC,
-    groups: Sequence[Group] = (),
-    aside: Callable[[str], bool] = is_aside,
-) -> list[Ranked]:
+    groups: Sequence[WordGroup] = (),
+    aside: Callable[[str], bool] = is_secondary,
+) -> list[RankedScope]:
     """Return the best scopes, best first, spread over files.
 
     `meaning` tells how much the vectors count. `groups` are the question's words where some
@@ -108,7 +108,7 @@ def rank(
     later, unless the question asks for such.
     """
     names = found.scopes()
-    scoring = _Scoring(question, found, tokeniser, meaning, groups, aside)
+    scoring = _Scorer(question, found, tokeniser, meaning, groups, aside)
     scores = {scope: scoring.scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
     for scope, name in names.items():
@@ -134,12 +134,12 @@ def rank(
     placed.sort(key=lambda item: (-item[0], item[1]))
     highest = placed[0][0] or 1.0
     return [
-        Ranked(scope, max(score, 0.0) / highest, scoring.signals(names[scope]))
+        RankedScope(scope, max(score, 0.0) / highest, scoring.signals(names[scope]))
         for score, scope in placed[:limit]
     ]
 
 
-class _Scoring:
+class _Scorer:
     """The scores of one question."""
 
     def __init__(
@@ -148,22 +148,22 @@ class _Scoring:
         found: Candidates,
         tokeniser: Tokeniser,
         weights: MeaningWeights,
-        groups: Sequence[Group],
+        groups: Sequence[WordGroup],
         aside: Callable[[str], bool],
     ) -> None:
         self._weights = weights
         self._used = found.used
         self._is_aside = aside
-        self._words_of = _words_by(tokeniser)
+        self._words_of = _make_splitter(tokeniser)
         self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
         self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
         self._wanted = set(find_identifiers(question))
-        self._words = _share_of_best(found.by_words)
+        self._words = _scale_to_best(found.by_words)
         self._meaning = _spread(found.by_meaning)
         modules = _spread(found.files_by_meaning)
         self._files = {match.scope.file: modules[match.id] for match in found.files_by_meaning}
-        self._aside_wanted = bool(_ASKS_FOR_ASIDE.search(question))
+        self._aside_wanted = bool(_ASKS_FOR_SECONDARY.search(question))
         self._most_used = math.log1p(max(found.used.values(), default=0)) or 1.0
 
     def scope(self, name: ScopeName) -> float:
@@ -192,7 +192,7 @@ class _Scoring:
         score += PATH * self._share(along & self._question)
         score += self._weights.file * self._files.get(path, 0.0)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
-        return score * (OUT_OF_THE_WAY if self._is_aside(path) and not self._aside_wanted else 1.0)
+        return score * (SECONDARY if self._is_aside(path) and not self._aside_wanted else 1.0)
 
     def signals(self, name: ScopeName) -> tuple[str, ...]:
         """Return which searches found a scope or its file."""
@@ -221,7 +221,7 @@ class _Scoring:
 
 
 @cache
-def _words_by(tokeniser: Tokeniser) -> Callable[[str], frozenset[str]]:
+def _make_splitter(tokeniser: Tokeniser) -> Callable[[str], frozenset[str]]:
     """Return a function from a name to its words, which remembers: names recur."""
     return lru_cache(_REMEMBERED)(lambda text: frozenset(tokeniser.document(text).split()))
 
@@ -231,7 +231,7 @@ def _is_constructor(name: ScopeName) -> bool:
     return bool(dot) and outer.rpartition(".")[2] == own
 
 
-def _share_of_best(matches: Sequence[ScopeMatch]) -> dict[str, float]:
+def _scale_to_best(matches: Sequence[ScopeMatch]) -> dict[str, float]:
     best = max((match.score for match in matches), default=0.0)
     return {match.id: match.score / best for match in matches} if best > 0 else {}
 

@@ -17,21 +17,21 @@ from typing import NamedTuple
 from ragforge.domain.code import Scope
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import contains_code, find_file_names
-from ragforge.search.rank import Candidates, is_aside
+from ragforge.search.rank import Candidates, is_secondary
 from ragforge.search.small_talk import SAYS_NOTHING
-from ragforge.search.software import count_trade_words
+from ragforge.search.software import count_software_words
 
-LEAST = 0.35
+MIN_RELEVANCE = 0.35
 """A message that is less likely to be about what was found gets nothing of it."""
-LEAST_OF_DOCUMENTS = 0.2
+MIN_DOCUMENT_RELEVANCE = 0.2
 """The same for documents, which are asked for with fewer words of the trade."""
-LEAST_OF_A_HIT = 0.1
+MIN_HIT_RELEVANCE = 0.1
 """The same for one hit beside better ones: it is seldom the answer, and may be."""
 BEST_HITS = 5
 """So many of the best hits are looked at."""
 SOURCE_CHARS = 1_500
 
-_ASIDE_MEANING, _ASIDE_WORDS = 0.85, 0.6
+_SECONDARY_MEANING, _SECONDARY_WORDS = 0.85, 0.6
 """Tests and examples speak of apples and poems in any project."""
 _MOST_TRADE_WORDS, _TRADE_SHARE = 2, 3
 
@@ -62,7 +62,7 @@ def gather_evidence(
     tokeniser: Tokeniser,
     least: float,
     in_english: str = "",
-    aside: Callable[[str], bool] = is_aside,
+    aside: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> Evidence:
     """Return what speaks for a question being about what was found.
@@ -74,18 +74,18 @@ def gather_evidence(
     """
     wanted = set(tokeniser.query(in_english or question))
     if prose:
-        wanted = wanted.difference(_words_that_say_nothing(tokeniser)) or wanted
+        wanted = wanted.difference(_tokenise_small_talk(tokeniser)) or wanted
     every, held, named = max(len(wanted), 1), 0.0, 0.0
     for scope in best[:BEST_HITS]:
-        weight = _ASIDE_WORDS if aside(scope.file) else 1.0
+        weight = _SECONDARY_WORDS if aside(scope.file) else 1.0
         name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split()) & wanted
         text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
         inside = name | (set(tokeniser.document(text).split()) & wanted)
         held = max(held, weight * len(inside) / every)
         named = max(named, weight * len(name) / every)
-    trade = count_trade_words(question)
+    trade = count_software_words(question)
     return Evidence(
-        meaning=_nearest(found, least, aside),
+        meaning=_measure_nearest(found, least, aside),
         held=held,
         named=named,
         exact=float(bool(found.by_name) or _names_file(question, found)),
@@ -102,14 +102,14 @@ def weigh(evidence: Evidence, by_meaning: bool) -> float:
     return 1 / (1 + math.exp(-total))
 
 
-def find_relevance(
+def estimate_relevance(
     question: str,
     found: Candidates,
     best: Sequence[Scope],
     tokeniser: Tokeniser,
     least: float,
     in_english: str = "",
-    aside: Callable[[str], bool] = is_aside,
+    aside: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> float:
     """Return how likely a question is about the code or documents that were found, 0..1.
@@ -120,21 +120,21 @@ def find_relevance(
     by_meaning = bool(found.by_meaning) and least >= 0.5
     evidence = gather_evidence(question, found, best, tokeniser, least, in_english, aside, prose)
     likely = weigh(evidence, by_meaning)
-    return max(likely, LEAST) if _is_foreign(question) else likely
+    return max(likely, MIN_RELEVANCE) if _is_foreign(question) else likely
 
 
 @cache
-def _words_that_say_nothing(tokeniser: Tokeniser) -> frozenset[str]:
+def _tokenise_small_talk(tokeniser: Tokeniser) -> frozenset[str]:
     return frozenset(tokeniser.document(" ".join(SAYS_NOTHING)).split())
 
 
-def _nearest(found: Candidates, least: float, aside: Callable[[str], bool]) -> float:
+def _measure_nearest(found: Candidates, least: float, aside: Callable[[str], bool]) -> float:
     room = max(1.0 - least, 1e-9)
     nearest = 0.0
     for scope, score in found.by_meaning:
         above = (score - least) / room
         if above > nearest:  # else no need to look at its path
-            nearest = max(nearest, above * (_ASIDE_MEANING if aside(scope.file) else 1.0))
+            nearest = max(nearest, above * (_SECONDARY_MEANING if aside(scope.file) else 1.0))
     return min(nearest, 1.0)
 
 

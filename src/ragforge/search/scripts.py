@@ -33,7 +33,7 @@ _UNSPACED = re.compile(f"[{_CHINESE_JAPANESE}]+|[{_KOREAN}]+|[{_SOUTH_EAST_ASIAN
 _MEANS_SOMETHING_ALONE = re.compile(f"[{_CHINESE_JAPANESE}{_KOREAN}]")
 
 
-def runs(text: str) -> list[str]:
+def split_runs(text: str) -> list[str]:
     """Return the stretches of letters of a text."""
     return _RUN.findall(unicodedata.normalize("NFKC", text))
 
@@ -54,7 +54,7 @@ def strip_accents(text: str) -> str:
     return _ACCENT.sub("", unicodedata.normalize("NFKD", text))
 
 
-def stretches(run: str) -> Iterator[tuple[str, bool]]:
+def split_by_script(run: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a run without accents; with each whether its words have spaces."""
     run = fold(run)
     position = 0
@@ -67,7 +67,7 @@ def stretches(run: str) -> Iterator[tuple[str, bool]]:
         yield run[position:], True
 
 
-def pairs(stretch: str, searching: bool) -> Iterator[str]:
+def make_pairs(stretch: str, searching: bool) -> Iterator[str]:
     """Yield overlapping pairs; single characters too where a query may consist of one."""
     yield from (stretch[i : i + 2] for i in range(len(stretch) - 1))
     if not searching or len(stretch) == 1:

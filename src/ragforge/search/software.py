@@ -15,7 +15,7 @@ from ragforge.search.scripts import strip_accents
 _RUN = re.compile(r"[^\W_]+")
 
 # English, French, German, Spanish, Italian, Portuguese with Dutch; without accents and endings.
-_OF_THE_TRADE = frozenset(
+_ONLY_SOFTWARE = frozenset(
     """
     api apis async asynchronous auth authenticate authenticated authentication backend backtrace
     boolean buffer bytecode callback callee changelog cli codebase codec config constructor cpu
@@ -60,7 +60,7 @@ _OF_THE_TRADE = frozenset(
     requisicao sessao uitzondering variabele variavel wachtwoord
     """.split()  # noqa: SIM905
 )
-_ALSO_OF_THE_TRADE = frozenset(  # and said of other things as well
+_ALSO_SOFTWARE = frozenset(  # and said of other things as well
     """
     argument array assert bug bugs build byte cache cached caller chunk client code commit compile
     compiled compiling configuration configure constant crash crashed crashing decorator
@@ -114,7 +114,7 @@ _COMPOUNDS = re.compile(
 _ENDINGS = ("es", "en", "er", "s", "n", "e")
 
 
-class TradeWords(NamedTuple):
+class SoftwareWords(NamedTuple):
     """How many different words of a message are said of software."""
 
     only: int  # hardly of anything else
@@ -122,24 +122,24 @@ class TradeWords(NamedTuple):
     words: int  # in all
 
 
-def count_trade_words(message: str) -> TradeWords:
+def count_software_words(message: str) -> SoftwareWords:
     """Return how many words of a message are the trade's, in any of the languages known."""
     folded = strip_accents(message).casefold()
     words = set(_RUN.findall(folded))
     only = also = 0
     for word in words:
-        if _is_among(word, _OF_THE_TRADE):
+        if _is_among(word, _ONLY_SOFTWARE):
             only += 1
-        elif _is_among(word, _ALSO_OF_THE_TRADE):
+        elif _is_among(word, _ALSO_SOFTWARE):
             also += 1
-    return TradeWords(only + (_COMPOUNDS.search(folded) is not None), also, len(words))
+    return SoftwareWords(only + (_COMPOUNDS.search(folded) is not None), also, len(words))
 
 
-def reads_like_software(message: str) -> bool:
+def may_be_about_software(message: str) -> bool:
     """Tell whether a message may be about a program: by a word of the trade, by something that
     is written as code, or because it is one word, which may be a name.
     """
-    trade = count_trade_words(message)
+    trade = count_software_words(message)
     return bool(trade.only or trade.also) or trade.words == 1 or contains_code(message)
 
 

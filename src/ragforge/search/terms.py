@@ -10,10 +10,10 @@ from itertools import chain
 
 from ragforge.ports.words import Tokeniser
 from ragforge.search.language import get_stop_words
-from ragforge.search.lexicon import English, load_lexicon
+from ragforge.search.lexicon import EnglishWords, load_lexicon
 from ragforge.search.prose import is_plain, mark_stems
-from ragforge.search.scripts import runs
-from ragforge.search.wording import Group, Wording
+from ragforge.search.scripts import split_runs
+from ragforge.search.wording import WordGroup, Wording
 
 SELDOM = 5
 """A word that stands in the code so many times less than its English is not the code's own."""
@@ -25,18 +25,18 @@ class Term:
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
-    english: tuple[English, ...]  # what each part of it may mean; none if it is English itself
+    english: tuple[EnglishWords, ...]  # what each part of it may mean; none if it is English itself
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignQuestion:
     """A question in another language than English."""
 
     question: str
     terms: tuple[Term, ...]
 
     @classmethod
-    def parse(cls, language: str, question: str) -> Foreign:
+    def parse(cls, language: str, question: str) -> ForeignQuestion:
         return cls(question, tuple(_find_terms(question, language)))
 
     def list_words_to_count(self) -> list[str]:
@@ -60,7 +60,7 @@ class Foreign:
         code is English, and so is what is looked for. Else it is looked for as well.
         """
         text, rendered = unicodedata.normalize("NFKC", self.question), list[str]()
-        groups: list[Group] = []
+        groups: list[WordGroup] = []
         for term in self.terms:
             stays = not term.english or (len(term.words) == 1 and _is_used(term, held))
             if not stays:
@@ -80,7 +80,7 @@ class Foreign:
 
 def _find_terms(question: str, language: str) -> Iterator[Term]:
     """Yield what a question speaks of, in its order."""
-    said, stop = runs(question), get_stop_words(language)
+    said, stop = split_runs(question), get_stop_words(language)
     meanings = list(load_lexicon(language).find_meanings(said))
     place = 0
     while place < len(said):
@@ -103,7 +103,7 @@ def _is_used(term: Term, held: Mapping[str, int]) -> bool:
     return held.get(term.words[0], 0) * SELDOM >= english
 
 
-def _make_groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Iterator[Group]:
+def _make_groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Iterator[WordGroup]:
     """Yield the words for a term, those that mean the same together."""
     said = [word for one in term.words for word in tokeniser.query(one)] if itself else []
     if not term.english and not term.stems:  # an identifier and its parts
@@ -114,5 +114,5 @@ def _make_groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Itera
         yield frozenset(meant.union(() if part or not itself else (*said, *term.stems)))
 
 
-def _join(english: Sequence[English]) -> str:
+def _join(english: Sequence[EnglishWords]) -> str:
     return " ".join(word for meanings in english for word in meanings)

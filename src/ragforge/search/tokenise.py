@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from ragforge.domain.text import ascii_runs
+from ragforge.domain.text import split_ascii_runs
 from ragforge.search.foreign import ENGLISH, may_be_foreign, may_hold_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
@@ -38,7 +38,7 @@ class Words:
 
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""
-        runs = _runs(text[:MAX_DOCUMENT_CHARS])
+        runs = _split_runs(text[:MAX_DOCUMENT_CHARS])
         return "".join(map(self._indexed.__getitem__, runs)).rstrip()
 
     def prose(self, text: str) -> str:
@@ -48,12 +48,12 @@ class Words:
         finds a text of unknown language still does.
         """
         text = text[:MAX_DOCUMENT_CHARS]
-        runs = _runs(text)
+        runs = _split_runs(text)
         words = "".join(map(self._indexed.__getitem__, runs))
         if may_hold_foreign(runs):
             from ragforge.search import prose
 
-            words += "".join(f"{word} " for word in prose.find_more_words(text, self._english))
+            words += "".join(f"{word} " for word in prose.list_extra_words(text, self._english))
         return words.rstrip()
 
     def query(self, text: str) -> list[str]:
@@ -62,7 +62,7 @@ class Words:
         Filler words of the language that the text is in count only where there is nothing else.
         """
         text = text[:MAX_DOCUMENT_CHARS]
-        runs = list(dict.fromkeys(map(_text, _runs(text))))
+        runs = list(dict.fromkeys(map(_decode, _split_runs(text))))
         spoken, stems = _detect_language(text, runs), list[str]()
         if spoken != ENGLISH:
             from ragforge.search import prose
@@ -77,7 +77,7 @@ class Words:
     def detect_language(self, text: str) -> str:
         """Return the language that a text is in, such as `french`; English where in doubt."""
         text = text[:MAX_DOCUMENT_CHARS]
-        return _detect_language(text, map(_text, _runs(text)))
+        return _detect_language(text, map(_decode, _split_runs(text)))
 
     def get_fillers(self, language: str) -> frozenset[str]:
         """Return the words of a language that only join others, in lower case."""
@@ -107,34 +107,34 @@ class Words:
         return stem
 
     @cached_property
-    def _indexed(self) -> _Remembered:
-        return _Remembered(lambda run: "".join(f"{w} " for w in self._words(run, searching=False)))
+    def _indexed(self) -> _WordCache:
+        return _WordCache(lambda run: "".join(f"{w} " for w in self._words(run, searching=False)))
 
     def _words(self, run: str, searching: bool) -> list[str]:
         """Return the words of a run of letters: the whole first, then its parts."""
         if run.isascii():
-            return self._identifier_words(run)
+            return self._split_identifier(run)
         from ragforge.search import scripts
 
         words: list[str] = []
-        for stretch, is_spaced in scripts.stretches(run):
+        for stretch, is_spaced in scripts.split_by_script(run):
             folded = stretch if stretch.isascii() else stretch.casefold()
             if not is_spaced:
-                words += scripts.pairs(stretch, searching)
+                words += scripts.make_pairs(stretch, searching)
             elif folded.isascii():
-                words += self._identifier_words(folded)
+                words += self._split_identifier(folded)
             else:
                 words += [part[:MAX_WORD_CHARS] for part in folded.split("_") if part]
         return words
 
-    def _identifier_words(self, run: str) -> list[str]:
+    def _split_identifier(self, run: str) -> list[str]:
         parts = _PART.findall(run)
         words = [part.lower()[:MAX_WORD_CHARS] for part in parts]
         stems = [self._stem(word) if len(word) > 3 else word for word in words]
         return ["".join(parts).lower()[:MAX_WORD_CHARS], *stems] if len(parts) > 1 else stems
 
 
-class _Remembered(dict[str | bytes, str]):
+class _WordCache(dict[str | bytes, str]):
     """The words of runs, each with a space after it; once made, a look-up costs no call."""
 
     def __init__(self, make: Callable[[str], str]) -> None:
@@ -143,17 +143,17 @@ class _Remembered(dict[str | bytes, str]):
     def __missing__(self, run: str | bytes) -> str:
         if len(self) >= _REMEMBERED:
             self.clear()
-        words = self[run] = self._make(_text(run))
+        words = self[run] = self._make(_decode(run))
         return words
 
 
-def _runs(text: str) -> list[bytes] | list[str]:
+def _split_runs(text: str) -> list[bytes] | list[str]:
     """Return the stretches of letters: as bytes where they are ASCII, which is sooner done."""
     if text.isascii():
-        return ascii_runs(text)
+        return split_ascii_runs(text)
     from ragforge.search import scripts  # its expressions take a while to make
 
-    return scripts.runs(text)
+    return scripts.split_runs(text)
 
 
 def _drop_fillers(runs: list[str], fillers: frozenset[str]) -> list[str]:
@@ -169,7 +169,7 @@ def _detect_language(text: str, runs: Iterable[str]) -> str:
     return detect_language(text)
 
 
-def _text(run: str | bytes) -> str:
+def _decode(run: str | bytes) -> str:
     return run if isinstance(run, str) else run.decode("ascii")
 
 

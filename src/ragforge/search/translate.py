@@ -15,17 +15,17 @@ from ragforge.search.tokenise import WORDS
 from ragforge.search.wording import Wording
 
 if TYPE_CHECKING:
-    from ragforge.search.terms import Foreign
+    from ragforge.search.terms import ForeignQuestion
 
 
-def translate(question: str) -> Foreign | None:
+def translate(question: str) -> ForeignQuestion | None:
     """Return a question with what its words mean in English, or None if it is in English."""
     language = WORDS.detect_language(question)
     if language == ENGLISH:
         return None
-    from ragforge.search.terms import Foreign  # English questions need none of its tables
+    from ragforge.search.terms import ForeignQuestion  # English questions need none of its tables
 
-    return Foreign.parse(language, question)
+    return ForeignQuestion.parse(language, question)
 
 
 def expand_query(query: str, tokeniser: Tokeniser) -> Wording:

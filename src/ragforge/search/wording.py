@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-Group: TypeAlias = frozenset[str]
+WordGroup: TypeAlias = frozenset[str]
 
 
 class Wording(NamedTuple):
@@ -12,4 +12,4 @@ class Wording(NamedTuple):
 
     text: str  # the question, with the English of its words
     english: str  # the question in English, as far as its words are known
-    groups: tuple[Group, ...] = ()  # of words for the same thing; none: each stands for itself
+    groups: tuple[WordGroup, ...] = ()  # of words for the same thing; none: each stands for itself

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ragforge.domain.text import Json, plain
+from ragforge.domain.text import Json, to_text
 from ragforge.show.console import one_line
 
 SHORT = 200
@@ -40,7 +40,7 @@ Facts: TypeAlias = Mapping[str, Json]
 def headline(arguments: Json) -> str:
     """Return the argument that tells what a call is about, and where."""
     if not isinstance(arguments, dict):
-        return one_line(plain(arguments), SHORT)
+        return one_line(to_text(arguments), SHORT)
     given = {key: value for key, value in arguments.items() if value not in (None, "", [], {})}
     key = next((key for key in _TELLING if isinstance(given.get(key), str)), None)
     if key is None:
@@ -58,7 +58,7 @@ def outcome(result: Json) -> str:
     if isinstance(result, str):
         return counted(len(result.splitlines()), "line", "lines")
     if not isinstance(result, dict):
-        return "" if result is None else one_line(plain(result), 40)
+        return "" if result is None else one_line(to_text(result), 40)
     if isinstance(result.get("diff"), str):
         return changes(result["diff"])
     if isinstance(result.get("items"), list):

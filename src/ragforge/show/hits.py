@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeHit
     from ragforge.domain.hits import HistoryHit
     from ragforge.domain.notes import Note
-    from ragforge.memory.code.age import Aged
+    from ragforge.memory.code.age import StaleCode
 
 WIDEST = 100
 SNIPPET_LINES = 4
@@ -71,7 +71,7 @@ def _telling_lines(source: str, query: str) -> list[str]:
     return [line[margin : margin + WIDEST] for line in shown]
 
 
-def memory_as_json(hit: HistoryHit, aged: Sequence[Aged]) -> dict[str, object]:
+def memory_as_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, object]:
     from ragforge.domain.instants import format_instant
 
     facts: dict[str, object] = {
@@ -108,7 +108,7 @@ def memory_as_json(hit: HistoryHit, aged: Sequence[Aged]) -> dict[str, object]:
 
 
 def show_memory(
-    found: Sequence[tuple[HistoryHit, Sequence[Aged]]], query: str, everywhere: bool
+    found: Sequence[tuple[HistoryHit, Sequence[StaleCode]]], query: str, everywhere: bool
 ) -> None:
     """Show when and where something was said, how it was found, and what speaks for it."""
     from rich.text import Text
@@ -165,11 +165,11 @@ def _place(hit: HistoryHit) -> str:
 
 def _told(hit: HistoryHit) -> tuple[str, list[str]]:
     """Return the title of a hit, and the texts that may show why it was found."""
-    from ragforge.domain.text import plain
+    from ragforge.domain.text import to_text
 
     if hit.type == "turn":
         turn = hit.turn
-        results = [plain(call.result.result) for call in turn.tool_calls if call.result]
+        results = [to_text(call.result.result) for call in turn.tool_calls if call.result]
         said = [m.content for m in turn.replies if m.role == "assistant"]
         return turn.user.content, [turn.answer, *said, *results]
     if hit.type == "note":

@@ -46,7 +46,7 @@ def show(receipt: Receipt) -> None:
     filled = min(BAR_CHARS, round(share * BAR_CHARS))
     bar = "█" * filled + "░" * (BAR_CHARS - filled)
     out.print(f"{bar} {receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})")
-    parts = [(name, receipt.chars_of(name)) for name in SECTIONS]
+    parts = [(name, receipt.count_chars(name)) for name in SECTIONS]
     told = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
     if told:
         out.print(told, style="dim")

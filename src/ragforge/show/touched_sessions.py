@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ragforge.domain.code import Touch
     from ragforge.memory.code.about import ConversationAbout, TouchedCode
-    from ragforge.memory.code.since import Since
+    from ragforge.memory.code.since import CodeState
 
 TURNS = 10
 THINGS = 5
@@ -32,7 +32,7 @@ def touched_as_json(one: TouchedCode) -> dict[str, object]:
     }
 
 
-def _since_as_json(since: Since, touch: Touch) -> dict[str, object]:
+def _since_as_json(since: CodeState, touch: Touch) -> dict[str, object]:
     from ragforge.domain.instants import format_instant
 
     first, last = since.lines or (None, None)
@@ -84,11 +84,11 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
 def _show_turn(touched: Sequence[TouchedCode]) -> None:
     from rich.text import Text
 
-    from ragforge.domain.code import HOWS
+    from ragforge.domain.code import TOUCH_KINDS
     from ragforge.show.console import console, one_line
 
     out = console()
-    strongest_first = sorted(touched, key=lambda one: HOWS.index(one.touch.how))
+    strongest_first = sorted(touched, key=lambda one: TOUCH_KINDS.index(one.touch.how))
     for one in strongest_first[:THINGS]:
         touch, since = one.touch, one.since
         line = Text(f"  {_turn_text(touch)}  {touch.when:%Y-%m-%d %H:%M}", style="dim")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import Neighbour
-from ragforge.domain.code import Place, Scope
+from ragforge.domain.code import FileLine, Scope
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
@@ -73,7 +73,7 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
     """Open what is called so, or what stands there. Raises InputError if nothing does."""
     code = brain.finder.code
     if given.file is not None and given.line is not None:
-        [scope] = await code.scopes_at(brain.project_id, [Place(given.file, given.line)])
+        [scope] = await code.scopes_at(brain.project_id, [FileLine(given.file, given.line)])
         if scope is None:
             raise InputError(f"Nothing is known at {given.file}:{given.line}.")
     elif given.name is not None:

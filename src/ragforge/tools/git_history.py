@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.errors import InvalidTime
-from ragforge.memory.code.diffs import follow, read_diff
+from ragforge.memory.code.diffs import follow_line, read_diff
 from ragforge.memory.code.since import Commit
 from ragforge.tools.command.run import CommandRunner
 
@@ -25,14 +25,14 @@ class GitHistory:
     runner: CommandRunner
     _is_there: bool | None = None
 
-    async def of_lines(
+    async def list_line_commits(
         self, file: str, first: int, last: int, since: datetime
     ) -> Sequence[Commit] | None:
         if not await self._exists():
             return None
         # Lines are known as the files are now; git counts them as they are in the last commit.
         changes = read_diff(await self._run("diff", "-R", "--unified=0", "HEAD", "--", file))
-        start, end = follow(first, changes), follow(last, changes)
+        start, end = follow_line(first, changes), follow_line(last, changes)
         lines = f"-L{start},{max(start, end)}:{file}"
         return await self._log(since, lines, "--no-patch")
 

@@ -9,8 +9,8 @@ from pydantic import Field
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import Json, plain
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.text import Json, to_text
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.ports.store import Store
@@ -70,7 +70,7 @@ async def read_memory(store: Store, project_path: str, wanted: str) -> Turn | Su
         if conversation.project_path == project_path:
             messages = (await store.conversations.turns([wanted])).get(wanted)
             if messages:
-                return messages_to_turns(messages)[0]
+                return group_into_turns(messages)[0]
             if found := (await store.summaries.with_ids([wanted])).get(wanted):
                 return found
     raise InputError(f"Nothing is remembered under {wanted!r}. search_memory gives ids.")
@@ -105,5 +105,5 @@ def _turn(turn: Turn) -> Json:
 def _call(call: ToolCall) -> Json:
     result = "(no result)"
     if call.result is not None:
-        result = call.result.error or plain(call.result.result)
+        result = call.result.error or to_text(call.result.result)
     return {"tool": call.tool_name, "arguments": call.arguments, "result": result[:RESULT_CHARS]}

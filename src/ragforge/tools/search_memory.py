@@ -13,7 +13,7 @@ from ragforge.domain.hits import HistoryHit, NoteHit, TurnHit
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
-from ragforge.memory.code.age import Aged, ages_of
+from ragforge.memory.code.age import StaleCode, find_all_stale
 from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.memory.search_with_notes import search_memory
@@ -36,7 +36,7 @@ class Remembered:
     """Turns, summaries and notes, the best first."""
 
     hits: tuple[HistoryHit, ...]
-    ages: tuple[Sequence[Aged], ...]  # of each hit: what became of the code that it is about
+    ages: tuple[Sequence[StaleCode], ...]  # of each hit: what became of the code that it is about
 
     def to_json(self) -> Json:
         return [_format(hit, aged) for hit, aged in zip(self.hits, self.ages, strict=True)]
@@ -50,14 +50,14 @@ def memory_tool(recall: Recall, notebook: Notebook, project_path: str) -> Tool:
         where = MemoryFilter(project_path=project_path, since=since)
         hits = await search_memory(recall, notebook, given.query, where, max_results=given.limit)
         said = [hit for hit in hits if not isinstance(hit, NoteHit)]
-        ages = iter(await ages_of(notebook.store, project_path, said))
+        ages = iter(await find_all_stale(notebook.store, project_path, said))
         aged = [[] if isinstance(hit, NoteHit) else next(ages) for hit in hits]
         return Remembered(tuple(hits), tuple(aged))
 
     return as_tool("search_memory", MemoryArguments, call)
 
 
-def _format(hit: HistoryHit, aged: Sequence[Aged]) -> Json:
+def _format(hit: HistoryHit, aged: Sequence[StaleCode]) -> Json:
     facts: dict[str, Json] = {
         "type": hit.type,
         "when": hit.timestamp.isoformat(timespec="minutes"),

@@ -11,7 +11,7 @@ from ragforge import __version__
 from ragforge.app.background import is_project
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now
-from ragforge.domain.turns import Turn, messages_to_turns
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.show.console import one_line, printable
 from ragforge.show.markdown import markdown
 from ragforge.show.sessions import NO_TITLE, about_of, age_of, named, short, turns_of
@@ -71,7 +71,7 @@ async def recall(terminal: Terminal, session: Conversation) -> None:
     screen.say(f"Session {named(session)}, {turns_of(session)}", "bold")
     first = max(0, session.turn_count - EXCHANGES)
     store = terminal.app.store.conversations
-    turns = messages_to_turns(await store.messages(session.uuid, first))
+    turns = group_into_turns(await store.messages(session.uuid, first))
     for turn in turns:
         _show(terminal, turn)
     if turns and _can_be_gone_on_with(terminal, turns[-1]):

@@ -14,7 +14,7 @@ from prompt_toolkit.styles import Style
 
 from ragforge.app import App
 from ragforge.domain.conversations import Conversation, ConversationFilter
-from ragforge.memory.sessions import SessionLine, with_last_messages
+from ragforge.memory.sessions import SessionLine, add_last_messages
 from ragforge.show.console import one_line
 from ragforge.show.screen import Signs
 from ragforge.show.sessions import NO_TITLE, short, turns_of
@@ -135,6 +135,6 @@ async def earlier(app: App) -> list[Conversation]:
 
 async def pick(app: App, here: Sequence[Conversation], signs: Signs) -> Conversation | None:
     """Let the user choose one of some sessions."""
-    lines = await with_last_messages(app.store.conversations, here)
+    lines = await add_last_messages(app.store.conversations, here)
     found = await Picker(lines, signs).pick()
     return None if found is None else found.conversation

@@ -16,7 +16,7 @@ import pytest
 from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import doctor, log
-from ragforge.context.deadline import timed
+from ragforge.context.deadline import run_with_deadline
 from ragforge.domain.text import Json
 from ragforge.domain.work import NewJob
 from ragforge.errors import ModelUnavailable
@@ -166,8 +166,8 @@ async def test_a_late_search_and_a_failed_one_are_logged(file: Path) -> None:
     async def fail() -> None:
         raise ZeroDivisionError("by zero")
 
-    await timed("notes", asyncio.sleep(60), 0.01)
-    await timed("documents", fail(), 60)
+    await run_with_deadline("notes", asyncio.sleep(60), 0.01)
+    await run_with_deadline("documents", fail(), 60)
 
     text = file.read_text()
     assert "Search 'notes' took longer than 0.01 s" in text

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from ragforge.context.enrich import enriched
+from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Location
-from ragforge.domain.code import Place, Scope
+from ragforge.domain.code import FileLine, Scope
 from ragforge.ports.code import CodeStore
 from tests.fakes.builders import scope
 
@@ -21,7 +21,7 @@ class Scopes:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
+    async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         self.asked += 1
         known = scope("Cart.add", "a.py", lines=(100, 120), source="def add(): ...")
         return [known if 100 <= place.line <= 120 else None for place in places]
@@ -34,7 +34,7 @@ def spot(line: int, file: str = "a.py") -> Location:
 async def test_a_line_in_a_scope_brings_the_whole_scope_and_more_confidence(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [piece] = await enriched([spot(110)], cast(CodeStore, Scopes()), "p", tmp_path)
+    [piece] = await enrich_locations([spot(110)], cast(CodeStore, Scopes()), "p", tmp_path)
 
     assert (piece.place, piece.name, piece.text) == ("a.py:100-120", "Cart.add", "def add(): ...")
     assert (piece.score, round(piece.confidence, 2), piece.is_scope) == (0.9, 0.9, True)
@@ -43,7 +43,7 @@ async def test_a_line_in_a_scope_brings_the_whole_scope_and_more_confidence(tmp_
 async def test_a_line_in_no_scope_brings_fifty_lines_above_and_below(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [piece] = await enriched([spot(200)], cast(CodeStore, Scopes()), "p", tmp_path)
+    [piece] = await enrich_locations([spot(200)], cast(CodeStore, Scopes()), "p", tmp_path)
 
     assert (piece.place, piece.is_scope) == ("a.py:150-250", False)
     assert piece.text.split("\n") == LINES[149:250]
@@ -56,7 +56,9 @@ async def test_each_line_is_enriched_on_its_own_merits_with_one_question_to_the_
     (tmp_path / "a.py").write_text("\n".join(LINES))
     store = Scopes()
 
-    pieces = await enriched([spot(2), spot(110), spot(290)], cast(CodeStore, store), "p", tmp_path)
+    pieces = await enrich_locations(
+        [spot(2), spot(110), spot(290)], cast(CodeStore, store), "p", tmp_path
+    )
 
     assert [piece.place for piece in pieces] == ["a.py:1-52", "a.py:100-120", "a.py:240-300"]
     assert store.asked == 1
@@ -65,7 +67,7 @@ async def test_each_line_is_enriched_on_its_own_merits_with_one_question_to_the_
 async def test_without_a_store_lines_come_from_files_alone(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [piece] = await enriched([spot(110)], None, "p", tmp_path)
+    [piece] = await enrich_locations([spot(110)], None, "p", tmp_path)
 
     assert (piece.place, piece.is_scope) == ("a.py:60-160", False)
 
@@ -76,6 +78,6 @@ async def test_a_file_that_cannot_be_read_drops_its_lines_and_no_others(tmp_path
     (tmp_path / "folder.py").mkdir()
     names = ("gone.py", "binary.py", "folder.py", "a.py")
 
-    pieces = await enriched([spot(1, name) for name in names], None, "p", tmp_path)
+    pieces = await enrich_locations([spot(1, name) for name in names], None, "p", tmp_path)
 
     assert [piece.file for piece in pieces] == ["a.py"]

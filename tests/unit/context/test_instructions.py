@@ -9,8 +9,8 @@ from pathlib import Path
 from ragforge.context.instructions import (
     InnerInstructions,
     Instructions,
+    add_inner_instructions,
     read_instructions,
-    with_inner_instructions,
 )
 from ragforge.domain.chat import ToolSpec
 from ragforge.domain.text import Json
@@ -78,7 +78,7 @@ async def test_a_directory_that_a_turn_comes_to_gives_its_instructions_once(tmp_
         return {"file": arguments["path"], "content": "x"}
 
     spec = ToolSpec("read_file", "", {})
-    tool = with_inner_instructions(Tool(spec, read), InnerInstructions(tmp_path, tmp_path))
+    tool = add_inner_instructions(Tool(spec, read), InnerInstructions(tmp_path, tmp_path))
 
     first = await tool.run({"path": "web/pages/a.ts"})
     again = await tool.run({"path": "web/pages/b.ts"})

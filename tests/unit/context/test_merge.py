@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.enrich import window
+from ragforge.context.enrich import cut_window
 from ragforge.context.excerpts import Excerpt, Location
-from ragforge.context.merge import fused, merged
+from ragforge.context.merge import fuse, merge
 
 LINES = [f"line {n}" for n in range(1, 301)]
 
@@ -30,7 +30,7 @@ def places(pieces: list[Excerpt]) -> list[str]:
 
 
 def test_windows_that_overlap_become_one_with_every_line_once() -> None:
-    [one] = merged([piece(1, 100, scope=False), piece(60, 160, scope=False, score=0.9)])
+    [one] = merge([piece(1, 100, scope=False), piece(60, 160, scope=False, score=0.9)])
     assert one.place == "a.py:1-160"
     assert one.text.split("\n") == LINES[:160]
     assert one.score > 0.9  # found twice
@@ -39,39 +39,39 @@ def test_windows_that_overlap_become_one_with_every_line_once() -> None:
 def test_windows_of_other_files_and_places_stay_apart() -> None:
     pieces = [piece(1, 10, scope=False), piece(50, 60, scope=False)]
     pieces.append(piece(1, 10, scope=False, file="b.py"))
-    assert len(merged(pieces)) == 3
+    assert len(merge(pieces)) == 3
 
 
 def test_a_scope_found_twice_is_there_once_and_better() -> None:
-    [one] = merged([piece(1, 9, found_by=("grep",)), piece(1, 9, found_by=("fuzzy",))])
+    [one] = merge([piece(1, 9, found_by=("grep",)), piece(1, 9, found_by=("fuzzy",))])
     assert one.found_by == ("grep", "fuzzy")
     assert one.score > 0.5
 
 
 def test_a_window_that_scopes_already_tell_makes_way() -> None:
-    assert places(merged([piece(1, 60), piece(10, 80, scope=False)])) == ["a.py:1-60"]
-    assert len(merged([piece(1, 20), piece(10, 80, scope=False)])) == 2
+    assert places(merge([piece(1, 60), piece(10, 80, scope=False)])) == ["a.py:1-60"]
+    assert len(merge([piece(1, 20), piece(10, 80, scope=False)])) == 2
 
 
 def test_a_scope_inside_another_is_told_by_it() -> None:
-    assert places(merged([piece(5, 9), piece(1, 20)])) == ["a.py:1-20"]
+    assert places(merge([piece(5, 9), piece(1, 20)])) == ["a.py:1-20"]
     outline = piece(1, 20, text="class A: ...")  # does not hold its methods' text
-    assert len(merged([piece(5, 9), outline])) == 2
+    assert len(merge([piece(5, 9), outline])) == 2
 
 
 def test_what_both_arms_found_comes_first() -> None:
     semantic = [piece(1, 9, score=1.0), piece(20, 29, score=0.9)]
     initial = [piece(20, 29, score=0.9), piece(40, 49, score=0.9)]
-    assert places(fused(semantic, initial)) == ["a.py:20-29", "a.py:1-9", "a.py:40-49"]
+    assert places(fuse(semantic, initial)) == ["a.py:20-29", "a.py:1-9", "a.py:40-49"]
 
 
 def test_a_window_is_clipped_to_the_ends_of_its_file() -> None:
     spot = Location("a.py", 3, 0.9, 0.8, "grep")
-    assert window(spot, LINES).place == "a.py:1-53"
-    last = window(Location("a.py", 299, 0.9, 0.8, "grep"), LINES)
+    assert cut_window(spot, LINES).place == "a.py:1-53"
+    last = cut_window(Location("a.py", 299, 0.9, 0.8, "grep"), LINES)
     assert last.place == "a.py:249-300"
     assert last.text.split("\n") == LINES[248:]
-    assert window(Location("a.py", 10_000, 0.9, 0.8, "grep"), LINES).end_line == 300
+    assert cut_window(Location("a.py", 10_000, 0.9, 0.8, "grep"), LINES).end_line == 300
     assert last.score == 0.9 * 0.9
 
 
@@ -87,7 +87,7 @@ def test_a_window_is_clipped_to_the_ends_of_its_file() -> None:
     )
 )
 def test_whatever_is_merged_each_window_line_stands_once(pieces: list[Excerpt]) -> None:
-    found = merged(pieces)
+    found = merge(pieces)
     shown = [
         line
         for one in found
@@ -97,4 +97,4 @@ def test_whatever_is_merged_each_window_line_stands_once(pieces: list[Excerpt]) 
     assert len(shown) == len(set(shown))
     for one in found:
         assert one.text.split("\n") == LINES[one.start_line - 1 : one.end_line]
-    assert found == merged(list(reversed(pieces)))
+    assert found == merge(list(reversed(pieces)))

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.plan import Planned, planned, reasons, telling_words
+from ragforge.context.plan import PlannedSearch, join_reasons, pick_key_words, plan_searches
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
 
 
 def regexes(message: str) -> list[str]:
-    return [str(call.arguments["regex"]) for call in planned(message) if call.tool == "grep_files"]
+    return [
+        str(call.arguments["regex"]) for call in plan_searches(message) if call.tool == "grep_files"
+    ]
 
 
 def test_a_name_is_looked_for_where_it_is_defined_and_where_it_stands() -> None:
@@ -40,7 +42,7 @@ def test_a_plain_word_after_a_kind_of_scope_is_a_name(message: str) -> None:
 
 def test_a_question_in_another_language_is_looked_for_in_english() -> None:
     assert regexes("the function that parses") == []
-    assert telling_words("Comment supprimer un fichier dans le dossier ?") == [
+    assert pick_key_words("Comment supprimer un fichier dans le dossier ?") == [
         "delete",
         "file",
         "directory",
@@ -61,7 +63,7 @@ ValueError: cannot reshape array of size 12 into shape (5,)"""
 
 
 def test_a_path_narrows_the_search_to_its_file() -> None:
-    calls = planned("Why does the retry in src/app/worker.py wait for so long?")
+    calls = plan_searches("Why does the retry in src/app/worker.py wait for so long?")
     assert any(call.arguments["pattern"] == "**/worker.py" for call in calls)
 
 
@@ -75,7 +77,7 @@ def test_a_path_narrows_the_search_to_its_file() -> None:
 )
 def test_a_path_is_looked_for_by_a_command_that_lists_files(message: str, glob: str) -> None:
     [command] = [
-        call.arguments["command"] for call in planned(message) if "command" in call.arguments
+        call.arguments["command"] for call in plan_searches(message) if "command" in call.arguments
     ]
     assert command == f"rg --files --sort path -g {glob} | head -n 5"
 
@@ -85,21 +87,23 @@ def test_the_name_of_a_file_is_not_taken_for_a_name_in_code() -> None:
 
 
 def test_a_message_of_many_parts_gets_several_kinds_of_searches() -> None:
-    calls = planned("Why is the retry in src/worker.py not counted? OSError: the lease has ended")
+    calls = plan_searches(
+        "Why is the retry in src/worker.py not counted? OSError: the lease has ended"
+    )
     assert len(calls) == 3
     assert {call.tool for call in calls} == {"grep_files", "run_command"}
 
 
 def test_plain_words_are_looked_for_with_typos_allowed() -> None:
-    [call] = planned("how does authentification of customers work")
-    assert call == Planned(
+    [call] = plan_searches("how does authentification of customers work")
+    assert call == PlannedSearch(
         "search_files", {"pattern": "**/*", "query": "authentification customers work"}
     )
 
 
 @pytest.mark.parametrize("message", ["", "   ", "?", "hi", "the of and"])
 def test_nothing_to_look_for_is_no_search(message: str) -> None:
-    assert planned(message) == []
+    assert plan_searches(message) == []
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_nothing_to_look_for_is_no_search(message: str) -> None:
     ],
 )
 def test_rules_say_what_in_the_message_calls_for_their_searches(message: str, why: str) -> None:
-    assert reasons(planned(message)).startswith(why)
+    assert join_reasons(plan_searches(message)).startswith(why)
 
 
 @pytest.mark.parametrize(
@@ -127,17 +131,17 @@ def test_rules_say_what_in_the_message_calls_for_their_searches(message: str, wh
     ],
 )
 def test_small_talk_and_prose_about_other_things_are_not_looked_for(message: str) -> None:
-    assert planned(message) == []
+    assert plan_searches(message) == []
 
 
 def test_what_prose_quotes_is_looked_for() -> None:
-    [call] = planned('Where does the sentence "Bake it for an hour" come from?')
+    [call] = plan_searches('Where does the sentence "Bake it for an hour" come from?')
 
     assert call.tool == "grep_files"
 
 
 def test_telling_words_are_the_long_ones_in_their_order() -> None:
-    assert telling_words("how does the worker keep the lease of a background job") == [
+    assert pick_key_words("how does the worker keep the lease of a background job") == [
         "worker",
         "lease",
         "background",
@@ -146,7 +150,7 @@ def test_telling_words_are_the_long_ones_in_their_order() -> None:
 
 @given(st.text(max_size=400))
 def test_any_message_gives_at_most_three_searches_with_valid_patterns(message: str) -> None:
-    calls = planned(message)
+    calls = plan_searches(message)
     assert len(calls) <= 3
     for call in calls:
         if call.tool == "grep_files":
@@ -157,7 +161,7 @@ def test_any_message_gives_at_most_three_searches_with_valid_patterns(message: s
     st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=9), min_size=1, max_size=4)
 )
 def test_a_command_for_a_path_is_always_read_only(steps: list[str]) -> None:
-    for call in planned(f"Explain {'/'.join(steps)}.py"):
+    for call in plan_searches(f"Explain {'/'.join(steps)}.py"):
         if call.tool == "run_command":
             decision = decide(str(call.arguments["command"]), "/")
             assert isinstance(decision, Allowed), decision

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.context.replay import (
-    TurnLimits,
-    message_chars,
+    ReplayLimits,
+    count_chars,
+    format_transcript,
     replay_messages,
     replay_turn,
     split_evenly,
-    transcript,
 )
-from ragforge.domain.chat import ModelSays, ToolSays, UserSays
+from ragforge.domain.chat import AssistantMessage, ToolMessage, UserMessage
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.turns import Turn
 
@@ -35,13 +35,13 @@ def test_a_turn_that_fits_is_what_it_was() -> None:
         Message("assistant", "Four."),
     )
 
-    asked, looks, found, answer = replay_turn(taken, TurnLimits(5_000, 5_000))
+    asked, looks, found, answer = replay_turn(taken, ReplayLimits(5_000, 5_000))
 
-    assert asked == UserSays("How many planks?")
-    assert isinstance(looks, ModelSays)
+    assert asked == UserMessage("How many planks?")
+    assert isinstance(looks, AssistantMessage)
     assert looks.tool_requests[0].arguments == {"path": "pier.py"}
-    assert found == ToolSays(looks.tool_requests[0].id, "read_file", "planks = 4")
-    assert answer == ModelSays("Four.")
+    assert found == ToolMessage(looks.tool_requests[0].id, "read_file", "planks = 4")
+    assert answer == AssistantMessage("Four.")
 
 
 def test_of_a_long_turn_results_lose_their_middles_and_words_stay() -> None:
@@ -52,21 +52,21 @@ def test_of_a_long_turn_results_lose_their_middles_and_words_stay() -> None:
         Message("assistant", "a" * 2_000),
     )
 
-    messages = replay_turn(taken, TurnLimits(5_000, 5_000))
+    messages = replay_turn(taken, ReplayLimits(5_000, 5_000))
 
-    assert messages[0] == UserSays("q" * 2_000)
-    assert messages[-1] == ModelSays("a" * 2_000)
-    assert sum(isinstance(one, ToolSays) for one in messages) == 22
-    assert sum(map(message_chars, messages)) <= 10_000
+    assert messages[0] == UserMessage("q" * 2_000)
+    assert messages[-1] == AssistantMessage("a" * 2_000)
+    assert sum(isinstance(one, ToolMessage) for one in messages) == 22
+    assert sum(map(count_chars, messages)) <= 10_000
 
 
 def test_of_very_many_calls_the_first_and_the_last_are_shown_and_the_others_counted() -> None:
     calls = tuple(call("x" * 500, path=f"{n}.py") for n in range(100))
     taken = turn("Look", Message("assistant", "Looking.", tool_calls=calls))
 
-    _, looks, *results = replay_turn(taken, TurnLimits(1_000, 3_000))
+    _, looks, *results = replay_turn(taken, ReplayLimits(1_000, 3_000))
 
-    assert isinstance(looks, ModelSays)
+    assert isinstance(looks, AssistantMessage)
     shown = [one.arguments["path"] for one in looks.tool_requests]
     assert shown[0] == "0.py"
     assert shown[-1] == "99.py"
@@ -77,9 +77,9 @@ def test_of_very_many_calls_the_first_and_the_last_are_shown_and_the_others_coun
 def test_every_call_has_a_result_even_if_it_was_interrupted() -> None:
     taken = turn("Write", Message("assistant", "", tool_calls=(call(None, "write_file"),)))
 
-    *_, result = replay_turn(taken, TurnLimits(1_000, 1_000))
+    *_, result = replay_turn(taken, ReplayLimits(1_000, 1_000))
 
-    assert isinstance(result, ToolSays)
+    assert isinstance(result, ToolMessage)
     assert not result.success
     assert "Interrupted" in result.text
 
@@ -88,24 +88,26 @@ def test_long_arguments_are_cut_and_stay_arguments() -> None:
     written = call("ok", "write_file", path="pier.py", content="plank\n" * 50_000)
     taken = turn("Write it", Message("assistant", "", tool_calls=(written,)))
 
-    _, wrote, _ = replay_turn(taken, TurnLimits(1_000, 5_000))
+    _, wrote, _ = replay_turn(taken, ReplayLimits(1_000, 5_000))
 
-    assert isinstance(wrote, ModelSays)
+    assert isinstance(wrote, AssistantMessage)
     assert wrote.tool_requests[0].arguments["path"] == "pier.py"
-    assert message_chars(wrote) <= 5_000
+    assert count_chars(wrote) <= 5_000
 
 
 def test_what_ragforge_noted_is_no_assistants_word() -> None:
     taken = turn("Go", Message("assistant", "Half an"), Message("system", "Interrupted."))
 
-    assert replay_turn(taken, TurnLimits(1_000, 1_000))[-1] == UserSays("(RagForge: Interrupted.)")
-    assert replay_messages(taken.replies) == [ModelSays("Half an")]
+    assert replay_turn(taken, ReplayLimits(1_000, 1_000))[-1] == UserMessage(
+        "(RagForge: Interrupted.)"
+    )
+    assert replay_messages(taken.replies) == [AssistantMessage("Half an")]
 
 
 def test_a_transcript_has_calls_with_what_they_gave() -> None:
     taken = turn("Look", Message("assistant", "Yes.", tool_calls=(call("four", path="a"),)))
 
-    assert transcript(replay_turn(taken, TurnLimits(1_000, 1_000))).split("\n") == [
+    assert format_transcript(replay_turn(taken, ReplayLimits(1_000, 1_000))).split("\n") == [
         "User: Look",
         "Assistant: Yes.",
         'Tool: read_file {"path": "a"} -> four',
@@ -122,10 +124,10 @@ def test_a_turn_never_grows_much_beyond_its_limit(
     calls = tuple(call("x" * size, path=f"{n}.py") for n, size in enumerate(results))
     said = Message("assistant", "a" * answered, tool_calls=calls)
 
-    messages = replay_turn(turn("q" * asked, said), TurnLimits(most, most))
+    messages = replay_turn(turn("q" * asked, said), ReplayLimits(most, most))
 
     names = 40 * len(calls) + 60  # a call keeps its name, and cut arguments their form
-    assert sum(map(message_chars, messages)) <= 2 * most + names
+    assert sum(map(count_chars, messages)) <= 2 * most + names
 
 
 @given(st.lists(st.integers(0, 500), max_size=20), st.integers(0, 3_000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.context.surroundings import MAX_CHARS, Surroundings, top_of_tree
+from ragforge.context.surroundings import MAX_CHARS, Surroundings, list_top_of_tree
 from ragforge.domain.code import File
 from ragforge.errors import StoreError
 
@@ -80,4 +80,4 @@ async def test_a_large_project_is_cut_to_its_outer_and_larger_folders() -> None:
 
 
 def test_an_empty_project_has_no_tree() -> None:
-    assert top_of_tree([], 100) == ""
+    assert list_top_of_tree([], 100) == ""

@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.replay import Replays, message_chars
+from ragforge.context.replay import Replays, count_chars
 from ragforge.context.window import (
     TURN_CHARS,
     TurnsToRead,
@@ -42,7 +42,7 @@ def _as_json(layout: Layout) -> dict[str, object]:
 
 def chars_of(turns: list[Turn], window: Window) -> int:
     shown = replay_window(turns, window, LIMITS, Replays())
-    return sum(TURN_CHARS + sum(map(message_chars, messages)) for messages in shown)
+    return sum(TURN_CHARS + sum(map(count_chars, messages)) for messages in shown)
 
 
 def test_a_short_conversation_is_shown_whole() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.domain.instants import epoch_ms, format_instant, now, parse_instant, to_millisecond
+from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms, to_millisecond
 from ragforge.errors import InvalidTime
 
 
@@ -26,7 +26,7 @@ def test_moments_are_the_same_whatever_their_offset() -> None:
     paris = parse_instant("2025-12-09T14:30:00.123+01:00")
     london = parse_instant("2025-12-09T13:30:00.123+00:00")
 
-    assert epoch_ms(paris) == epoch_ms(london)
+    assert to_epoch_ms(paris) == to_epoch_ms(london)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2025-12-09", "2025-12-09T14:30:00"])

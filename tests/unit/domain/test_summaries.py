@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragforge.domain.summaries import summary_embedding_text
+from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.domain.turns import EMBEDDED_CHARS
 from tests.fakes.builders import summary
 
@@ -18,7 +18,7 @@ def test_a_summary_is_embedded_with_its_files_and_findings() -> None:
         topics=("login",),
     )
 
-    assert summary_embedding_text(whole) == (
+    assert format_summary_for_embedding(whole) == (
         "The login was mended.\n\n"
         "Files: src/auth.py, src/web.py\n\n"
         "Findings: Tokens expire; Cookies do not"
@@ -26,8 +26,8 @@ def test_a_summary_is_embedded_with_its_files_and_findings() -> None:
 
 
 def test_a_part_that_is_empty_leaves_no_label() -> None:
-    assert summary_embedding_text(summary("c", conversation_summary="Hello.")) == "Hello."
-    assert summary_embedding_text(
+    assert format_summary_for_embedding(summary("c", conversation_summary="Hello.")) == "Hello."
+    assert format_summary_for_embedding(
         summary("c", conversation_summary="", files_mentioned=("a.py",))
     ) == ("Files: a.py")
 
@@ -35,4 +35,4 @@ def test_a_part_that_is_empty_leaves_no_label() -> None:
 def test_a_long_summary_is_cut_where_a_turn_is() -> None:
     long = summary("c", conversation_summary="x" * (EMBEDDED_CHARS + 1))
 
-    assert len(summary_embedding_text(long)) == EMBEDDED_CHARS
+    assert len(format_summary_for_embedding(long)) == EMBEDDED_CHARS

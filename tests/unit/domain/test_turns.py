@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.conversations import Message
-from ragforge.domain.turns import embedding_text, messages_to_turns, turn_text
+from ragforge.domain.turns import (
+    format_turn_for_embedding,
+    format_turn_for_search,
+    group_into_turns,
+)
 from tests.fakes.builders import assistant, system, tool_call, tool_result, user
 
 
@@ -20,7 +24,7 @@ def test_all_assistant_messages_and_tool_calls_up_to_the_next_question_are_one_t
         user("Thanks"),
     ]
 
-    first, second = messages_to_turns(messages)
+    first, second = group_into_turns(messages)
 
     assert first.tool_calls == (read, grep)
     assert first.answer == "Here it is."
@@ -28,13 +32,13 @@ def test_all_assistant_messages_and_tool_calls_up_to_the_next_question_are_one_t
 
 
 def test_the_answer_is_the_last_thing_said_that_is_not_empty() -> None:
-    [turn] = messages_to_turns([user(), assistant("Let me see."), assistant("  ", tool_call())])
+    [turn] = group_into_turns([user(), assistant("Let me see."), assistant("  ", tool_call())])
 
     assert turn.answer == "Let me see."
 
 
 def test_what_precedes_the_first_question_belongs_to_no_turn() -> None:
-    [turn] = messages_to_turns([system(), assistant("Hello!"), user("Hi")])
+    [turn] = group_into_turns([system(), assistant("Hello!"), user("Hi")])
 
     assert turn.user.content == "Hi"
     assert turn.replies == ()
@@ -48,16 +52,19 @@ def test_stored_messages_of_two_terminals_are_not_mixed() -> None:
         assistant("B!", turn_index=1),
     ]
 
-    assert [turn.answer for turn in messages_to_turns(messages)] == ["A!", "B!"]
+    assert [turn.answer for turn in group_into_turns(messages)] == ["A!", "B!"]
 
 
 def test_a_turn_is_embedded_by_its_question_its_answer_and_cut_results() -> None:
     call = tool_call("grep_files", result=tool_result("x" * 300))
-    [turn] = messages_to_turns([user("Q"), assistant("hm", call), assistant("A")])
+    [turn] = group_into_turns([user("Q"), assistant("hm", call), assistant("A")])
 
-    assert embedding_text(turn) == f"User: Q\nAssistant: A\nTools used:\n- grep_files: {'x' * 200}"
-    assert len(embedding_text(messages_to_turns([user("Q" * 9_000)])[0])) == 4_000
-    assert turn_text(turn) == f"Q\nhm\nA\ngrep_files {'x' * 200}"
+    assert (
+        format_turn_for_embedding(turn)
+        == f"User: Q\nAssistant: A\nTools used:\n- grep_files: {'x' * 200}"
+    )
+    assert len(format_turn_for_embedding(group_into_turns([user("Q" * 9_000)])[0])) == 4_000
+    assert format_turn_for_search(turn) == f"Q\nhm\nA\ngrep_files {'x' * 200}"
 
 
 MESSAGES = st.lists(
@@ -75,7 +82,7 @@ MESSAGES = st.lists(
 
 @given(MESSAGES)
 def test_no_question_and_no_call_after_it_is_ever_lost(messages: list[Message]) -> None:
-    turns = messages_to_turns(messages)
+    turns = group_into_turns(messages)
 
     asked = [message for message in messages if message.role == "user"]
     assert [turn.user for turn in turns] == asked

@@ -383,7 +383,7 @@ async def test_every_executed_call_is_returned_with_its_account() -> None:
     assert "There are: add, broken" in str(outcome.calls[2].error)
     assert all(call.duration_ms >= 0 for call in outcome.calls)
     assert sorted(c.name for c in seen) == ["add", "add", "broken", "nothing"]
-    results = [m.text for m in model.asked[1].messages if m.__class__.__name__ == "ToolSays"]
+    results = [m.text for m in model.asked[1].messages if m.__class__.__name__ == "ToolMessage"]
     assert results[0] == "3"
     assert results[1] == "Error: OSError: no such file"
 

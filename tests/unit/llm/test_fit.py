@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ragforge.domain.chat import ChatMessage, ChatRequest, ModelSays, ToolSays, UserSays
+from ragforge.domain.chat import (
+    AssistantMessage,
+    ChatMessage,
+    ChatRequest,
+    ToolMessage,
+    UserMessage,
+)
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool, ToolSpec
 from ragforge.llm.fit import RESULTS, fitted
@@ -11,14 +17,14 @@ from tests.fakes.scripted_model import ScriptedModel, calls
 
 
 def talk(*sizes: int) -> list[ChatMessage]:
-    said: list[ChatMessage] = [UserSays("question " * 200)]
+    said: list[ChatMessage] = [UserMessage("question " * 200)]
     for number, size in enumerate(sizes):
-        said += [ModelSays(f"step {number}"), ToolSays(str(number), "read", "x" * size)]
+        said += [AssistantMessage(f"step {number}"), ToolMessage(str(number), "read", "x" * size)]
     return said
 
 
 def results(messages: tuple[ChatMessage, ...]) -> list[int]:
-    return [len(m.text) for m in messages if isinstance(m, ToolSays)]
+    return [len(m.text) for m in messages if isinstance(m, ToolMessage)]
 
 
 def test_what_fits_stays_as_it_is() -> None:
@@ -40,7 +46,12 @@ def test_the_last_results_stay_whole_however_long() -> None:
 
 
 def test_results_told_in_words_are_shortened_too() -> None:
-    told = [ModelSays("a"), UserSays(RESULTS + "x" * 5_000), ModelSays("b"), UserSays(RESULTS)]
+    told = [
+        AssistantMessage("a"),
+        UserMessage(RESULTS + "x" * 5_000),
+        AssistantMessage("b"),
+        UserMessage(RESULTS),
+    ]
     kept = fitted(told, 1_000)
     assert kept[1].text.startswith(RESULTS)
     assert len(kept[1].text) < 200
@@ -50,11 +61,11 @@ async def test_a_loop_keeps_its_conversation_within_the_limit() -> None:
     async def read(arguments: object) -> str:
         return "x" * 1_000
 
-    model = ScriptedModel([calls(("read", {})) for _ in range(10)] + [ModelSays("done")])
+    model = ScriptedModel([calls(("read", {})) for _ in range(10)] + [AssistantMessage("done")])
     tool = Tool(ToolSpec("read", "Reads.", {"type": "object"}), read)
     loop = ToolLoop(Asker(model).ask, [tool], 20, most_chars=4_000)
 
-    _, text = await loop.run(ChatRequest((UserSays("Read ten times."),)))
+    _, text = await loop.run(ChatRequest((UserMessage("Read ten times."),)))
 
     assert text == "done"
     assert len(loop.calls) == 10

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.memory.sessions import normalise, project_of
+from ragforge.memory.sessions import find_project, normalise
 from ragforge.memory.titles import shorten_to_title
 
 
@@ -23,8 +23,8 @@ def test_a_project_is_the_nearest_git_tree_or_the_directory_itself(tmp_path: Pat
     (tmp_path / "a" / "b" / ".git").mkdir(parents=True)
     (tmp_path / "a" / "b" / "c").mkdir()
 
-    assert project_of(tmp_path / "a" / "b" / "c") == tmp_path / "a" / "b"
-    assert project_of(tmp_path / "a" / "b") == tmp_path / "a" / "b"
+    assert find_project(tmp_path / "a" / "b" / "c") == tmp_path / "a" / "b"
+    assert find_project(tmp_path / "a" / "b") == tmp_path / "a" / "b"
 
 
 @pytest.mark.parametrize(

@@ -7,29 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import Match
-from ragforge.search.fuse import above, convex
+from ragforge.search.fuse import mix_scores, scale_above
 
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:
-    fused = convex({"words": 0.9, "both": 0.8, "last": 0.1}, {"both": 0.9, "meaning": 0.7}, 0.5)
+    fused = mix_scores({"words": 0.9, "both": 0.8, "last": 0.1}, {"both": 0.9, "meaning": 0.7}, 0.5)
 
     assert list(fused) == ["both", "words", "meaning", "last"]
     assert fused["both"] == pytest.approx(0.85)
 
 
 def test_where_one_search_finds_nothing_the_other_stands_as_it_is() -> None:
-    assert convex({"a": 0.9, "b": 0.2}, {}, 0.3) == {"a": 0.9, "b": 0.2}
-    assert convex({}, {"a": 0.9, "b": 0.2}, 0.3) == {"a": 0.9, "b": 0.2}
+    assert mix_scores({"a": 0.9, "b": 0.2}, {}, 0.3) == {"a": 0.9, "b": 0.2}
+    assert mix_scores({}, {"a": 0.9, "b": 0.2}, 0.3) == {"a": 0.9, "b": 0.2}
 
 
 def test_scores_are_counted_from_the_least_that_matters() -> None:
-    found = above([Match("same", 1.0), Match("half", 0.8), Match("hardly", 0.6)], 0.6, 9)
+    found = scale_above([Match("same", 1.0), Match("half", 0.8), Match("hardly", 0.6)], 0.6, 9)
 
     assert found == pytest.approx({"same": 1.0, "half": 0.5, "hardly": 0.0})
 
 
 def test_the_last_of_a_search_that_was_cut_off_counts_nothing() -> None:
-    found = above([Match("first", 0.9), Match("last", 0.8)], 0.6, 2)
+    found = scale_above([Match("first", 0.9), Match("last", 0.8)], 0.6, 2)
 
     assert found == pytest.approx({"first": 0.5, "last": 0.0})
 
@@ -41,7 +41,7 @@ FOUND = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), max_size=8
 def test_everything_found_is_ranked_once_between_nought_and_one(
     words: dict[str, float], meaning: dict[str, float], weight: float
 ) -> None:
-    fused = convex(words, meaning, weight)
+    fused = mix_scores(words, meaning, weight)
 
     assert fused.keys() == {*words, *meaning}
     assert all(0 <= score <= 1.000001 for score in fused.values())
@@ -54,7 +54,7 @@ def test_what_stands_above_is_between_nought_and_one(
 ) -> None:
     matches = [Match(str(n), score) for n, score in enumerate(scores)]
 
-    found = above(matches, least, limit)
+    found = scale_above(matches, least, limit)
 
     assert len(found) == len(matches)
     assert all(0 <= score <= 1 for score in found.values())

@@ -7,7 +7,7 @@ import pytest
 from ragforge.search import language
 from ragforge.search.foreign import _WORDS, ENGLISH, may_be_foreign
 from ragforge.search.language import detect_language, get_stop_words, stem_word
-from ragforge.search.scripts import runs
+from ragforge.search.scripts import split_runs
 from ragforge.search.tokenise import WORDS
 
 QUESTIONS = {
@@ -141,6 +141,6 @@ def test_identifiers_in_a_foreign_question_stay_what_they_are() -> None:
 def test_a_text_in_another_language_is_also_found_by_its_stems_and_in_english() -> None:
     said = "Nous avons supprimé les fichiers.\nTraceback: the file is missing"
     words = WORDS.prose(said).split()
-    assert words[: len(runs(said))] == WORDS.document(said).split()
+    assert words[: len(split_runs(said))] == WORDS.document(said).split()
     assert {"0supprim", "0fichi", "delet", "file"} <= set(words)
     assert "0traceback" not in words  # each line has its language

@@ -6,7 +6,7 @@ import pytest
 
 from ragforge.search.language import get_stop_words
 from ragforge.search.lexicon import _FOLDER, _read_entries, load_lexicon
-from ragforge.search.scripts import runs
+from ragforge.search.scripts import split_runs
 from ragforge.search.tokenise import WORDS
 
 LANGUAGES = sorted(file.stem for file in _FOLDER.glob("*.txt"))
@@ -15,7 +15,9 @@ LEAST = {"french": 500, "german": 500}
 
 def meanings(language: str, text: str) -> list[str]:
     """Return the likeliest English word for each thing that a text speaks of."""
-    return [meaning.english[0] for meaning in load_lexicon(language).find_meanings(runs(text))]
+    return [
+        meaning.english[0] for meaning in load_lexicon(language).find_meanings(split_runs(text))
+    ]
 
 
 @pytest.mark.parametrize(

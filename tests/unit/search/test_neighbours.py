@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import TurnMatch, WordMatches
-from ragforge.search.neighbours import LENT, REACH, coverage, merge_groups, ranked, worths
+from ragforge.search.neighbours import (
+    LENT,
+    REACH,
+    measure_coverage,
+    merge_groups,
+    rank_turns,
+    weigh_words,
+)
 
 
 def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> TurnMatch:
@@ -22,7 +29,7 @@ def found(*holders: TurnMatch, turns: int = 100) -> WordMatches:
 
 
 def scores(what: WordMatches) -> dict[str, float]:
-    return {hit.id: hit.score for hit in ranked(what)}
+    return {hit.id: hit.score for hit in rank_turns(what)}
 
 
 def test_a_turn_that_holds_everything_at_the_usual_length_scores_one() -> None:
@@ -39,7 +46,7 @@ def test_one_of_the_words_for_a_thing_is_as_good_as_all() -> None:
 
 
 def test_a_neighbour_is_found_with_what_distance_leaves() -> None:
-    hits = ranked(found(holder(0, "lease"), holder(1), holder(2)))
+    hits = rank_turns(found(holder(0, "lease"), holder(1), holder(2)))
 
     assert [(hit.id, hit.itself) for hit in hits] == [("c0", True), ("c1", False), ("c2", False)]
     assert [hit.score for hit in hits] == pytest.approx([1.0, LENT, LENT**2])
@@ -75,7 +82,7 @@ def test_nothing_is_lent_to_another_conversation() -> None:
 def test_what_is_left_out_lends_nothing() -> None:
     what = found(holder(0, "lease"), holder(1))
 
-    assert ranked(what, without=["c0"]) == []
+    assert rank_turns(what, without=["c0"]) == []
 
 
 def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
@@ -96,17 +103,17 @@ def test_a_word_that_stands_there_often_counts_more_and_a_long_turn_less() -> No
 
 
 def test_no_words_find_nothing() -> None:
-    assert ranked(WordMatches()) == []
-    assert coverage(["lease"], {}) == 0.0
+    assert rank_turns(WordMatches()) == []
+    assert measure_coverage(["lease"], {}) == 0.0
 
 
 def test_coverage_is_the_share_of_the_worth() -> None:
-    worth = worths(WordMatches(counts={"lease": 1, "the": 90, "never": 0}, turn_count=100))
+    worth = weigh_words(WordMatches(counts={"lease": 1, "the": 90, "never": 0}, turn_count=100))
 
     assert "never" not in worth
-    assert coverage(["lease", "the", "other"], worth) == pytest.approx(1.0)
-    assert coverage(["lease"], worth) > 0.9
-    assert coverage(["other"], worth) == 0.0
+    assert measure_coverage(["lease", "the", "other"], worth) == pytest.approx(1.0)
+    assert measure_coverage(["lease"], worth) > 0.9
+    assert measure_coverage(["other"], worth) == 0.0
 
 
 HOLDERS = st.lists(
@@ -120,7 +127,7 @@ HOLDERS = st.lists(
 def test_scores_are_between_nought_and_one_and_ordered(
     given: list[tuple[str, int, list[str]]],
 ) -> None:
-    hits = ranked(found(*(holder(n, *words, conversation=c) for c, n, words in given)))
+    hits = rank_turns(found(*(holder(n, *words, conversation=c) for c, n, words in given)))
 
     assert len({hit.id for hit in hits}) == len(hits)
     assert all(0 < hit.score <= 1 for hit in hits)
@@ -130,7 +137,7 @@ def test_scores_are_between_nought_and_one_and_ordered(
 @given(HOLDERS)
 def test_each_word_counts_where_it_is_held_nearest(given: list[tuple[str, int, list[str]]]) -> None:
     what = found(*(holder(n, *words, conversation=c) for c, n, words in given))
-    worth, k1 = worths(what), 1.2
+    worth, k1 = weigh_words(what), 1.2
 
     def lent(word: str, by: TurnMatch, to: TurnMatch) -> float:
         steps = abs(by.turn_index - to.turn_index)

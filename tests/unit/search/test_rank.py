@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import TRANSFORMER, MeaningWeights
 from ragforge.search.code_names import find_identifiers
-from ragforge.search.rank import Candidates, Ranked, is_aside, rank
+from ragforge.search.rank import Candidates, RankedScope, is_secondary, rank
 from ragforge.search.tokenise import WORDS
 
 
@@ -108,7 +108,7 @@ def test_tests_come_first_for_those_who_ask_for_them() -> None:
     ],
 )
 def test_what_stands_aside_is_told_by_its_path(path: str, aside: bool) -> None:
-    assert is_aside(path) is aside
+    assert is_secondary(path) is aside
 
 
 def test_the_name_of_the_file_counts() -> None:
@@ -281,7 +281,7 @@ def test_scores_fall_from_one_and_stay_above_nothing(
 def test_the_same_findings_have_the_same_order_however_they_came(
     found: Candidates, chance: object
 ) -> None:
-    def ranked(given: Candidates) -> list[Ranked]:
+    def ranked(given: Candidates) -> list[RankedScope]:
         return rank("add to cart", given, WORDS, 20)
 
     by_words, by_meaning, by_name = (

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ragforge.domain.code import Scope, ScopeMatch, ScopeName
 from ragforge.search.rank import Candidates
-from ragforge.search.relevance import LEAST, Evidence, find_relevance, weigh
+from ragforge.search.relevance import MIN_RELEVANCE, Evidence, estimate_relevance, weigh
 from ragforge.search.tokenise import WORDS
 
 SIGN_COOKIE = Scope(
@@ -32,32 +32,32 @@ def found(score: float, scope: Scope = SIGN_COOKIE, named: bool = False) -> Cand
 
 
 def relevance(question: str, candidates: Candidates, scope: Scope = SIGN_COOKIE) -> float:
-    return find_relevance(question, candidates, [scope], WORDS, 0.55)
+    return estimate_relevance(question, candidates, [scope], WORDS, 0.55)
 
 
 def test_a_question_about_the_code_is_relevant_and_a_recipe_is_not() -> None:
     assert relevance("how is the session cookie signed", found(0.8)) > 0.9
-    assert relevance("how do I bake cookies with cinnamon and butter", found(0.6)) < LEAST
+    assert relevance("how do I bake cookies with cinnamon and butter", found(0.6)) < MIN_RELEVANCE
 
 
 def test_the_same_holds_by_words_alone() -> None:
     assert relevance("how is the session cookie signed", found(0.0)) > 0.9
-    assert relevance("how do I bake cookies with cinnamon and butter", found(0.0)) < LEAST
+    assert relevance("how do I bake cookies with cinnamon and butter", found(0.0)) < MIN_RELEVANCE
 
 
 def test_a_model_whose_threshold_was_never_measured_does_not_decide() -> None:
     question = "a poem about the sea in autumn"
 
-    assert find_relevance(question, found(0.8), [SIGN_COOKIE], WORDS, 0.3) < LEAST
+    assert estimate_relevance(question, found(0.8), [SIGN_COOKIE], WORDS, 0.3) < MIN_RELEVANCE
 
 
 def test_a_french_question_about_english_code_is_let_through() -> None:
-    assert relevance("Où est signé le cookie de l'utilisateur ?", found(0.6)) >= LEAST
-    assert relevance("Wo wird die Datei der Sitzung gelesen?", found(0.6)) >= LEAST
+    assert relevance("Où est signé le cookie de l'utilisateur ?", found(0.6)) >= MIN_RELEVANCE
+    assert relevance("Wo wird die Datei der Sitzung gelesen?", found(0.6)) >= MIN_RELEVANCE
 
 
 def test_a_script_without_lists_of_words_is_let_through() -> None:
-    assert relevance("セッションはどこで署名されますか", found(0.55)) >= LEAST
+    assert relevance("セッションはどこで署名されますか", found(0.55)) >= MIN_RELEVANCE
 
 
 def test_the_name_of_a_file_that_is_there_counts() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.search.code_names import contains_code
-from ragforge.search.software import count_trade_words, reads_like_software
+from ragforge.search.software import count_software_words, may_be_about_software
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from ragforge.search.software import count_trade_words, reads_like_software
     ],
 )
 def test_words_of_the_trade_and_code_are_recognised(message: str) -> None:
-    assert reads_like_software(message)
+    assert may_be_about_software(message)
 
 
 @pytest.mark.parametrize(
@@ -40,15 +40,15 @@ def test_words_of_the_trade_and_code_are_recognised(message: str) -> None:
     ],
 )
 def test_prose_about_other_things_is_not(message: str) -> None:
-    assert not reads_like_software(message)
+    assert not may_be_about_software(message)
 
 
 def test_a_word_is_known_with_its_endings_and_without_accents() -> None:
-    once = count_trade_words("paramètre")
+    once = count_software_words("paramètre")
 
     assert once.only == 1
-    assert count_trade_words("PARAMÈTRES") == once
-    assert count_trade_words("Funktionen").also == count_trade_words("Funktion").also == 1
+    assert count_software_words("PARAMÈTRES") == once
+    assert count_software_words("Funktionen").also == count_software_words("Funktion").also == 1
 
 
 def test_prose_with_a_dash_or_an_abbreviation_shows_no_code() -> None:

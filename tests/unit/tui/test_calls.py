@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.agent.events import ToolFinished
-from ragforge.domain.receipts import Item, Receipt, Search
+from ragforge.domain.receipts import Receipt, ReceiptItem, SearchReport
 from ragforge.domain.text import Json
 from ragforge.show.call_lines import call_line, call_whole, diff_lines, plan_lines, receipt_line
 from ragforge.show.calls import duration, headline, outcome
@@ -119,13 +119,13 @@ def test_signs_are_those_of_the_encoding() -> None:
 
 def test_a_receipt_is_one_line() -> None:
     items = [
-        Item("code", "a.py:1-2", "", 10),
-        Item("code", "b.py:1-2", "", 10),
-        Item("past_turns", "turn 1", "", 10),
-        Item("summaries", "s", "", 10),
-        Item("level1_summaries", "s", "", 10),
+        ReceiptItem("code", "a.py:1-2", "", 10),
+        ReceiptItem("code", "b.py:1-2", "", 10),
+        ReceiptItem("past_turns", "turn 1", "", 10),
+        ReceiptItem("summaries", "s", "", 10),
+        ReceiptItem("level1_summaries", "s", "", 10),
     ]
-    searches = (Search("code by meaning", "late"), Search("plan", "ok"))
+    searches = (SearchReport("code by meaning", "late"), SearchReport("plan", "ok"))
     receipt = Receipt(100_000, 12_345, tuple(items), (), searches)
     assert receipt_line(receipt) == (
         "context: 2 places in the code, 1 past turn, 2 summaries, 12,345 chars, "

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from ragforge.adapters.embedders.byte_pairs import BytePairs
 from ragforge.adapters.embedders.static_table import StaticTable
-from ragforge.domain.text import ascii_runs
+from ragforge.domain.text import split_ascii_runs
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import EmbedderUnavailable
 
@@ -105,7 +105,7 @@ class BundledEmbedder:
 
 
 def _runs(text: str) -> Sequence[Run]:
-    return ascii_runs(text) if text.isascii() else _RUN.findall(text)
+    return split_ascii_runs(text) if text.isascii() else _RUN.findall(text)
 
 
 def _words(run: Run) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.models.failures import translated
 from ragforge.adapters.models.wire import parameters_of, reply_of, to_messages
-from ragforge.domain.chat import ChatRequest, ReasoningPiece, Reply, StreamEvent, TextPiece
+from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
 from ragforge.errors import BadAnswer, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -133,12 +133,12 @@ def _piece(event: object) -> StreamEvent | None:
 
     match event:
         case PartStartEvent(part=TextPart(content=text)) if text:
-            return TextPiece(text)
+            return TextDelta(text)
         case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
-            return TextPiece(text)
+            return TextDelta(text)
         case PartStartEvent(part=ThinkingPart(content=text)) if text:
-            return ReasoningPiece(text)
+            return ReasoningDelta(text)
         case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(text))) if text:
-            return ReasoningPiece(text)
+            return ReasoningDelta(text)
         case _:
             return None

@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING
 
 from ragforge.domain.chat import (
+    AssistantMessage,
     ChatRequest,
-    Finish,
-    ModelSays,
+    FinishReason,
     Reply,
+    ToolMessage,
     ToolRequest,
-    ToolSays,
     Usage,
-    UserSays,
+    UserMessage,
 )
 from ragforge.domain.text import Json
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FINAL_ANSWER = "final_answer"
 """The tool through which a model that has no better way gives an answer of a given shape."""
 
-_FINISHES: dict[str, Finish] = {
+_FINISHES: dict[str, FinishReason] = {
     "stop": "stop",
     "length": "length",
     "tool_call": "tool_calls",
@@ -48,7 +48,7 @@ def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessa
     messages: list[ModelMessage] = []
     parts: list[ModelRequestPart] = [SystemPromptPart(request.system)] if request.system else []
     for place, message in enumerate(request.messages):
-        if isinstance(message, ModelSays):
+        if isinstance(message, AssistantMessage):
             if parts:
                 messages.append(ModelRequest(parts))
                 parts = []
@@ -61,11 +61,11 @@ def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessa
     return messages
 
 
-def _request_part(message: UserSays | ToolSays, *, is_marked: bool) -> ModelRequestPart:
+def _request_part(message: UserMessage | ToolMessage, *, is_marked: bool) -> ModelRequestPart:
     """Return a message, with a mark before it where all before it should be cached."""
     from pydantic_ai.messages import CachePoint, ToolReturnPart, UserPromptPart
 
-    if isinstance(message, UserSays):
+    if isinstance(message, UserMessage):
         return UserPromptPart([CachePoint(), message.text] if is_marked else message.text)
     return ToolReturnPart(
         tool_name=message.name,
@@ -75,7 +75,7 @@ def _request_part(message: UserSays | ToolSays, *, is_marked: bool) -> ModelRequ
     )
 
 
-def _response(message: ModelSays) -> ModelResponse:
+def _response(message: AssistantMessage) -> ModelResponse:
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 
     if isinstance(message.original, ModelResponse):
@@ -137,7 +137,7 @@ def reply_of(response: ModelResponse) -> Reply:
                 wishes.append(ToolRequest(wish, name, _arguments(arguments)))
             case _:
                 pass  # files and what providers run by themselves: nobody asked for them
-    said = ModelSays("".join(texts), "\n".join(reasoning), tuple(wishes), original=response)
+    said = AssistantMessage("".join(texts), "\n".join(reasoning), tuple(wishes), original=response)
     finish = _FINISHES.get(response.finish_reason or "stop", "stop")
     return Reply(said, _usage(response), finish)
 

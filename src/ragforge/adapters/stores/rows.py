@@ -15,15 +15,15 @@ from ragforge.domain.code import (
     CodeReference,
     File,
     FileMention,
-    How,
     Project,
     Scope,
     ScopeName,
     Touch,
-    strongest,
+    TouchKind,
+    pick_strongest,
 )
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
-from ragforge.domain.instants import epoch_ms, format_instant, parse_instant, to_millisecond
+from ragforge.domain.instants import format_instant, parse_instant, to_epoch_ms, to_millisecond
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import check_id, check_text, to_json
@@ -65,7 +65,7 @@ def conversation_row(conversation: Conversation) -> Row:
         "total_chars": conversation.total_chars,
         "created_at": instant("created_at", conversation.created_at),
         "updated_at": instant("updated_at", conversation.updated_at),
-        "updated_ms": epoch_ms(conversation.updated_at),
+        "updated_ms": to_epoch_ms(conversation.updated_at),
     }
     for field in ("cwd", "project_path"):
         check_id(f"conversation.{field}", row[field])
@@ -99,7 +99,7 @@ def message_row(conversation_id: str, message: Message) -> Row:
             "content": message.content,
             "reasoning": message.reasoning,
             "timestamp": instant("message.timestamp", message.timestamp),
-            "timestamp_ms": epoch_ms(message.timestamp),
+            "timestamp_ms": to_epoch_ms(message.timestamp),
             "char_count": message.char_count,
             "turn_index": message.turn_index,
             "token_count": message.token_count,
@@ -204,7 +204,7 @@ def summary_row(summary: Summary) -> Row:
             "parent_summaries": list(summary.parent_summaries),
             "made_by": summary.made_by,
             "created_at": instant("summary.created_at", summary.created_at),
-            "created_ms": epoch_ms(summary.created_at),
+            "created_ms": to_epoch_ms(summary.created_at),
             "read_at": None if summary.read_at is None else instant("read_at", summary.read_at),
         },
     )
@@ -241,7 +241,7 @@ def note_row(note: Note) -> Row:
         "tags": list(note.tags),
         "supersedes": note.supersedes,
         "created_at": instant("note.created_at", note.created_at),
-        "created_ms": epoch_ms(note.created_at),
+        "created_ms": to_epoch_ms(note.created_at),
     }
     check_id("note.project_path", note.project_path)
     return checked("note", row)
@@ -396,10 +396,10 @@ def touch_of(row: Stored) -> Touch:
     )
 
 
-def stronger(row: Row, known: Mapping[str, How]) -> Row:
+def stronger(row: Row, known: Mapping[str, TouchKind]) -> Row:
     """Return a reference's row that says no less than what is known of its scope."""
     before = known.get(row["scope_id"])
-    return row if before is None else row | {"how": strongest((row["how"], before))}
+    return row if before is None else row | {"how": pick_strongest((row["how"], before))}
 
 
 def file_mention_row(owner_id: str, mention: FileMention) -> Row:
@@ -433,7 +433,7 @@ def job_row(job: NewJob, created: datetime) -> Row:
             "status": "pending",
             "attempts": 0,
             "run_after": instant("job.run_after", run_after),
-            "run_after_ms": epoch_ms(run_after),
+            "run_after_ms": to_epoch_ms(run_after),
             "created_at": instant("job.created_at", created),
             "error": None,
         },

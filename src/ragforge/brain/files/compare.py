@@ -9,7 +9,7 @@ from pathlib import Path
 from ragforge.brain.files.walk import Found
 from ragforge.brain.ids import digest
 from ragforge.domain.code import File
-from ragforge.domain.instants import epoch_ms
+from ragforge.domain.instants import to_epoch_ms
 
 PARSED = "parsed"
 """The state of a file that is stored, but what goes out of it is not known to be right."""
@@ -62,5 +62,5 @@ def _is_same(found: Found, known: File | None) -> bool:
         known is not None
         and known.mtime is not None
         and known.size == found.size
-        and epoch_ms(known.mtime) == found.mtime_ns // 1_000_000
+        and to_epoch_ms(known.mtime) == found.mtime_ns // 1_000_000
     )

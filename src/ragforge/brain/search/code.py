@@ -17,7 +17,7 @@ from ragforge.domain.code import (
     ScopeMatch,
     ScopeName,
 )
-from ragforge.domain.hits import NOTHING_RELEVANT, Relevant
+from ragforge.domain.hits import NOTHING_RELEVANT, RelevantHits
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
@@ -25,7 +25,12 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import find_identifiers
 from ragforge.search.rank import Candidates, rank
-from ragforge.search.relevance import BEST_HITS, LEAST, LEAST_OF_A_HIT, find_relevance
+from ragforge.search.relevance import (
+    BEST_HITS,
+    MIN_HIT_RELEVANCE,
+    MIN_RELEVANCE,
+    estimate_relevance,
+)
 from ragforge.search.translate import translate
 from ragforge.search.wording import Wording
 
@@ -89,7 +94,7 @@ class Finder:
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = find_relevance(question, found, best, self.tokeniser, least, asked.english)
+        likely = estimate_relevance(question, found, best, self.tokeniser, least, asked.english)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked
@@ -151,11 +156,11 @@ class Finder:
         return found
 
 
-def keep_relevant(hits: Sequence[CodeHit], least: float = LEAST) -> Relevant[CodeHit]:
+def keep_relevant(hits: Sequence[CodeHit], least: float = MIN_RELEVANCE) -> RelevantHits[CodeHit]:
     """Return the hits that are relevant; none if even the best is not."""
     if not hits or hits[0].relevance < least:
-        return Relevant(reason=NOTHING_RELEVANT)
-    return Relevant(tuple(hit for hit in hits if hit.relevance >= LEAST_OF_A_HIT))
+        return RelevantHits(reason=NOTHING_RELEVANT)
+    return RelevantHits(tuple(hit for hit in hits if hit.relevance >= MIN_HIT_RELEVANCE))
 
 
 def keep_within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]:

@@ -16,7 +16,7 @@ from ragforge.domain.code import CodeFilter, ScopeMatch
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.search.rank import Candidates, rank
-from ragforge.search.relevance import BEST_HITS, find_relevance
+from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.translate import expand_query
 
 BY_WORDS = 100
@@ -58,7 +58,7 @@ async def search_documents(
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
     sides = {question, asked.english}  # the words of a document may be of either language
     likely = max(
-        find_relevance(
+        estimate_relevance(
             question, found, best, finder.tokeniser, least, words, is_aside_document, prose=True
         )
         for words in sides

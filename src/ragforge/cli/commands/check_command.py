@@ -42,14 +42,14 @@ def check_command(
     as_json: JsonOption = False,
 ) -> None:
     """Tell whether a command line is read-only, and why not. Nothing is executed."""
-    from ragforge.memory.sessions import project_of
+    from ragforge.memory.sessions import find_project
     from ragforge.tools.command.decide import decide
     from ragforge.tools.command.plan import Refused
 
     if (line is None) != stdin:
         raise typer.BadParameter("give one LINE, or --stdin", param_hint="LINE")
     here = current_directory()
-    project = project_of(here) if root is None else here / root
+    project = find_project(here) if root is None else here / root
     cwd = str(here) if root is None else None
     lines = _from_stdin() if line is None else [line]
     decisions = [(each, decide(each, str(project), cwd)) for each in lines]

@@ -89,7 +89,7 @@ def _add(context: typer.Context, effect: Effect, text: str) -> None:
 
 def _rules(context: typer.Context) -> Rules:
     from ragforge.agent.rules import Rules
-    from ragforge.memory.sessions import normalise, project_of
+    from ragforge.memory.sessions import find_project, normalise
 
     state = Path(load(context).settings.agent.state_dir)
-    return Rules.of(state, project_of(normalise(current_directory())))
+    return Rules.of(state, find_project(normalise(current_directory())))

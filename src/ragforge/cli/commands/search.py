@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeHit
     from ragforge.config import Settings
     from ragforge.domain.hits import HistoryHit
-    from ragforge.memory.code.age import Aged
+    from ragforge.memory.code.age import StaleCode
 
 EXAMPLES = """\b
 Examples:
@@ -124,7 +124,7 @@ def search(
 
 async def _memory(
     settings: Settings, query: str, wanted: dict[str, Any]
-) -> tuple[list[HistoryHit], list[list[Aged]]]:
+) -> tuple[list[HistoryHit], list[list[StaleCode]]]:
     from ragforge.app import open_app
 
     app: App

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragforge.domain.code import Touch, strongest
+from ragforge.domain.code import Touch, pick_strongest
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import ConversationNotFound, InputError, ProjectNotFound
-from ragforge.memory.code.since import Aftermath, CommitLog, Since
+from ragforge.memory.code.since import CodeState, CodeTracker, CommitLog
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 
@@ -31,7 +31,7 @@ class TouchedCode:
     """What was done with code in a turn, and what became of the code."""
 
     touch: Touch
-    since: Since
+    since: CodeState
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ async def find_conversations_about(
     The last active come first. With the project's log, what became of the code names commits.
     Raises InputError if the text may mean several files.
     """
-    subject = await subject_of(store.code, text, cwd, project)
-    touches = merged(
+    subject = await resolve_subject(store.code, text, cwd, project)
+    touches = merge_touches(
         await store.conversations.touches(
             files=subject.files,
             scope_ids=subject.scope_ids,
@@ -68,7 +68,7 @@ async def find_conversations_about(
     if not touches:
         return []
     oldest = min(touch.when for touch in touches)
-    aftermath = Aftermath(store.code, log, str(project))
+    aftermath = CodeTracker(store.code, log, str(project))
     found: dict[str, list[TouchedCode]] = {}
     known: dict[str, Conversation] = {}
     for touch in touches:
@@ -83,7 +83,7 @@ async def find_conversations_about(
     return [ConversationAbout(known[owner], tuple(found[owner])) for owner in last_active]
 
 
-def merged(touches: Iterable[Touch]) -> list[Touch]:
+def merge_touches(touches: Iterable[Touch]) -> list[Touch]:
     """Return one touch for each thing in a turn, the strongest, in the order they were given.
 
     What a summary says of code is left out where a turn of its own says it.
@@ -94,7 +94,7 @@ def merged(touches: Iterable[Touch]) -> list[Touch]:
         owner, is_turn = touch.conversation_id, not touch.by_summary
         key = (owner, touch.first_turn, touch.last_turn, touch.target_id, is_turn)
         before = by_thing.setdefault(key, touch)
-        by_thing[key] = replace(before, how=strongest((before.how, touch.how)))
+        by_thing[key] = replace(before, how=pick_strongest((before.how, touch.how)))
         if is_turn:
             turns.setdefault((owner, touch.file), set()).add(touch.first_turn)
 
@@ -105,7 +105,7 @@ def merged(touches: Iterable[Touch]) -> list[Touch]:
     return [touch for touch in by_thing.values() if not is_repeated(touch)]
 
 
-async def subject_of(code: CodeStore, text: str, cwd: Path, project: Path) -> Subject:
+async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: Path) -> Subject:
     """Return what a text names: a file or directory, seen from the directory or the project,
     and scopes by their name.
 
@@ -114,18 +114,18 @@ async def subject_of(code: CodeStore, text: str, cwd: Path, project: Path) -> Su
     wanted = text.strip()
     if not wanted:
         raise InputError("Name a file, a directory or something in the code.")
-    paths = _paths(wanted, cwd, project)
+    paths = _guess_paths(wanted, cwd, project)
     names = () if "/" in wanted else (re.sub(r"::|#", ".", wanted).removesuffix("()"),)
     try:
         known = await code.project(str(project))
     except ProjectNotFound:
         return Subject(paths, (), names)
     scopes = await code.scopes_named(known.uuid, names[0]) if names else []
-    files = await _files(code, known.uuid, wanted, paths)
+    files = await _find_files(code, known.uuid, wanted, paths)
     return Subject(files or paths, tuple(scope.uuid for scope in scopes), names)
 
 
-def _paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:
+def _guess_paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:
     """Return the paths in the project that a text may stand for, the likelier first."""
     found: list[str] = []
     for folder in (cwd, project):
@@ -137,7 +137,7 @@ def _paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-async def _files(
+async def _find_files(
     code: CodeStore, project_id: str, text: str, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the known files that a text stands for."""

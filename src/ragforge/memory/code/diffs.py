@@ -47,7 +47,7 @@ def read_diff(diff: str) -> list[Hunk]:
     return hunks
 
 
-def changed_lines(hunks: Iterable[Hunk]) -> list[int]:
+def list_changed_lines(hunks: Iterable[Hunk]) -> list[int]:
     """Return the lines of the new file that were written, and those before removed ones."""
     found: dict[int, None] = {}
     for hunk in hunks:
@@ -62,18 +62,18 @@ def changed_lines(hunks: Iterable[Hunk]) -> list[int]:
     return list(found)
 
 
-def follow(line: int, hunks: Sequence[Hunk]) -> int:
+def follow_line(line: int, hunks: Sequence[Hunk]) -> int:
     """Return where a line of the old file stands in the new one, or what took its place."""
     moved = line
     for hunk in hunks:
         if line >= hunk.old_end:
             moved += hunk.growth
         elif line >= hunk.old_start:
-            return _inside(line, hunk)
+            return _follow_inside(line, hunk)
     return moved
 
 
-def _inside(line: int, hunk: Hunk) -> int:
+def _follow_inside(line: int, hunk: Hunk) -> int:
     old, new = hunk.old_start, hunk.new_start
     for sign in hunk.signs:
         if sign == "+":

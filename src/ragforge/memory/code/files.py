@@ -21,10 +21,12 @@ class FileNames:
 
     def resolve(self, name: str) -> str | None:
         """Return the path of the file that is meant, relative to the project; None if unclear."""
-        places = [place for place in places_of(name, self._root, self._cwd) if place in self._known]
+        places = [
+            place for place in guess_paths(name, self._root, self._cwd) if place in self._known
+        ]
         if places:
             return places[0] if len(places) == 1 else None
-        name = _slashed(name)
+        name = _use_slashes(name)
         if _is_absolute(name) or name.startswith(("./", "../")):
             return None
         ending = "/" + posixpath.normpath(name)
@@ -33,18 +35,18 @@ class FileNames:
         return fitting[0] if len(fitting) == 1 else None
 
 
-def places_of(name: str, root: str, cwd: str) -> list[str]:
+def guess_paths(name: str, root: str, cwd: str) -> list[str]:
     """Return where a path may point, relative to the project: from its root or from the cwd."""
-    name, root, cwd = _slashed(name), _slashed(root), _slashed(cwd)
+    name, root, cwd = _use_slashes(name), _use_slashes(root), _use_slashes(cwd)
     if _is_absolute(name):
         wanted = [name]
     else:
         wanted = [posixpath.join(root, name), posixpath.join(cwd, name)]
-    below = (_below(posixpath.normpath(path), root) for path in wanted)
+    below = (_strip_root(posixpath.normpath(path), root) for path in wanted)
     return list(dict.fromkeys(path for path in below if path))
 
 
-def _slashed(path: str) -> str:
+def _use_slashes(path: str) -> str:
     return path.replace("\\", "/")
 
 
@@ -52,6 +54,6 @@ def _is_absolute(path: str) -> bool:
     return path.startswith("/") or path[1:3] == ":/"
 
 
-def _below(path: str, root: str) -> str | None:
+def _strip_root(path: str, root: str) -> str | None:
     prefix = root.rstrip("/") + "/"
     return path.removeprefix(prefix) if path.startswith(prefix) else None

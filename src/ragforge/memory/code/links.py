@@ -10,14 +10,14 @@ from ragforge.domain.code import (
     CodeReference,
     File,
     FileMention,
-    How,
     Project,
     Scope,
-    strongest,
+    TouchKind,
+    pick_strongest,
 )
 from ragforge.domain.conversations import Conversation
-from ragforge.domain.summaries import Summary, summary_text
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.summaries import Summary, format_summary_for_search
+from ragforge.domain.turns import group_into_turns
 from ragforge.errors import ProjectNotFound
 from ragforge.memory.code.files import FileNames
 from ragforge.memory.code.touched import TurnCode
@@ -40,20 +40,20 @@ async def link_turn(store: Store, turn_id: str) -> bool:
         return True
     conversation_id = (await store.conversations.conversations_of([turn_id]))[turn_id]
     conversation = await store.conversations.get(conversation_id)
-    project = await _project(store.code, conversation)
+    project = await _find_project(store.code, conversation)
     if project is None:
         return False
-    [turn] = messages_to_turns(found)
+    [turn] = group_into_turns(found)
     view = await TurnCode.of(store.code, project, conversation, turn)
     for message in (turn.user, *turn.replies):
-        hows = view.touched_by(message)
+        hows = view.find_touched(message)
         # What no model wrote lists what a search found.
-        said: How = FOUND if message.role == "system" else "named"
-        for scope_id in await _named(store.code, project, view, message.content):
-            hows[scope_id] = strongest((hows.get(scope_id, said), said))
+        said: TouchKind = FOUND if message.role == "system" else "named"
+        for scope_id in await _find_named_scopes(store.code, project, view, message.content):
+            hows[scope_id] = pick_strongest((hows.get(scope_id, said), said))
         scopes = await store.code.scopes(list(hows)[:MOST_SCOPES])
         if scopes:
-            references = [_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
+            references = [_make_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
             await store.conversations.refer(message.uuid, references)
     return view.is_current
 
@@ -65,29 +65,29 @@ async def link_summary(store: Store, summary: Summary) -> None:
     that it names it.
     """
     conversation = await store.conversations.get(summary.conversation_id)
-    project = await _project(store.code, conversation)
+    project = await _find_project(store.code, conversation)
     if project is None:
         return
     files = {file.path: file for file in await store.code.files(project.uuid)}
     names = FileNames(files, project.path, conversation.cwd)
     meant = {path for name in summary.files_mentioned if (path := names.resolve(name))}
-    text = summary_text(summary)
+    text = format_summary_for_search(summary)
     scopes: list[Scope] = []
     for path in sorted(meant):
         inside = await store.code.scopes_in(project.uuid, path)
-        scopes += [scope for scope in inside if _stands_in(scope.name, text)]
-    done = await _done_in(store, summary)
-    mentioned = [_mention(files[path], done.get(path, "named")) for path in sorted(meant)]
-    references = [_reference(scope, done.get(scope.uuid, "named")) for scope in scopes]
+        scopes += [scope for scope in inside if _contains_name(scope.name, text)]
+    done = await _collect_touches(store, summary)
+    mentioned = [_make_mention(files[path], done.get(path, "named")) for path in sorted(meant)]
+    references = [_make_reference(scope, done.get(scope.uuid, "named")) for scope in scopes]
     await store.summaries.mention(summary.uuid, mentioned, references)
 
 
-async def _done_in(store: Store, summary: Summary) -> dict[str, How]:
+async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKind]:
     """Return what was done with files, by path, and scopes, by id, in what a summary covers."""
-    done: dict[str, How] = {}
+    done: dict[str, TouchKind] = {}
 
-    def note(key: str, how: How) -> None:
-        done[key] = strongest((how, done.get(key, how)))
+    def note(key: str, how: TouchKind) -> None:
+        done[key] = pick_strongest((how, done.get(key, how)))
 
     for parent in summary.parent_summaries:
         files, scopes = await store.summaries.mentions(parent)
@@ -106,7 +106,9 @@ async def _done_in(store: Store, summary: Summary) -> dict[str, How]:
     return done
 
 
-async def _named(code: CodeStore, project: Project, view: TurnCode, text: str) -> list[str]:
+async def _find_named_scopes(
+    code: CodeStore, project: Project, view: TurnCode, text: str
+) -> list[str]:
     """Return the scopes that a text names without doubt; a path names its file as a whole."""
     found = [scope_id for path in find_paths(text) if (scope_id := view.whole(path)) is not None]
     for name in find_names(text):
@@ -119,21 +121,21 @@ async def _named(code: CodeStore, project: Project, view: TurnCode, text: str) -
     return found
 
 
-def _stands_in(name: str, text: str) -> bool:
+def _contains_name(name: str, text: str) -> bool:
     """Tell whether a name stands in a text as a word."""
     return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 
-async def _project(code: CodeStore, conversation: Conversation) -> Project | None:
+async def _find_project(code: CodeStore, conversation: Conversation) -> Project | None:
     try:
         return await code.project(conversation.project_path)
     except ProjectNotFound:
         return None
 
 
-def _reference(scope: Scope, how: How) -> CodeReference:
+def _make_reference(scope: Scope, how: TouchKind) -> CodeReference:
     return CodeReference(scope.uuid, scope.file, scope.qualified_name, scope.hash, how)
 
 
-def _mention(file: File, how: How) -> FileMention:
+def _make_mention(file: File, how: TouchKind) -> FileMention:
     return FileMention(file.uuid, file.path, file.hash, how)

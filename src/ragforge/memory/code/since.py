@@ -15,7 +15,7 @@ from ragforge.domain.code import Project, ScopeName, Touch
 from ragforge.errors import ProjectNotFound
 from ragforge.ports.code import CodeStore
 
-State: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
+ChangeKind: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
 MOST_LOGS = 20
 """So many places are looked up in the history of a repository; the rest have hashes alone."""
 
@@ -33,7 +33,7 @@ class Commit:
 class CommitLog(Protocol):
     """The history of one project."""
 
-    async def of_lines(
+    async def list_line_commits(
         self, file: str, first: int, last: int, since: datetime
     ) -> Sequence[Commit] | None:
         """Return the commits that changed lines, given as they are now, newest first.
@@ -48,10 +48,10 @@ class CommitLog(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class CodeState:
     """What became of something that was touched."""
 
-    state: State | None  # None: the code of the project is not known
+    state: ChangeKind | None  # None: the code of the project is not known
     file: str | None = None  # where it is now
     name: str | None = None
     lines: tuple[int, int] | None = None
@@ -72,22 +72,24 @@ class Since:
 
 
 @dataclass(slots=True)
-class Aftermath:
+class CodeTracker:
     """Tells what became of code, asking for each thing once."""
 
     code: CodeStore
     log: CommitLog | None = None
     logged_project: str | None = None  # whose history the log is
     _projects: dict[str, Project | None] = field(default_factory=dict)
-    _found: dict[tuple[str, str, str], Since] = field(default_factory=dict)
+    _found: dict[tuple[str, str, str], CodeState] = field(default_factory=dict)
     _logs: dict[tuple[str, str, str], tuple[Commit, ...] | None] = field(default_factory=dict)
 
-    async def since(self, touch: Touch, project_path: str, oldest: datetime) -> Since:
+    async def since(self, touch: Touch, project_path: str, oldest: datetime) -> CodeState:
         """Return what became of what was touched; `oldest` is the first touch that is asked for."""
         project = await self._project(project_path)
         key = (project_path, touch.target_id, touch.hash)
         if key not in self._found:
-            self._found[key] = Since(None) if project is None else await self._state(touch, project)
+            self._found[key] = (
+                CodeState(None) if project is None else await self._state(touch, project)
+            )
         found = self._found[key]
         if self.log is None or project_path != self.logged_project:
             return found
@@ -106,47 +108,53 @@ class Aftermath:
                 self._projects[path] = None
         return self._projects[path]
 
-    async def _state(self, touch: Touch, project: Project) -> Since:
+    async def _state(self, touch: Touch, project: Project) -> CodeState:
         if touch.name is None:
             return await self._state_of_file(touch, project)
         known = (await self.code.scopes([touch.target_id])).get(touch.target_id)
         if known is not None:
             is_same = known.hash == touch.hash
             lines = (known.start_line, known.end_line)
-            state: State = "unchanged" if is_same else "changed"
-            return Since(state, known.file, known.qualified_name, lines, is_same)
+            state: ChangeKind = "unchanged" if is_same else "changed"
+            return CodeState(state, known.file, known.qualified_name, lines, is_same)
         same = await self.code.scopes_with_hash(project.uuid, touch.hash)
         if len(same) == 1:
-            return _moved(same[0], is_same=True)
+            return _make_moved(same[0], is_same=True)
         # An inner name may be common; one that is the only one of its kind has gone there.
         for name in (touch.name, touch.name.rpartition(".")[2]):
             fitting = await self.code.scopes_named(project.uuid, name)
             if fitting:
-                return _moved(fitting[0], is_same=False) if len(fitting) == 1 else Since("gone")
-        return Since("gone")
+                return (
+                    _make_moved(fitting[0], is_same=False)
+                    if len(fitting) == 1
+                    else CodeState("gone")
+                )
+        return CodeState("gone")
 
-    async def _state_of_file(self, touch: Touch, project: Project) -> Since:
+    async def _state_of_file(self, touch: Touch, project: Project) -> CodeState:
         files = await self.code.files(project.uuid)
         known = next((file for file in files if file.path == touch.file), None)
         if known is not None:
             is_same = known.hash == touch.hash
-            return Since("unchanged" if is_same else "changed", known.path, is_same=is_same)
+            return CodeState("unchanged" if is_same else "changed", known.path, is_same=is_same)
         same = [file for file in files if file.hash == touch.hash]
-        return Since("moved", same[0].path, is_same=True) if len(same) == 1 else Since("gone")
+        return (
+            CodeState("moved", same[0].path, is_same=True) if len(same) == 1 else CodeState("gone")
+        )
 
     async def _commits(
-        self, log: CommitLog, touch: Touch, now: Since, oldest: datetime
+        self, log: CommitLog, touch: Touch, now: CodeState, oldest: datetime
     ) -> tuple[Commit, ...] | None:
         if len(self._logs) >= MOST_LOGS:
             return None
         if now.file is not None and now.lines is not None:
-            found = await log.of_lines(now.file, *now.lines, oldest)
+            found = await log.list_line_commits(now.file, *now.lines, oldest)
         else:
             name = None if touch.name is None else touch.name.rpartition(".")[2]
             found = await log.of_file(now.file or touch.file, name, oldest)
         return None if found is None else tuple(found)
 
 
-def _moved(scope: ScopeName, is_same: bool) -> Since:
+def _make_moved(scope: ScopeName, is_same: bool) -> CodeState:
     lines = (scope.start_line, scope.end_line)
-    return Since("moved", scope.file, scope.qualified_name, lines, is_same)
+    return CodeState("moved", scope.file, scope.qualified_name, lines, is_same)

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ragforge.domain.code import FOUND, MODULE, How, Project, ScopeName, strongest
+from ragforge.domain.code import FOUND, MODULE, Project, ScopeName, TouchKind, pick_strongest
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.turns import Turn
 from ragforge.errors import FileNotKnown
-from ragforge.memory.code.diffs import changed_lines, follow
-from ragforge.memory.code.files import places_of
-from ragforge.memory.code.traces import Edit, Trace, edit_of, traces_of
+from ragforge.memory.code.diffs import follow_line, list_changed_lines
+from ragforge.memory.code.files import guess_paths
+from ragforge.memory.code.traces import Edit, Trace, read_edit, read_traces
 from ragforge.ports.code import CodeStore
 from ragforge.search.code_names import find_paths
 
@@ -65,12 +65,12 @@ class TurnCode:
         cls, code: CodeStore, project: Project, conversation: Conversation, turn: Turn
     ) -> TurnCode:
         """Look up all files that a turn's tools or words name."""
-        written = [trace.file for call in turn.tool_calls for trace in traces_of(call)]
-        edits = [(n, edit) for n, call in enumerate(turn.tool_calls) if (edit := edit_of(call))]
+        written = [trace.file for call in turn.tool_calls for trace in read_traces(call)]
+        edits = [(n, edit) for n, call in enumerate(turn.tool_calls) if (edit := read_edit(call))]
         written += [edit.file for _, edit in edits]
         for message in (turn.user, *turn.replies):
             written += find_paths(message.content)
-        places = {name: places_of(name, project.path, conversation.cwd) for name in written}
+        places = {name: guess_paths(name, project.path, conversation.cwd) for name in written}
         wanted = dict.fromkeys(path for found in places.values() for path in found)
         by_file = defaultdict(list)
         for scope in await code.names_in(project.uuid, list(wanted)):
@@ -87,7 +87,7 @@ class TurnCode:
         stale = [
             path
             for path, then in left.items()
-            if then is not None and await _hash(code, project, path) != then
+            if then is not None and await _read_hash(code, project, path) != then
         ]
         return cls(
             paths,
@@ -107,17 +107,17 @@ class TurnCode:
         known = self.paths.get(path)
         return None if known is None else self.files[known].whole
 
-    def touched_by(self, message: Message) -> dict[str, How]:
+    def find_touched(self, message: Message) -> dict[str, TouchKind]:
         """Return what a message's calls did with scopes, by id; the strongest stays."""
-        done: dict[str, How] = {}
+        done: dict[str, TouchKind] = {}
         for call in message.tool_calls:
-            number, edit = self.numbers[call.uuid], edit_of(call)
-            traces = traces_of(call)
+            number, edit = self.numbers[call.uuid], read_edit(call)
+            traces = read_traces(call)
             if edit is not None:
-                traces = [Trace("edited", edit.file, n, n) for n in changed_lines(edit.hunks)]
+                traces = [Trace("edited", edit.file, n, n) for n in list_changed_lines(edit.hunks)]
             for trace in traces:
                 for scope_id in self._scopes(trace, number):
-                    done[scope_id] = strongest((trace.how, done.get(scope_id, trace.how)))
+                    done[scope_id] = pick_strongest((trace.how, done.get(scope_id, trace.how)))
         return done
 
     def _scopes(self, trace: Trace, number: int) -> Iterable[str]:
@@ -142,11 +142,11 @@ class TurnCode:
         """Return where a line that a call gave stands after the edits that followed."""
         for later, edit in self.edits.get(path, ()):
             if later > number:
-                line = follow(line, edit.hunks)
+                line = follow_line(line, edit.hunks)
         return line
 
 
-async def _hash(code: CodeStore, project: Project, path: str) -> str | None:
+async def _read_hash(code: CodeStore, project: Project, path: str) -> str | None:
     with suppress(FileNotKnown):
         return (await code.file(project.uuid, path)).hash
     return None

@@ -7,14 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from ragforge.domain.code import FOUND, How
+from ragforge.domain.code import FOUND, TouchKind
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.text import Json
 from ragforge.memory.code.diffs import Hunk, read_diff
 
 MOST_TRACES = 200
 """More are not followed for one call."""
-TOOLS: Mapping[str, How] = {"edit_file": "edited", "write_file": "edited", "read_file": "read"}
+TOOLS: Mapping[str, TouchKind] = {
+    "edit_file": "edited",
+    "write_file": "edited",
+    "read_file": "read",
+}
 """What tools do with code; every other tool finds it."""
 _OUTPUT_LINE = re.compile(r"^(?:\./)?([^\s:]+):(\d+):", re.MULTILINE)
 _PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+) .+")
@@ -24,7 +28,7 @@ _PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+) .+")
 class Trace:
     """Lines of a file, as a tool was given or gave them."""
 
-    how: How
+    how: TouchKind
     file: str
     first: int = 1
     last: int | None = None  # None: to the end of the file
@@ -39,9 +43,9 @@ class Edit:
     after_hash: str | None
 
 
-def edit_of(call: ToolCall) -> Edit | None:
+def read_edit(call: ToolCall) -> Edit | None:
     """Return the edit that a call made, where its result says which lines it changed."""
-    result = _result(call)
+    result = _get_result(call)
     if TOOLS.get(call.tool_name) != "edited" or not isinstance(result, dict):
         return None
     file, diff, after = (result.get(name) for name in ("file", "diff", "after_hash"))
@@ -51,34 +55,34 @@ def edit_of(call: ToolCall) -> Edit | None:
     return Edit(file, hunks, after if isinstance(after, str) else None) if hunks else None
 
 
-def traces_of(call: ToolCall) -> list[Trace]:
+def read_traces(call: ToolCall) -> list[Trace]:
     """Return what a call that succeeded left behind; an edit's lines are those of `edit_of`."""
-    result = _result(call)
+    result = _get_result(call)
     if result is None:
         return []
     how = TOOLS.get(call.tool_name, FOUND)
-    found = list(islice(_traces(how, result), MOST_TRACES))
+    found = list(islice(_find_traces(how, result), MOST_TRACES))
     if not found and how != FOUND:  # its result may have been cut: what was asked for is known
-        found = list(islice(_asked_for(how, call.arguments), 1))
+        found = list(islice(_read_arguments(how, call.arguments), 1))
     return found
 
 
-def _result(call: ToolCall) -> Json:
+def _get_result(call: ToolCall) -> Json:
     """Return what a call gave; None if it failed or was interrupted."""
     if not call.success or call.result is None or not call.result.success:
         return None
     return call.result.result
 
 
-def _traces(how: How, value: Json) -> Iterator[Trace]:
-    for item in _objects(value):
-        if (file := _file(item)) is not None and (first := _first(item)) is not None:
-            yield Trace(how, file, first, _last(item) or first)
+def _find_traces(how: TouchKind, value: Json) -> Iterator[Trace]:
+    for item in _walk_objects(value):
+        if (file := _get_file(item)) is not None and (first := _get_first(item)) is not None:
+            yield Trace(how, file, first, _get_last(item) or first)
         if how == FOUND:
-            yield from _found_in_text(item)
+            yield from _find_in_text(item)
 
 
-def _found_in_text(item: Mapping[str, Json]) -> Iterator[Trace]:
+def _find_in_text(item: Mapping[str, Json]) -> Iterator[Trace]:
     """Yield places in the output of a command, and in what explore_code gives."""
     if isinstance(output := item.get("stdout"), str):
         for hit in _OUTPUT_LINE.finditer(output):
@@ -87,35 +91,35 @@ def _found_in_text(item: Mapping[str, Json]) -> Iterator[Trace]:
         yield Trace(FOUND, one[1], int(one[2]), int(one[3]))
 
 
-def _asked_for(how: How, arguments: Json) -> Iterator[Trace]:
-    for item in _objects(arguments):
-        if (file := _file(item)) is None:
+def _read_arguments(how: TouchKind, arguments: Json) -> Iterator[Trace]:
+    for item in _walk_objects(arguments):
+        if (file := _get_file(item)) is None:
             continue
-        first, last = _first(item), _last(item)
+        first, last = _get_first(item), _get_last(item)
         if how == "edited" and last is None:
             last = first
         yield Trace(how, file, first or 1, last)
 
 
-def _file(item: Mapping[str, Json]) -> str | None:
+def _get_file(item: Mapping[str, Json]) -> str | None:
     file = item.get("file") or item.get("path") or item.get("file_path")
     return file if isinstance(file, str) else None
 
 
-def _first(item: Mapping[str, Json]) -> int | None:
-    return _line(item, "line", "start_line", "startLine")
+def _get_first(item: Mapping[str, Json]) -> int | None:
+    return _get_line(item, "line", "start_line", "startLine")
 
 
-def _last(item: Mapping[str, Json]) -> int | None:
-    return _line(item, "line", "end_line", "endLine")
+def _get_last(item: Mapping[str, Json]) -> int | None:
+    return _get_line(item, "line", "end_line", "endLine")
 
 
-def _line(item: Mapping[str, Json], *names: str) -> int | None:
+def _get_line(item: Mapping[str, Json], *names: str) -> int | None:
     found = (item[name] for name in names if isinstance(item.get(name), int))
     return next((max(1, line) for line in found), None)
 
 
-def _objects(value: Json) -> Iterator[dict[str, Json]]:
+def _walk_objects(value: Json) -> Iterator[dict[str, Json]]:
     """Yield every object in a JSON value."""
     waiting = [value]
     while waiting:

@@ -15,39 +15,45 @@ MAX_DEPTH = 500
 Problem: TypeAlias = tuple[str, str]  # the place, what is wrong with it
 
 
-def problems(document: ExportedConversation) -> Iterator[Problem]:
+def find_problems(document: ExportedConversation) -> Iterator[Problem]:
     """Tell what does not fit, in the order of the document."""
-    yield from _ids(document)
-    yield from _turns(document.messages)
-    yield from _values(document.messages)
-    yield from _summaries(document)
-    yield from _branches(document)
-    yield from _owners(document)
+    yield from _check_ids(document)
+    yield from _check_turns(document.messages)
+    yield from _check_values(document.messages)
+    yield from _check_summaries(document)
+    yield from _check_branches(document)
+    yield from _check_owners(document)
 
 
-def _ids(document: ExportedConversation) -> Iterator[Problem]:
+def _check_ids(document: ExportedConversation) -> Iterator[Problem]:
     messages = [(f"messages[{n}]", message) for n, message in enumerate(document.messages)]
     calls = [
         (f"{place}.tool_calls[{n}]", call)
         for place, message in messages
         for n, call in enumerate(message.tool_calls)
     ]
-    yield from _twice((f"{place}.uuid", message.uuid) for place, message in messages)
-    yield from _twice((f"{place}.uuid", call.uuid) for place, call in calls)
-    yield from _twice((f"{place}.result.uuid", c.result.uuid) for place, c in calls if c.result)
+    yield from _find_repeated((f"{place}.uuid", message.uuid) for place, message in messages)
+    yield from _find_repeated((f"{place}.uuid", call.uuid) for place, call in calls)
+    yield from _find_repeated(
+        (f"{place}.result.uuid", c.result.uuid) for place, c in calls if c.result
+    )
     for place, message in messages:
         found = enumerate(message.references)
-        yield from _twice((f"{place}.references[{n}].scope_id", r.scope_id) for n, r in found)
+        yield from _find_repeated(
+            (f"{place}.references[{n}].scope_id", r.scope_id) for n, r in found
+        )
     summaries = [(f"summaries[{n}]", summary) for n, summary in enumerate(document.summaries)]
-    yield from _twice((f"{place}.uuid", summary.uuid) for place, summary in summaries)
+    yield from _find_repeated((f"{place}.uuid", summary.uuid) for place, summary in summaries)
     for place, summary in summaries:
         files, scopes = enumerate(summary.files), enumerate(summary.scopes)
-        yield from _twice((f"{place}.files[{n}].file_id", f.file_id) for n, f in files)
-        yield from _twice((f"{place}.scopes[{n}].scope_id", s.scope_id) for n, s in scopes)
-    yield from _twice((f"notes[{n}].uuid", note.uuid) for n, note in enumerate(document.notes))
+        yield from _find_repeated((f"{place}.files[{n}].file_id", f.file_id) for n, f in files)
+        yield from _find_repeated((f"{place}.scopes[{n}].scope_id", s.scope_id) for n, s in scopes)
+    yield from _find_repeated(
+        (f"notes[{n}].uuid", note.uuid) for n, note in enumerate(document.notes)
+    )
 
 
-def _twice(found: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+def _find_repeated(found: Iterable[tuple[str, str]]) -> Iterator[Problem]:
     seen: set[str] = set()
     for place, uuid in found:
         if uuid in seen:
@@ -55,7 +61,7 @@ def _twice(found: Iterable[tuple[str, str]]) -> Iterator[Problem]:
         seen.add(uuid)
 
 
-def _turns(messages: Iterable[MessagePart]) -> Iterator[Problem]:
+def _check_turns(messages: Iterable[MessagePart]) -> Iterator[Problem]:
     last_position = newest = -1
     opened = {BEFORE_FIRST_TURN}
     for number, message in enumerate(messages):
@@ -73,7 +79,7 @@ def _turns(messages: Iterable[MessagePart]) -> Iterator[Problem]:
         opened.add(newest)
 
 
-def _values(messages: Iterable[MessagePart]) -> Iterator[Problem]:
+def _check_values(messages: Iterable[MessagePart]) -> Iterator[Problem]:
     for number, message in enumerate(messages):
         if is_too_deep(message.receipt):
             yield f"messages[{number}].receipt", f"is nested deeper than {MAX_DEPTH} levels"
@@ -101,7 +107,7 @@ def is_too_deep(value: Json) -> bool:
     return True
 
 
-def _summaries(document: ExportedConversation) -> Iterator[Problem]:
+def _check_summaries(document: ExportedConversation) -> Iterator[Problem]:
     turns = {message.turn_index for message in document.messages if message.role == "user"}
     first_level = {summary.uuid for summary in document.summaries if summary.level == 1}
     covered: set[int] = set()
@@ -110,7 +116,7 @@ def _summaries(document: ExportedConversation) -> Iterator[Problem]:
         if summary.end_turn_index < summary.start_turn_index:
             yield f"{place}.end_turn_index", "comes before start_turn_index"
         if summary.level == 1:
-            yield from _covers(place, summary, turns, covered)
+            yield from _check_covers(place, summary, turns, covered)
             covered.update(summary.covers)
             if summary.parent_summaries:
                 yield f"{place}.parent_summaries", "should be empty in a summary of level 1"
@@ -125,7 +131,7 @@ def _summaries(document: ExportedConversation) -> Iterator[Problem]:
                     )
 
 
-def _covers(
+def _check_covers(
     place: str, summary: SummaryPart, turns: set[int], covered: set[int]
 ) -> Iterator[Problem]:
     own: set[int] = set()
@@ -140,7 +146,7 @@ def _covers(
         own.add(turn)
 
 
-def _branches(document: ExportedConversation) -> Iterator[Problem]:
+def _check_branches(document: ExportedConversation) -> Iterator[Problem]:
     own = document.conversation.uuid
     origin = document.branch_of
     if origin is not None and origin.conversation_id == own:
@@ -155,7 +161,7 @@ def _branches(document: ExportedConversation) -> Iterator[Problem]:
         seen.add(point.conversation_id)
 
 
-def _owners(document: ExportedConversation) -> Iterator[Problem]:
+def _check_owners(document: ExportedConversation) -> Iterator[Problem]:
     known = {
         "conversation": {document.conversation.uuid},
         "turn": {message.uuid for message in document.messages if message.role == "user"},

@@ -38,7 +38,7 @@ class _Bookmark:
     done: int
 
 
-async def copy(
+async def copy_store(
     source: Archive,
     target: Archive,
     name: str,
@@ -49,7 +49,7 @@ async def copy(
     `name` tells the copies of different sources apart.
     Raises CopyIncomplete if the destination lacks records in the end.
     """
-    mark = await _read_mark(target, name)
+    mark = await _read_bookmark(target, name)
     start = 0 if mark is None else RECORD_KINDS.index(mark.kind)
     for kind in RECORD_KINDS[start:]:
         begin = mark if mark is not None and mark.kind == kind else _Bookmark(kind, None, 0)
@@ -90,7 +90,7 @@ async def _verify(source: Archive, target: Archive) -> dict[RecordKind, int]:
     return counts
 
 
-async def _read_mark(target: Archive, name: str) -> _Bookmark | None:
+async def _read_bookmark(target: Archive, name: str) -> _Bookmark | None:
     text = await target.bookmark(name)
     if text is None:
         return None

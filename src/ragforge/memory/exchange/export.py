@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ragforge.domain.code import CodeReference
-from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, WholeSummary
+from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, SummaryBundle
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import format_instant
 from ragforge.domain.notes import Note
@@ -31,10 +31,10 @@ async def export_conversation(
     The same conversation gives the same document, on every engine.
     Raises ConversationNotFound.
     """
-    return document_of(await archive.conversation(conversation_id), with_embeddings)
+    return build_document(await archive.conversation(conversation_id), with_embeddings)
 
 
-def document_of(whole: ConversationBundle, with_embeddings: bool = True) -> dict[str, Json]:
+def build_document(whole: ConversationBundle, with_embeddings: bool = True) -> dict[str, Json]:
     """Return a whole conversation as a document."""
     conversation = whole.conversation
     document: dict[str, Json] = {
@@ -51,19 +51,21 @@ def document_of(whole: ConversationBundle, with_embeddings: bool = True) -> dict
             "created_at": format_instant(conversation.created_at),
             "updated_at": format_instant(conversation.updated_at),
         },
-        "messages": [_message(message, whole) for message in whole.messages],
+        "messages": [_export_message(message, whole) for message in whole.messages],
         "summaries": [
-            _summary(known, whole.trimmed) for known in sorted(whole.summaries, key=_summary_order)
+            _export_summary(known, whole.trimmed)
+            for known in sorted(whole.summaries, key=_sort_key)
         ],
-        "branch_of": None if whole.branch_of is None else _branch(whole.branch_of),
+        "branch_of": None if whole.branch_of is None else _export_branch(whole.branch_of),
         "branches": [
-            _branch(point) for point in sorted(whole.branches, key=lambda b: b.conversation_id)
+            _export_branch(point)
+            for point in sorted(whole.branches, key=lambda b: b.conversation_id)
         ],
     }
     if whole.notes:
-        document["notes"] = [_note(note) for note in whole.notes]
+        document["notes"] = [_export_note(note) for note in whole.notes]
     if with_embeddings:
-        document["embeddings"] = list(_embeddings(whole))
+        document["embeddings"] = list(_export_embeddings(whole))
     return document
 
 
@@ -73,7 +75,7 @@ def to_bytes(document: dict[str, Json]) -> bytes:
     Raises InvalidJson if it is nested too deeply.
     """
     try:
-        fields = [f"{json.dumps(name)}: {_lines(value)}" for name, value in document.items()]
+        fields = [f"{json.dumps(name)}: {_dump_lines(value)}" for name, value in document.items()]
     except RecursionError as error:
         raise InvalidJson("The conversation", "a value in it is nested too deeply") from error
     text = "{\n" + ",\n".join(fields) + "\n}\n"
@@ -81,17 +83,17 @@ def to_bytes(document: dict[str, Json]) -> bytes:
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text).encode()
 
 
-def _lines(value: Json) -> str:
+def _dump_lines(value: Json) -> str:
     if isinstance(value, list) and value:
-        return "[\n" + ",\n".join(_line(item) for item in value) + "\n]"
-    return _line(value)
+        return "[\n" + ",\n".join(_dump(item) for item in value) + "\n]"
+    return _dump(value)
 
 
-def _line(value: Json) -> str:
+def _dump(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _message(message: Message, whole: ConversationBundle) -> Json:
+def _export_message(message: Message, whole: ConversationBundle) -> Json:
     return {
         "uuid": message.uuid,
         "role": message.role,
@@ -104,12 +106,12 @@ def _message(message: Message, whole: ConversationBundle) -> Json:
         "position": message.position,
         "summary_trimmed": message.uuid in whole.trimmed,
         "link_pending": message.uuid in whole.link_pending,
-        "tool_calls": [_call(call) for call in message.tool_calls],
-        "references": _references(whole.references.get(message.uuid, ())),
+        "tool_calls": [_export_call(call) for call in message.tool_calls],
+        "references": _export_references(whole.references.get(message.uuid, ())),
     }
 
 
-def _call(call: ToolCall) -> Json:
+def _export_call(call: ToolCall) -> Json:
     result = call.result
     return {
         "uuid": call.uuid,
@@ -132,7 +134,7 @@ def _call(call: ToolCall) -> Json:
     }
 
 
-def _references(references: Iterable[CodeReference]) -> list[Json]:
+def _export_references(references: Iterable[CodeReference]) -> list[Json]:
     in_order = sorted(references, key=lambda r: (r.file, r.qualified_name, r.scope_id))
     return [
         {
@@ -146,11 +148,11 @@ def _references(references: Iterable[CodeReference]) -> list[Json]:
     ]
 
 
-def _summary_order(known: WholeSummary) -> tuple[int, int, str]:
+def _sort_key(known: SummaryBundle) -> tuple[int, int, str]:
     return known.summary.level, known.summary.start_turn_index, known.summary.uuid
 
 
-def _summary(known: WholeSummary, trimmed: Collection[str]) -> Json:
+def _export_summary(known: SummaryBundle, trimmed: Collection[str]) -> Json:
     summary = known.summary
     return {
         "uuid": summary.uuid,
@@ -175,15 +177,15 @@ def _summary(known: WholeSummary, trimmed: Collection[str]) -> Json:
             {"file_id": one.file_id, "path": one.path, "hash": one.hash, "how": one.how}
             for one in sorted(known.files, key=lambda f: (f.path, f.file_id))
         ],
-        "scopes": _references(known.scopes),
+        "scopes": _export_references(known.scopes),
     }
 
 
-def _branch(point: BranchPoint) -> Json:
+def _export_branch(point: BranchPoint) -> Json:
     return {"conversation_id": point.conversation_id, "message_id": point.message_id}
 
 
-def _note(note: Note) -> Json:
+def _export_note(note: Note) -> Json:
     return {
         "uuid": note.uuid,
         "text": note.text,
@@ -193,20 +195,20 @@ def _note(note: Note) -> Json:
     }
 
 
-def _embeddings(whole: ConversationBundle) -> Iterator[Json]:
+def _export_embeddings(whole: ConversationBundle) -> Iterator[Json]:
     if whole.vector is not None:
-        yield _embedding("conversation", whole.conversation.uuid, whole.vector)
+        yield _export_embedding("conversation", whole.conversation.uuid, whole.vector)
     for message in whole.messages:
         if (vector := whole.turn_vectors.get(message.uuid)) is not None:
-            yield _embedding("turn", message.uuid, vector)
-    for known in sorted(whole.summaries, key=_summary_order):
+            yield _export_embedding("turn", message.uuid, vector)
+    for known in sorted(whole.summaries, key=_sort_key):
         if (vector := whole.summary_vectors.get(known.summary.uuid)) is not None:
-            yield _embedding("summary", known.summary.uuid, vector)
+            yield _export_embedding("summary", known.summary.uuid, vector)
     for note in whole.notes:
         if (vector := whole.note_vectors.get(note.uuid)) is not None:
-            yield _embedding("note", note.uuid, vector)
+            yield _export_embedding("note", note.uuid, vector)
 
 
-def _embedding(owner: str, owner_id: str, vector: Vector) -> Json:
+def _export_embedding(owner: str, owner_id: str, vector: Vector) -> Json:
     data = base64.b64encode(vector.data).decode("ascii")
     return {"owner": owner, "owner_id": owner_id, "model": vector.model, "data": data}

@@ -20,8 +20,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from ragforge.domain.code import How
-from ragforge.domain.conversations import Role, Status
+from ragforge.domain.code import TouchKind
+from ragforge.domain.conversations import ConversationStatus, Role
 from ragforge.domain.instants import parse_instant
 from ragforge.domain.summaries import Level
 from ragforge.domain.text import MAX_ID_CHARS, check_text
@@ -64,7 +64,7 @@ _WHOLE = BeforeValidator(_read_whole)
 
 _UNICODE = AfterValidator(_read_text)
 
-Text: TypeAlias = Annotated[str, _UNICODE]
+UnicodeText: TypeAlias = Annotated[str, _UNICODE]
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS), _UNICODE]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST)]
 TurnIndex: TypeAlias = Annotated[int, Field(ge=-1, le=_LARGEST)]
@@ -83,10 +83,12 @@ class ConversationPart(_Part):
     """What the conversation is. Its counters are not written: they follow from its messages."""
 
     uuid: Id = Field(description="its id")
-    title: Text | None = Field(description="its name; null while it has none")
-    summary: Text | None = Field(description="what it is about, in short; null while there is none")
-    tags: list[Text] = Field(description="what the user marked it with")
-    status: Status = Field(description="`active` or `archived`")
+    title: UnicodeText | None = Field(description="its name; null while it has none")
+    summary: UnicodeText | None = Field(
+        description="what it is about, in short; null while there is none"
+    )
+    tags: list[UnicodeText] = Field(description="what the user marked it with")
+    status: ConversationStatus = Field(description="`active` or `archived`")
     cwd: Id = Field(description="the working directory it belongs to, absolute")
     project_path: Id = Field(description="the project that directory belongs to, absolute")
     created_at: Instant = Field(description="when it began")
@@ -97,19 +99,19 @@ class ReferencePart(_Part):
     """What was done with code, and what it looked like that day."""
 
     scope_id: Id = Field(description="the id of the scope; the scope itself may be gone")
-    file: Text = Field(description="its file, relative to the project, with `/`")
-    qualified_name: Text = Field(description="its name, with those it stands in")
-    hash: Text = Field(description="the hash of its source that day")
-    how: How = Field(description=_HOW)
+    file: UnicodeText = Field(description="its file, relative to the project, with `/`")
+    qualified_name: UnicodeText = Field(description="its name, with those it stands in")
+    hash: UnicodeText = Field(description="the hash of its source that day")
+    how: TouchKind = Field(description=_HOW)
 
 
 class FileMentionPart(_Part):
     """A file that a summary mentions, with its hash of that day."""
 
     file_id: Id = Field(description="the id of the file; the file itself may be gone")
-    path: Text = Field(description="its path, relative to the project, with `/`")
-    hash: Text = Field(description="the hash of its content that day")
-    how: How = Field(description=_HOW)
+    path: UnicodeText = Field(description="its path, relative to the project, with `/`")
+    hash: UnicodeText = Field(description="the hash of its content that day")
+    how: TouchKind = Field(description=_HOW)
 
 
 class ToolResultPart(_Part):
@@ -118,7 +120,7 @@ class ToolResultPart(_Part):
     uuid: Id = Field(description="its id")
     success: bool = Field(description="whether the tool did what was asked")
     result: Any = Field(description="what it returned: any JSON")
-    error: Text | None = Field(description="what went wrong; null if nothing did")
+    error: UnicodeText | None = Field(description="what went wrong; null if nothing did")
     timestamp: Instant = Field(description="when it came")
     result_size_bytes: Count = Field(description="its true size, even where `result` was cut")
 
@@ -127,7 +129,7 @@ class ToolCallPart(_Part):
     """One use of a tool."""
 
     uuid: Id = Field(description="its id")
-    tool_name: Text = Field(description="the name of the tool")
+    tool_name: UnicodeText = Field(description="the name of the tool")
     arguments: Any = Field(description="what it was given: any JSON")
     timestamp: Instant = Field(description="when it began")
     duration_ms: Count = Field(description="how long it took")
@@ -141,8 +143,8 @@ class MessagePart(_Part):
 
     uuid: Id = Field(description="its id; that of a user's message is the id of its turn as well")
     role: Role = Field(description="`user`, `assistant` or `system`")
-    content: Text = Field(description="what was said")
-    reasoning: Text | None = Field(description="what a model thought before it answered")
+    content: UnicodeText = Field(description="what was said")
+    reasoning: UnicodeText | None = Field(description="what a model thought before it answered")
     timestamp: Instant = Field(description="when it was said")
     token_count: Count | None = Field(
         description="how many tokens it has, counted or estimated, if known"
@@ -167,12 +169,12 @@ class SummaryPart(_Part):
 
     uuid: Id = Field(description="its id")
     level: Annotated[Level, _WHOLE] = Field(description="1: of turns; 2: of summaries of level 1")
-    conversation_summary: Text = Field(description="what was said")
-    actions_summary: Text = Field(description="what was done")
-    files_mentioned: list[Text] = Field(description="files it names, as it names them")
-    key_findings: list[Text] = Field(description="what was found out")
-    tools_used: list[Text] = Field(description="names of tools")
-    topics: list[Text] = Field(description="what it is about, in single words")
+    conversation_summary: UnicodeText = Field(description="what was said")
+    actions_summary: UnicodeText = Field(description="what was done")
+    files_mentioned: list[UnicodeText] = Field(description="files it names, as it names them")
+    key_findings: list[UnicodeText] = Field(description="what was found out")
+    tools_used: list[UnicodeText] = Field(description="names of tools")
+    topics: list[UnicodeText] = Field(description="what it is about, in single words")
     start_turn_index: Count = Field(description="its first turn")
     end_turn_index: Count = Field(description="its last turn, included")
     char_range_start: Count = Field(description="where it starts in the raw conversation")
@@ -182,7 +184,9 @@ class SummaryPart(_Part):
     summary_trimmed: bool = Field(
         description="level 1: whether the summary it went into was trimmed by age"
     )
-    made_by: Text = Field(description="the model that wrote it, or the method without a model")
+    made_by: UnicodeText = Field(
+        description="the model that wrote it, or the method without a model"
+    )
     created_at: Instant = Field(description="when it was made")
     read_at: Instant | None = Field(description="when somebody was first shown it; null: not yet")
     files: list[FileMentionPart] = Field(description="the files of the project it mentions")
@@ -202,8 +206,8 @@ class NotePart(_Part):
     """What somebody wanted remembered in the conversation. It belongs to its project."""
 
     uuid: Id = Field(description="its id")
-    text: Text = Field(description="what is to be remembered")
-    tags: list[Text] = Field(description="what it is marked with")
+    text: UnicodeText = Field(description="what is to be remembered")
+    tags: list[UnicodeText] = Field(description="what it is marked with")
     supersedes: Id | None = Field(
         description="the note in whose place it stands; that one may be in no document"
     )
@@ -218,7 +222,7 @@ class EmbeddingPart(_Part):
     model: Annotated[str, Field(min_length=1), _UNICODE] = Field(
         description="the model that made it"
     )
-    data: Text = Field(description="its numbers: little-endian float32, base64")
+    data: UnicodeText = Field(description="its numbers: little-endian float32, base64")
 
 
 class ExportedConversation(_Part):
@@ -255,6 +259,6 @@ PARTS: tuple[type[BaseModel], ...] = (
 """Every part of a document, from the outside in."""
 
 
-def json_schema() -> dict[str, Any]:
+def build_json_schema() -> dict[str, Any]:
     """Return the format as a JSON Schema."""
     return {"$schema": SCHEMA_DIALECT, **ExportedConversation.model_json_schema()}

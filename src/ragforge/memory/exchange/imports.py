@@ -21,17 +21,17 @@ from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversation_bundle import (
     BranchPoint,
     ConversationBundle,
-    WholeSummary,
-    counted,
+    SummaryBundle,
+    set_counters,
 )
-from ragforge.domain.conversation_bundle import as_new as with_new_ids
+from ragforge.domain.conversation_bundle import copy_with_new_ids as with_new_ids
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ImportRefused, InvalidVector
-from ragforge.memory.exchange.checks import problems
+from ragforge.memory.exchange.checks import find_problems
 from ragforge.memory.exchange.export import FORMAT, VERSION
 from ragforge.memory.exchange.format import (
     ConversationPart,
@@ -43,18 +43,18 @@ from ragforge.memory.exchange.format import (
     SummaryPart,
     ToolCallPart,
 )
-from ragforge.memory.exchange.older import upgraded
-from ragforge.memory.secrets.redact_bundle import without_secrets
+from ragforge.memory.exchange.older import upgrade_document
+from ragforge.memory.secrets.redact_bundle import redact_bundle
 from ragforge.ports.archive import Archive
 
 MAX_BYTES = 512 * 1024 * 1024
-TOLD = 3
+SHOWN_PROBLEMS = 3
 """How many problems of a document are told at once."""
 _KEY_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What was imported, and in how many places secrets were taken out."""
 
     conversation: Conversation
@@ -67,7 +67,7 @@ async def import_conversation(
     *,
     as_new: bool = False,
     place: tuple[Path, Path] | None = None,
-) -> Imported:
+) -> ImportResult:
     """Store an exported conversation, given as text or as what JSON makes of it.
 
     With `as_new` it gets new ids throughout; with `place`, a working directory and its
@@ -77,8 +77,8 @@ async def import_conversation(
     import asyncio
 
     def prepare() -> tuple[ConversationBundle, int]:
-        parsed = parse(document) if isinstance(document, bytes) else document
-        return without_secrets(whole_of(checked(parsed)))
+        parsed = parse_document(document) if isinstance(document, bytes) else document
+        return redact_bundle(build_bundle(check_document(parsed)))
 
     whole, redacted = await asyncio.to_thread(prepare)
     if as_new:
@@ -89,10 +89,10 @@ async def import_conversation(
         notes = tuple(replace(note, project_path=project) for note in whole.notes)
         whole = replace(whole, conversation=moved, notes=notes)
     await archive.add_conversation(whole)
-    return Imported(counted(whole.conversation, whole.messages), redacted)
+    return ImportResult(set_counters(whole.conversation, whole.messages), redacted)
 
 
-def parse(data: bytes) -> Json:
+def parse_document(data: bytes) -> Json:
     """Return what the text of a document says. Raises ImportRefused."""
     if len(data) > MAX_BYTES:
         raise ImportRefused(f"it is larger than {MAX_BYTES:,} bytes")
@@ -102,7 +102,10 @@ def parse(data: bytes) -> Json:
         raise ImportRefused(f"it is not UTF-8: see byte {error.start:,}") from error
     try:
         return json.loads(
-            text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_named_once
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_finite,
+            object_pairs_hook=_refuse_repeated,
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
@@ -113,7 +116,7 @@ def parse(data: bytes) -> Json:
         raise ImportRefused(str(error)) from error
 
 
-def checked(document: Json) -> ExportedConversation:
+def check_document(document: Json) -> ExportedConversation:
     """Return a document, of any version, whose parts are what they should be.
 
     Raises ImportRefused.
@@ -127,23 +130,23 @@ def checked(document: Json) -> ExportedConversation:
             "Upgrade RagForge"
         )
     try:
-        found = ExportedConversation.model_validate(upgraded(document))
+        found = ExportedConversation.model_validate(upgrade_document(document))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        told = [(_place(one["loc"]), _reason(one["type"], one["msg"])) for one in wrong]
-        raise _refused(told) from error
-    if told := list(islice(problems(found), TOLD + 1)):
-        raise _refused(told)
+        told = [(_format_path(one["loc"]), _explain(one["type"], one["msg"])) for one in wrong]
+        raise _refuse(told) from error
+    if told := list(islice(find_problems(found), SHOWN_PROBLEMS + 1)):
+        raise _refuse(told)
     return found
 
 
-def whole_of(document: ExportedConversation) -> ConversationBundle:
+def build_bundle(document: ExportedConversation) -> ConversationBundle:
     """Return the conversation of a checked document. Raises ImportRefused for a bad vector."""
     about = document.conversation
     owners = ("conversation", "turn", "summary", "note")
     vectors: dict[str, dict[str, Vector]] = {owner: {} for owner in owners}
     for number, embedding in enumerate(document.embeddings):
-        vectors[embedding.owner][embedding.owner_id] = _vector(number, embedding)
+        vectors[embedding.owner][embedding.owner_id] = _import_vector(number, embedding)
     in_order = sorted(document.summaries, key=lambda summary: summary.level)
     return ConversationBundle(
         conversation=Conversation(
@@ -157,11 +160,13 @@ def whole_of(document: ExportedConversation) -> ConversationBundle:
             created_at=about.created_at,
             updated_at=about.updated_at,
         ),
-        messages=tuple(_message(part) for part in document.messages),
+        messages=tuple(_import_message(part) for part in document.messages),
         references={
-            part.uuid: _references(part.references) for part in document.messages if part.references
+            part.uuid: _import_references(part.references)
+            for part in document.messages
+            if part.references
         },
-        summaries=tuple(_summary(about.uuid, part) for part in in_order),
+        summaries=tuple(_import_summary(about.uuid, part) for part in in_order),
         branch_of=None
         if (origin := document.branch_of) is None
         else BranchPoint(origin.conversation_id, origin.message_id),
@@ -169,7 +174,7 @@ def whole_of(document: ExportedConversation) -> ConversationBundle:
         vector=vectors["conversation"].get(about.uuid),
         turn_vectors=vectors["turn"],
         summary_vectors=vectors["summary"],
-        notes=tuple(_note(about, part) for part in document.notes),
+        notes=tuple(_import_note(about, part) for part in document.notes),
         note_vectors=vectors["note"],
         trimmed=frozenset(
             [part.uuid for part in document.messages if part.summary_trimmed]
@@ -179,12 +184,12 @@ def whole_of(document: ExportedConversation) -> ConversationBundle:
     )
 
 
-def _message(part: MessagePart) -> Message:
+def _import_message(part: MessagePart) -> Message:
     return Message(
         role=part.role,
         content=part.content,
         reasoning=part.reasoning,
-        tool_calls=tuple(_call(call) for call in part.tool_calls),
+        tool_calls=tuple(_import_call(call) for call in part.tool_calls),
         uuid=part.uuid,
         timestamp=part.timestamp,
         token_count=part.token_count,
@@ -194,7 +199,7 @@ def _message(part: MessagePart) -> Message:
     )
 
 
-def _call(part: ToolCallPart) -> ToolCall:
+def _import_call(part: ToolCallPart) -> ToolCall:
     result = None
     if (found := part.result) is not None:
         result = ToolResult(
@@ -217,11 +222,11 @@ def _call(part: ToolCallPart) -> ToolCall:
     )
 
 
-def _references(parts: Iterable[ReferencePart]) -> tuple[CodeReference, ...]:
+def _import_references(parts: Iterable[ReferencePart]) -> tuple[CodeReference, ...]:
     return tuple(CodeReference(p.scope_id, p.file, p.qualified_name, p.hash, p.how) for p in parts)
 
 
-def _summary(conversation_id: str, part: SummaryPart) -> WholeSummary:
+def _import_summary(conversation_id: str, part: SummaryPart) -> SummaryBundle:
     summary = Summary(
         conversation_id=conversation_id,
         level=part.level,
@@ -242,10 +247,10 @@ def _summary(conversation_id: str, part: SummaryPart) -> WholeSummary:
         read_at=part.read_at,
     )
     files = tuple(FileMention(one.file_id, one.path, one.hash, one.how) for one in part.files)
-    return WholeSummary(summary, tuple(part.covers), files, _references(part.scopes))
+    return SummaryBundle(summary, tuple(part.covers), files, _import_references(part.scopes))
 
 
-def _note(about: ConversationPart, part: NotePart) -> Note:
+def _import_note(about: ConversationPart, part: NotePart) -> Note:
     return Note(
         text=part.text,
         project_path=about.project_path,
@@ -257,25 +262,27 @@ def _note(about: ConversationPart, part: NotePart) -> Note:
     )
 
 
-def _vector(number: int, part: EmbeddingPart) -> Vector:
+def _import_vector(number: int, part: EmbeddingPart) -> Vector:
     place = f"embeddings[{number}].data"
     try:
         vector = Vector(part.model, base64.b64decode(part.data, validate=True))
         vector.check()
     except (binascii.Error, ValueError) as error:
-        raise _refused([(place, "is not base64")]) from error
+        raise _refuse([(place, "is not base64")]) from error
     except InvalidVector as error:
-        raise _refused([(place, f"is no vector: {error}")]) from error
+        raise _refuse([(place, f"is no vector: {error}")]) from error
     return vector
 
 
-def _refused(told: list[tuple[str, str]]) -> ImportRefused:
-    sentences = [f"{place} {reason}" if place else reason for place, reason in told[:TOLD]]
-    more = ", and more" if len(told) > TOLD else ""
+def _refuse(told: list[tuple[str, str]]) -> ImportRefused:
+    sentences = [
+        f"{place} {reason}" if place else reason for place, reason in told[:SHOWN_PROBLEMS]
+    ]
+    more = ", and more" if len(told) > SHOWN_PROBLEMS else ""
     return ImportRefused("; ".join(sentences) + more)
 
 
-def _place(steps: Iterable[int | str]) -> str:
+def _format_path(steps: Iterable[int | str]) -> str:
     """Return the way to a part as a reader would write it: messages[3].role."""
     place = ""
     for step in steps:
@@ -286,13 +293,13 @@ def _place(steps: Iterable[int | str]) -> str:
     return place
 
 
-def _reason(kind: str, message: str) -> str:
+def _explain(kind: str, message: str) -> str:
     known = {"missing": "is missing", "extra_forbidden": "is not a field of this format"}
     plain = message.removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
     return known.get(kind, plain)
 
 
-def _named_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _refuse_repeated(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) < len(pairs):
         counts = Counter(name for name, _ in pairs)
@@ -301,11 +308,11 @@ def _named_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return found
 
 
-def _no_number(text: str) -> Json:
+def _refuse_constant(text: str) -> Json:
     raise ValueError(f"{text} is not a number in JSON")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"the number {text[:_KEY_CHARS]} is too large")

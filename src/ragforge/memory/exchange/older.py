@@ -10,12 +10,12 @@ from collections.abc import Callable
 from ragforge.domain.text import Json
 
 
-def upgraded(document: dict[str, Json]) -> dict[str, Json]:
+def upgrade_document(document: dict[str, Json]) -> dict[str, Json]:
     """Return a document with what its version did not have yet; the given one stays as it is."""
     if type(document.get("version")) is not int or document["version"] != 1:
         return document
     messages = document.get("messages")
-    linked = _linked_turns(messages)
+    linked = _find_linked_turns(messages)
 
     def change(message: dict[str, Json]) -> dict[str, Json]:
         # Version 1 does not say what tools did with code: `found`, the weakest, is right at least.
@@ -23,36 +23,36 @@ def upgraded(document: dict[str, Json]) -> dict[str, Json]:
         how = "named" if is_said else "found"
         waits = message.get("role") == "user" and repr(message.get("turn_index")) not in linked
         flags = {"summary_trimmed": False, "link_pending": waits}
-        return _with_how(message, how, "references") | flags
+        return _add_how(message, how, "references") | flags
 
     return {
         **document,
         "version": 2,
-        "messages": _each(messages, change),
-        "summaries": _each(document.get("summaries"), _summary),
+        "messages": _change_each(messages, change),
+        "summaries": _change_each(document.get("summaries"), _upgrade_summary),
     }
 
 
-def _linked_turns(messages: Json) -> set[str]:
+def _find_linked_turns(messages: Json) -> set[str]:
     """Return the turns with references, as text: a bad document may name a turn by a list."""
     found = messages if isinstance(messages, list) else []
     linked = (m for m in found if isinstance(m, dict) and m.get("references"))
     return {repr(message.get("turn_index")) for message in linked}
 
 
-def _summary(summary: dict[str, Json]) -> dict[str, Json]:
+def _upgrade_summary(summary: dict[str, Json]) -> dict[str, Json]:
     new = {"summary_trimmed": False, "read_at": None}
-    return _with_how(summary, "named", "files", "scopes") | new
+    return _add_how(summary, "named", "files", "scopes") | new
 
 
-def _with_how(part: dict[str, Json], how: str, *names: str) -> dict[str, Json]:
+def _add_how(part: dict[str, Json], how: str, *names: str) -> dict[str, Json]:
     given = {name: part[name] for name in names if name in part}
     return part | {
-        name: _each(found, lambda one: {**one, "how": how}) for name, found in given.items()
+        name: _change_each(found, lambda one: {**one, "how": how}) for name, found in given.items()
     }
 
 
-def _each(parts: Json, change: Callable[[dict[str, Json]], dict[str, Json]]) -> Json:
+def _change_each(parts: Json, change: Callable[[dict[str, Json]], dict[str, Json]]) -> Json:
     if not isinstance(parts, list):
         return parts
     return [change(part) if isinstance(part, dict) else part for part in parts]

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 
 from ragforge.memory.secrets.values import (
-    Kind,
+    SecretKind,
+    choose_label,
+    classify_name,
     is_code,
     is_login,
     is_placeholder,
     is_random,
     is_strong,
     is_uuid,
-    kind_of,
-    label_of,
 )
 
 _KEYWORDS = ("pass", "pwd", "secret", "token", "key", "cred", "auth")
@@ -58,31 +58,31 @@ _AFTER_CLOSE = frozenset(" \t+.,)%&;]}")
 _SHELL_WORDS = ("export", "set", "env", "ENV", "ARG", "-e", "--env", "$env:", "setx")
 
 
-def lowered(text: str) -> str:
+def to_lower(text: str) -> str:
     """Return the text in small letters, each where its capital stood."""
     return text.lower() if text.isascii() else text.replace("İ", "I").lower()
 
 
-def assigned(text: str) -> Iterator[tuple[int, int, str]]:
+def find_assigned(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where a secret is assigned to a name: start, end and what it is."""
-    low = lowered(text)
+    low = to_lower(text)
     for keyword in _KEYWORDS:
         position, size = low.find(keyword), len(keyword)
         while position >= 0:
             end = position + size
             if (between := _BETWEEN.match(text, end)) is not None and (
-                found := _value(text, position, between)
+                found := _find_value(text, position, between)
             ):
                 yield found
                 end = max(end, found[1])
             position = low.find(keyword, end)
 
 
-def _value(text: str, position: int, between: re.Match[str]) -> tuple[int, int, str] | None:
+def _find_value(text: str, position: int, between: re.Match[str]) -> tuple[int, int, str] | None:
     """Return the value that follows a name, if it is a secret."""
-    before, name = _name(text, position, between.start("close"))
+    before, name = _read_name(text, position, between.start("close"))
     how = between.lastgroup
-    if (kind := kind_of(name)) is None and not name.endswith("auth"):
+    if (kind := classify_name(name)) is None and not name.endswith("auth"):
         return None
     if before.endswith("::") or ":secretsmanager:" in before:
         return None  # the name of a type, of a resource
@@ -94,17 +94,19 @@ def _value(text: str, position: int, between: re.Match[str]) -> tuple[int, int, 
         if not between["close"] and quoted["value"][:1] in _AFTER_CLOSE:
             return None  # that was the end of a quotation: "password=" + word
         start, end = quoted.span("value")
-        secret = _quoted(kind, name, quoted["value"][:_LOOK], loose=how in ("loose", "says"))
+        secret = _is_quoted_secret(
+            kind, name, quoted["value"][:_LOOK], loose=how in ("loose", "says")
+        )
     else:
         start = between.end()
-        end, certain, goes_on = _bare_end(text, start, before, name, between)
-        secret = end > start and _unquoted(kind, text[start:end][:_LOOK], certain=certain)
+        end, certain, goes_on = _find_bare_end(text, start, before, name, between)
+        secret = end > start and _is_bare_secret(kind, text[start:end][:_LOOK], certain=certain)
         while secret and goes_on and (more := goes_on.match(text, end)):
             end = more.end()
-    return (start, end, label_of(name, kind or "secret")) if secret else None
+    return (start, end, choose_label(name, kind or "secret")) if secret else None
 
 
-def _name(text: str, position: int, end: int) -> tuple[str, str]:
+def _read_name(text: str, position: int, end: int) -> tuple[str, str]:
     """Return what stands before a name, and the name, which a keyword in it has betrayed."""
     left = text[max(0, position - 60) : position]
     before = left.rstrip(_NAME_CHARS)
@@ -114,7 +116,7 @@ def _name(text: str, position: int, end: int) -> tuple[str, str]:
     return before, name
 
 
-def _bare_end(
+def _find_bare_end(
     text: str, start: int, before: str, name: str, between: re.Match[str]
 ) -> tuple[int, bool, re.Pattern[str] | None]:
     """Return where a value without quotes ends, and whether it can be nothing but a value.
@@ -151,7 +153,7 @@ def _is_env(before: str, name: str, sets: str | None) -> bool:
     return (shell and (line == "" or bool(words))) or name.startswith("--")
 
 
-def _quoted(kind: Kind | None, name: str, value: str, *, loose: bool) -> bool:
+def _is_quoted_secret(kind: SecretKind | None, name: str, value: str, *, loose: bool) -> bool:
     """Say whether a quoted value is a secret."""
     if kind is None:
         return not loose and is_login(value)
@@ -163,10 +165,10 @@ def _quoted(kind: Kind | None, name: str, value: str, *, loose: bool) -> bool:
         if loose:
             return is_strong(value) and not _PATH_OR_NAME.fullmatch(value)
         return len(value) >= 4 and " " not in value
-    return _random(kind, name, value)
+    return _is_random_enough(kind, name, value)
 
 
-def _unquoted(kind: Kind | None, value: str, *, certain: bool) -> bool:
+def _is_bare_secret(kind: SecretKind | None, value: str, *, certain: bool) -> bool:
     """Say whether a bare value is a secret, and not code or prose."""
     if kind is None:
         return is_login(value)
@@ -176,10 +178,10 @@ def _unquoted(kind: Kind | None, value: str, *, certain: bool) -> bool:
         return False  # a variable that is called as what it holds
     if kind == "password":
         return len(value) >= 4 if certain else is_strong(value)
-    return _random(kind, "", value)
+    return _is_random_enough(kind, "", value)
 
 
-def _random(kind: Kind, name: str, value: str) -> bool:
+def _is_random_enough(kind: SecretKind, name: str, value: str) -> bool:
     """Say whether a value is random enough for such a name."""
     if kind == "key":
         return is_random(value, strict=True)

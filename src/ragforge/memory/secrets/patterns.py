@@ -19,7 +19,7 @@ REACH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SecretPattern:
     """A kind of secret that one of its hints announces.
 
     The pattern is tried only where a hint stands, so that other text costs a substring search.
@@ -48,91 +48,91 @@ def _is_password(value: str) -> bool:
     return not is_placeholder(value) and not value.isdigit()
 
 
-def _shape(
+def _build(
     what: str, prefixes: str, body: str, *, edge: str = "A-Za-z0-9", long: bool = True
-) -> Shape:
+) -> SecretPattern:
     """A key that begins with one of the space-separated prefixes."""
     hints = tuple(prefixes.split())
     starts = "|".join(map(re.escape, hints))
     pattern = f"(?<![{edge}])(?:{starts})(?:{body})(?![A-Za-z0-9])"
-    return Shape(what, hints, re.compile(pattern, re.ASCII), _is_key, long=long)
+    return SecretPattern(what, hints, re.compile(pattern, re.ASCII), _is_key, long=long)
 
 
-SHAPES: tuple[Shape, ...] = (
-    _shape("Anthropic key", "sk-ant-", r"[\w-]{20,}+"),
-    _shape("OpenAI key", "sk-", r"(?:proj|svcacct|admin|None)-[\w-]{20,}+|[A-Za-z0-9]{20,}+(?!-)"),
-    _shape("OpenRouter key", "sk-or-v1-", r"[0-9a-f]{32,}+"),
-    _shape("Langfuse key", "sk-lf-", r"[0-9a-f-]{32,}+"),
-    _shape("Groq key", "gsk_", r"[A-Za-z0-9]{40,}+"),
-    _shape("xAI key", "xai-", r"[A-Za-z0-9]{40,}+"),
-    _shape("Perplexity key", "pplx-", r"[A-Za-z0-9]{32,}+"),
-    _shape("Replicate token", "r8_", r"[A-Za-z0-9]{30,}+"),
-    _shape("Pinecone key", "pcsk_", r"[\w-]{40,}+"),
-    _shape("LangSmith key", "lsv2_", r"(?:pt|sk)_[0-9a-f_]{32,}+"),
-    _shape("Hugging Face token", "hf_ api_org_", r"[A-Za-z0-9]{30,}+"),
-    _shape("Google API key", "AIza", r"[\w-]{35}"),
-    _shape("Google OAuth secret", "GOCSPX-", r"[\w-]{24,}+"),
-    _shape("Google OAuth token", "ya29.", r"[\w.-]{20,}+"),
-    _shape("Google refresh token", "1//0", r"[\w-]{30,}+"),
-    _shape("AWS access key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?!_)"),
-    _shape("Alibaba access key", "LTAI", r"[A-Za-z0-9]{16,24}+"),
-    _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{30,}+"),
-    _shape("GitHub token", "github_pat_", r"\w{36,}+"),
-    _shape("GitLab token", "glpat- gldt- glrt- glptt- glcbt- glsoat-", r"[\w.-]{20,}+"),
-    _shape("Bitbucket token", "ATBB", r"[A-Za-z0-9]{28,}+"),
-    _shape("Atlassian token", "ATATT3", r"[\w=-]{50,}+"),
-    _shape("Slack token", "xoxa- xoxb- xoxp- xoxr- xoxs- xoxe- xoxe. xapp-", r"[\w.-]{16,}+"),
-    _shape("Slack webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/[\w/-]{20,}+"),
-    _shape("Discord webhook", "/api/webhooks/", r"\d{15,20}/[\w-]{40,}+", edge="\n"),
-    _shape("Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_", r"[A-Za-z0-9]{16,}+"),
-    _shape("Stripe webhook secret", "whsec_", r"[A-Za-z0-9+/]{24,}+={0,2}", long=False),
-    _shape("SendGrid key", "SG.", r"[\w-]{16,32}+\.[\w-]{20,64}+"),
-    _shape("Twilio key", "SK", r"[0-9a-f]{32}", edge="A-Za-z0-9_"),
-    _shape("Mailgun key", "key-", r"[0-9a-f]{32}"),
-    _shape("Brevo key", "xkeysib- xsmtpsib-", r"[\w-]{40,}+"),
-    _shape("npm token", "npm_", r"[A-Za-z0-9]{36}"),
-    _shape("PyPI token", "pypi-", r"[\w-]{50,}+"),
-    _shape("RubyGems key", "rubygems_", r"[0-9a-f]{48}"),
-    _shape("Docker token", "dckr_pat_ dckr_oat_", r"[\w-]{20,}+"),
-    _shape("Telegram bot token", ":AA", r"(?<=\d{8}:AA)[\w-]{33}", edge="\n"),
-    _shape("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}"),
-    _shape("Azure key", "AccountKey= SharedAccessKey=", r"[A-Za-z0-9+/]{40,}+={0,2}", long=False),
-    _shape(
+PATTERNS: tuple[SecretPattern, ...] = (
+    _build("Anthropic key", "sk-ant-", r"[\w-]{20,}+"),
+    _build("OpenAI key", "sk-", r"(?:proj|svcacct|admin|None)-[\w-]{20,}+|[A-Za-z0-9]{20,}+(?!-)"),
+    _build("OpenRouter key", "sk-or-v1-", r"[0-9a-f]{32,}+"),
+    _build("Langfuse key", "sk-lf-", r"[0-9a-f-]{32,}+"),
+    _build("Groq key", "gsk_", r"[A-Za-z0-9]{40,}+"),
+    _build("xAI key", "xai-", r"[A-Za-z0-9]{40,}+"),
+    _build("Perplexity key", "pplx-", r"[A-Za-z0-9]{32,}+"),
+    _build("Replicate token", "r8_", r"[A-Za-z0-9]{30,}+"),
+    _build("Pinecone key", "pcsk_", r"[\w-]{40,}+"),
+    _build("LangSmith key", "lsv2_", r"(?:pt|sk)_[0-9a-f_]{32,}+"),
+    _build("Hugging Face token", "hf_ api_org_", r"[A-Za-z0-9]{30,}+"),
+    _build("Google API key", "AIza", r"[\w-]{35}"),
+    _build("Google OAuth secret", "GOCSPX-", r"[\w-]{24,}+"),
+    _build("Google OAuth token", "ya29.", r"[\w.-]{20,}+"),
+    _build("Google refresh token", "1//0", r"[\w-]{30,}+"),
+    _build("AWS access key", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?!_)"),
+    _build("Alibaba access key", "LTAI", r"[A-Za-z0-9]{16,24}+"),
+    _build("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{30,}+"),
+    _build("GitHub token", "github_pat_", r"\w{36,}+"),
+    _build("GitLab token", "glpat- gldt- glrt- glptt- glcbt- glsoat-", r"[\w.-]{20,}+"),
+    _build("Bitbucket token", "ATBB", r"[A-Za-z0-9]{28,}+"),
+    _build("Atlassian token", "ATATT3", r"[\w=-]{50,}+"),
+    _build("Slack token", "xoxa- xoxb- xoxp- xoxr- xoxs- xoxe- xoxe. xapp-", r"[\w.-]{16,}+"),
+    _build("Slack webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/[\w/-]{20,}+"),
+    _build("Discord webhook", "/api/webhooks/", r"\d{15,20}/[\w-]{40,}+", edge="\n"),
+    _build("Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_", r"[A-Za-z0-9]{16,}+"),
+    _build("Stripe webhook secret", "whsec_", r"[A-Za-z0-9+/]{24,}+={0,2}", long=False),
+    _build("SendGrid key", "SG.", r"[\w-]{16,32}+\.[\w-]{20,64}+"),
+    _build("Twilio key", "SK", r"[0-9a-f]{32}", edge="A-Za-z0-9_"),
+    _build("Mailgun key", "key-", r"[0-9a-f]{32}"),
+    _build("Brevo key", "xkeysib- xsmtpsib-", r"[\w-]{40,}+"),
+    _build("npm token", "npm_", r"[A-Za-z0-9]{36}"),
+    _build("PyPI token", "pypi-", r"[\w-]{50,}+"),
+    _build("RubyGems key", "rubygems_", r"[0-9a-f]{48}"),
+    _build("Docker token", "dckr_pat_ dckr_oat_", r"[\w-]{20,}+"),
+    _build("Telegram bot token", ":AA", r"(?<=\d{8}:AA)[\w-]{33}", edge="\n"),
+    _build("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}"),
+    _build("Azure key", "AccountKey= SharedAccessKey=", r"[A-Za-z0-9+/]{40,}+={0,2}", long=False),
+    _build(
         "Azure signature", "sig=", r"(?:[A-Za-z0-9+/_-]|%[0-9A-Fa-f]{2}){40,}+={0,2}", long=False
     ),
-    _shape("Databricks token", "dapi", r"[0-9a-f]{32}(?:-\d)?"),
-    _shape("Square token", "sq0atp- sq0csp- sq0idp-", r"[\w-]{22,}+"),
-    _shape("Square token", "EAAA", r"[\w-]{58,64}+", edge=r"\w+/=-"),
-    _shape("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
-    _shape("Linear key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}+"),
-    _shape("Notion token", "secret_ ntn_", r"[A-Za-z0-9]{40,}+"),
-    _shape("Figma token", "figd_", r"[\w-]{36,}+"),
-    _shape("Postman key", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
-    _shape("New Relic key", "NRAK-", r"[A-Z0-9]{27}"),
-    _shape("Sentry token", "sntrys_ sntryu_", r"[\w+/=-]{40,}+", long=False),
-    _shape("Grafana token", "glsa_ glc_", r"[\w+/=]{32,}+"),
-    _shape("Heroku key", "HRKU-", r"[\w-]{36,}+"),
-    _shape("Tailscale key", "tskey-", r"[a-z]{3,12}-[\w-]{16,}+"),
-    _shape("Terraform token", ".atlasv1.", r"[\w-]{60,}+", edge="\n"),
-    _shape("Pulumi token", "pul-", r"[0-9a-f]{40}"),
-    _shape("Doppler token", "dp.", r"(?:pt|st|sa|ct|scim|audit)\.[\w.-]{40,}+"),
-    _shape("Vault token", "hvs. hvb. hvr.", r"[\w-]{24,}+"),
-    _shape("1Password token", "ops_eyJ", r"[\w-]{60,}+"),
-    _shape("PlanetScale secret", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w.-]{32,}+"),
-    _shape("Supabase key", "sbp_ sb_secret_", r"[\w-]{30,}+"),
-    _shape("Netlify token", "nfp_", r"[A-Za-z0-9]{36,}+"),
-    _shape("HubSpot token", "pat-na1- pat-eu1-", r"[0-9a-f-]{36}"),
-    _shape("SonarQube token", "sqp_ squ_ sqa_", r"[0-9a-f]{40}"),
-    _shape("age key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{58}"),
-    _shape("JWT", "eyJ", r"[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+", edge=r"\w-"),
-    Shape(
+    _build("Databricks token", "dapi", r"[0-9a-f]{32}(?:-\d)?"),
+    _build("Square token", "sq0atp- sq0csp- sq0idp-", r"[\w-]{22,}+"),
+    _build("Square token", "EAAA", r"[\w-]{58,64}+", edge=r"\w+/=-"),
+    _build("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
+    _build("Linear key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{32,}+"),
+    _build("Notion token", "secret_ ntn_", r"[A-Za-z0-9]{40,}+"),
+    _build("Figma token", "figd_", r"[\w-]{36,}+"),
+    _build("Postman key", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}"),
+    _build("New Relic key", "NRAK-", r"[A-Z0-9]{27}"),
+    _build("Sentry token", "sntrys_ sntryu_", r"[\w+/=-]{40,}+", long=False),
+    _build("Grafana token", "glsa_ glc_", r"[\w+/=]{32,}+"),
+    _build("Heroku key", "HRKU-", r"[\w-]{36,}+"),
+    _build("Tailscale key", "tskey-", r"[a-z]{3,12}-[\w-]{16,}+"),
+    _build("Terraform token", ".atlasv1.", r"[\w-]{60,}+", edge="\n"),
+    _build("Pulumi token", "pul-", r"[0-9a-f]{40}"),
+    _build("Doppler token", "dp.", r"(?:pt|st|sa|ct|scim|audit)\.[\w.-]{40,}+"),
+    _build("Vault token", "hvs. hvb. hvr.", r"[\w-]{24,}+"),
+    _build("1Password token", "ops_eyJ", r"[\w-]{60,}+"),
+    _build("PlanetScale secret", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w.-]{32,}+"),
+    _build("Supabase key", "sbp_ sb_secret_", r"[\w-]{30,}+"),
+    _build("Netlify token", "nfp_", r"[A-Za-z0-9]{36,}+"),
+    _build("HubSpot token", "pat-na1- pat-eu1-", r"[0-9a-f-]{36}"),
+    _build("SonarQube token", "sqp_ squ_ sqa_", r"[0-9a-f]{40}"),
+    _build("age key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{58}"),
+    _build("JWT", "eyJ", r"[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+", edge=r"\w-"),
+    SecretPattern(
         "Azure client secret",
         ("Q~",),
         re.compile(r"(?a)(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}+(?![\w~-])"),
         _is_key,
         back=4,
     ),
-    Shape(
+    SecretPattern(
         "password",
         ("://",),
         re.compile(
@@ -142,7 +142,7 @@ SHAPES: tuple[Shape, ...] = (
         lambda value: not is_placeholder(value),
         group=1,
     ),
-    Shape(
+    SecretPattern(
         "authorization",
         ("authorization",),
         re.compile(
@@ -154,7 +154,7 @@ SHAPES: tuple[Shape, ...] = (
         group=1,
         any_case=True,
     ),
-    Shape(
+    SecretPattern(
         "bearer token",
         ("bearer",),
         re.compile(r"(?ai:bearer)[ \t]{1,4}([A-Za-z0-9._~+/=|-]{16,}+)"),
@@ -162,7 +162,7 @@ SHAPES: tuple[Shape, ...] = (
         group=1,
         any_case=True,
     ),
-    Shape(
+    SecretPattern(
         "basic credentials",
         ("basic",),
         re.compile(r"(?ai:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,}+={0,2})"),
@@ -170,14 +170,14 @@ SHAPES: tuple[Shape, ...] = (
         group=1,
         any_case=True,
     ),
-    Shape(
+    SecretPattern(
         "password",
         ("IDENTIFIED BY ",),
         re.compile(r"IDENTIFIED BY ['\"]([^'\"\n]{3,200}+)"),
         _is_password,
         group=1,
     ),
-    Shape(
+    SecretPattern(
         "password",
         ("identified by ",),
         re.compile(r"(?i:identified by )['\"]([^'\"\n]{3,200}+)"),
@@ -185,7 +185,7 @@ SHAPES: tuple[Shape, ...] = (
         group=1,
         any_case=True,
     ),
-    Shape(
+    SecretPattern(
         "password",
         ("curl ",),
         re.compile(
@@ -195,7 +195,7 @@ SHAPES: tuple[Shape, ...] = (
         _is_password,
         group=1,
     ),
-    Shape(
+    SecretPattern(
         "password",
         ("sshpass",),
         re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}['\"]?([^\s'\"]{3,200}+)"),

@@ -9,16 +9,16 @@ from typing import TypeAlias
 
 from ragforge.domain.text import Json
 from ragforge.memory.secrets import patterns
-from ragforge.memory.secrets.assignments import assigned, lowered
-from ragforge.memory.secrets.values import is_placeholder, kind_of, label_of
+from ragforge.memory.secrets.assignments import find_assigned, to_lower
+from ragforge.memory.secrets.values import choose_label, classify_name, is_placeholder
 
 __all__ = ["redact", "redact_json"]
 
-Found: TypeAlias = tuple[int, int, str]  # start, end, what
+Span: TypeAlias = tuple[int, int, str]  # start, end, what
 
 _PASSES = 8  # a marker may free what its secret was glued to; two passes are usual
 _LONGEST_PEM = 64_000
-_WITHOUT_RUNS = tuple(shape for shape in patterns.SHAPES if not shape.long)
+_WITHOUT_RUNS = tuple(shape for shape in patterns.PATTERNS if not shape.long)
 
 _MARKER = re.compile(r"\[redacted: [^\]]*\]")
 
@@ -51,7 +51,7 @@ def redact_json(value: Json) -> Json:
         if not isinstance(item, (dict, list, tuple)):
             continue
         if ready:
-            done[id(item)] = _rebuilt(item, done)
+            done[id(item)] = _rebuild(item, done)
         elif id(item) not in done:
             done[id(item)] = item
             stack.append((item, True))
@@ -61,27 +61,29 @@ def redact_json(value: Json) -> Json:
     return redact(value) if isinstance(value, str) else done.get(id(value), value)
 
 
-def _rebuilt(item: Json, done: dict[int, Json]) -> Json:
+def _rebuild(item: Json, done: dict[int, Json]) -> Json:
     """Return a container with its children redacted, or itself if none has changed."""
     if isinstance(item, dict):
-        pairs = {key: _child(child, done, _name(item, key)) for key, child in item.items()}
+        pairs = {
+            key: _redact_child(child, done, _get_name(item, key)) for key, child in item.items()
+        }
         return pairs if any(pairs[key] is not item[key] for key in item) else item
-    children = [_child(child, done, "") for child in item]
+    children = [_redact_child(child, done, "") for child in item]
     if all(new is old for new, old in zip(children, item, strict=True)):
         return item
     return children if isinstance(item, list) else tuple(children)
 
 
-def _child(child: Json, done: dict[int, Json], name: str) -> Json:
+def _redact_child(child: Json, done: dict[int, Json], name: str) -> Json:
     if not isinstance(child, str):
         return done.get(id(child), child)
-    kind = kind_of(name) if child and name else None
+    kind = classify_name(name) if child and name else None
     if kind in ("password", "secret") and not is_placeholder(child):
-        return f"[redacted: {label_of(name, kind)}]"
+        return f"[redacted: {choose_label(name, kind)}]"
     return redact(child)
 
 
-def _name(item: dict[Json, Json], key: Json) -> str:
+def _get_name(item: dict[Json, Json], key: Json) -> str:
     """Return the name of a value: its key, or what stands beside it as `name`."""
     name = item.get("name") if key == "value" else key
     if not isinstance(name, str):
@@ -89,7 +91,7 @@ def _name(item: dict[Json, Json], key: Json) -> str:
     return name if key != "value" else _MARKER.sub(" ", name)  # a marker is nobody's name
 
 
-def _mark(text: str, found: Iterable[Found]) -> str:
+def _mark(text: str, found: Iterable[Span]) -> str:
     """Return the text with a marker for each span, one for those that overlap."""
     pieces: list[str] = []
     at = 0
@@ -100,7 +102,7 @@ def _mark(text: str, found: Iterable[Found]) -> str:
     return "".join((*pieces, text[at:])) if pieces else text
 
 
-def _private_keys(text: str) -> Iterator[Found]:
+def _find_private_keys(text: str) -> Iterator[Span]:
     """Find PEM and PGP blocks, whole or cut off, and PuTTY's; a mere mention has no body."""
     if "PRIVATE KEY" in text:
         marks = list(patterns.PEM_MARK.finditer(text))
@@ -123,10 +125,10 @@ def _is_key_body(body: str) -> bool:
     return max(runs, default=0) >= 32 and sum(runs) * 2 >= len(body)
 
 
-def _shapes(text: str) -> Iterator[Found]:
+def _find_patterns(text: str) -> Iterator[Span]:
     """Find what a shape describes, trying each only where one of its hints stands."""
-    low, near_runs = lowered(text), _near_runs(text)
-    for shape in patterns.SHAPES if near_runs else _WITHOUT_RUNS:
+    low, near_runs = to_lower(text), _cut_near_runs(text)
+    for shape in patterns.PATTERNS if near_runs else _WITHOUT_RUNS:
         if shape.long and not any(hint in near_runs for hint in shape.hints):
             continue
         for hint in shape.hints:
@@ -143,7 +145,7 @@ def _shapes(text: str) -> Iterator[Found]:
         yield from ((*hit.span(), "Discord token") for hit in patterns.DISCORD.finditer(text))
 
 
-def _near_runs(text: str) -> str:
+def _cut_near_runs(text: str) -> str:
     """Return only what stands in or before a long run of letters and digits: little, mostly.
 
     Searching it for a hundred hints is cheap; that it is found at all is a search in bytes.
@@ -164,4 +166,8 @@ _RUN = b"a" * patterns.RUN
 _RUN_TABLE = bytes(
     97 if chr(b).isascii() and (chr(b).isalnum() or b in b"_-") else 32 for b in range(256)
 )
-_FINDERS: tuple[Callable[[str], Iterator[Found]], ...] = (_private_keys, _shapes, assigned)
+_FINDERS: tuple[Callable[[str], Iterator[Span]], ...] = (
+    _find_private_keys,
+    _find_patterns,
+    find_assigned,
+)

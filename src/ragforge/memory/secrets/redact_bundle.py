@@ -16,12 +16,12 @@ from ragforge.memory.secrets.redact import redact, redact_json
 T = TypeVar("T")
 
 
-def without_secrets(whole: ConversationBundle) -> tuple[ConversationBundle, int]:
+def redact_bundle(whole: ConversationBundle) -> tuple[ConversationBundle, int]:
     """Return the conversation without secrets, and how many of its texts had any.
 
     A vector that was made of such a text goes too: it would still find the secret.
     """
-    cleaner = _Cleaner()
+    cleaner = _Redactor()
     conversation = cleaner.conversation(whole.conversation)
     messages = tuple(cleaner.message(message) for message in whole.messages)
     summaries = tuple(
@@ -57,17 +57,17 @@ def without_secrets(whole: ConversationBundle) -> tuple[ConversationBundle, int]
     return cleaned, cleaner.changes
 
 
-class _Cleaner:
+class _Redactor:
     """Redacts texts and counts those that had a secret. What has none stays the same object."""
 
     def __init__(self) -> None:
         self.changes = 0
 
     def conversation(self, conversation: Conversation) -> Conversation:
-        return self._replaced(conversation, ("title", "summary"), ("tags",))
+        return self._redact_fields(conversation, ("title", "summary"), ("tags",))
 
     def message(self, message: Message) -> Message:
-        said = self._replaced(message, ("content", "reasoning"))
+        said = self._redact_fields(message, ("content", "reasoning"))
         calls = tuple(self._call(call) for call in message.tool_calls)
         receipt = self._clean(redact_json, message.receipt)
         same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
@@ -78,24 +78,24 @@ class _Cleaner:
     def summary(self, summary: Summary) -> Summary:
         texts = ("conversation_summary", "actions_summary")
         lists = ("files_mentioned", "key_findings", "tools_used", "topics")
-        return self._replaced(summary, texts, lists)
+        return self._redact_fields(summary, texts, lists)
 
     def note(self, note: Note) -> Note:
-        return self._replaced(note, ("text",), ("tags",))
+        return self._redact_fields(note, ("text",), ("tags",))
 
     def _call(self, call: ToolCall) -> ToolCall:
         arguments = self._clean(redact_json, call.arguments)
         result = call.result
         if result is not None:
             value = self._clean(redact_json, result.result)
-            result = self._replaced(result, ("error",))
+            result = self._redact_fields(result, ("error",))
             if value is not result.result:
                 result = replace(result, result=value)
         if arguments is call.arguments and result is call.result:
             return call
         return replace(call, arguments=arguments, result=result)
 
-    def _replaced(self, part: T, texts: tuple[str, ...], lists: tuple[str, ...] = ()) -> T:
+    def _redact_fields(self, part: T, texts: tuple[str, ...], lists: tuple[str, ...] = ()) -> T:
         """Return a frozen part with some of its texts, and lists of texts, redacted."""
         new: dict[str, Any] = {}
         for name in texts:

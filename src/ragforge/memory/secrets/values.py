@@ -10,11 +10,11 @@ from collections import Counter
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["password", "secret", "key"]
+SecretKind: TypeAlias = Literal["password", "secret", "key"]
 """What a name promises: a password (any literal), a secret (random), a key (very random)."""
 
 
-def _words(text: str) -> frozenset[str]:
+def _split(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -24,16 +24,16 @@ _SPLIT = re.compile(r"[^a-z]+")
 _PASSWORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
 _PASS = frozenset({"pass", "userpass", "dbpass", "rootpass", "mypass", "pgpass"})
 _SECRETS = ("secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "credential")
-_QUALIFIERS = _words("""
+_QUALIFIERS = _split("""
     value val prod production dev development staging stage test live main primary secondary
     backup old new current default root admin user db base b64 base64 plain raw str string
     plaintext confirm confirmation s
 """)
-_KEYED = _words("""
+_KEYED = _split("""
     api access secret private auth encryption encrypt signing account master service license jwt
     hmac session admin subscription shared deploy webhook app client aes host function
 """)
-_HARMLESS = _words("""
+_HARMLESS = _split("""
     public publishable pub hash hashed hasher digest checksum sum sha md fingerprint id ids name
     names path file filename dir folder url uri endpoint type length len size count min max limit
     expires expiry expiration ttl timeout regex pattern format prefix suffix header field label
@@ -48,7 +48,7 @@ _STANDS_IN = re.compile(
     r"(?i)your|change.?me|change.?this|replac|insert|placeholder|example|dummy|redacted|todo|fixme"
     r"|goes.?here|xxxx|\*\*\*|\.\.\.|…|•••|<[^>]{0,40}>|\{\{|\{\w*\}|\$\{|%\("
 )
-_NO_VALUE = _words("""
+_NO_VALUE = _split("""
     none null nil true false undefined string str text hidden masked empty required optional foo
     bar baz foobar any bytes secretstr varchar value default test pw kennwort
 """)
@@ -79,7 +79,7 @@ _SECRET_CHARS = re.compile(r"[!-~]+")
 _DIGITS = re.compile(r"\d+")
 
 
-def kind_of(name: str) -> Kind | None:
+def classify_name(name: str) -> SecretKind | None:
     """Say what a name promises; None if nothing, as `password_hash` or `tokenizer`."""
     words = [word for word in _SPLIT.split(_CAMEL.sub("_", name).lower()) if word]
     if not words or any(word in _HARMLESS for word in words) or name in ("PWD", "OLDPWD"):
@@ -97,7 +97,7 @@ def kind_of(name: str) -> Kind | None:
     return "key" if named else None
 
 
-def label_of(name: str, kind: Kind) -> str:
+def choose_label(name: str, kind: SecretKind) -> str:
     """Return what to call the value of such a name."""
     low = name.lower()
     if kind == "secret":
@@ -148,10 +148,10 @@ def is_random(value: str, *, strict: bool = False) -> bool:
         return False
     if _HEX.fullmatch(value):
         return not strict and size >= 24 and len(set(value.lower())) >= 7
-    if _entropy(value) < (3.0 if size < 24 else 3.4):
+    if _measure_entropy(value) < (3.0 if size < 24 else 3.4):
         return False
     groups = len(_DIGITS.findall(value))
-    changes = sum(_sort(a) != _sort(b) for a, b in pairwise(value)) / size
+    changes = sum(_classify_char(a) != _classify_char(b) for a, b in pairwise(value)) / size
     if strict:
         return groups >= 1 and changes >= 0.42 and value.lower() != value != value.upper()
     return groups >= 3 or (groups >= 2 and changes >= 0.3) or (groups >= 1 and changes >= 0.42)
@@ -173,15 +173,15 @@ def is_login(value: str) -> bool:
 
 def _is_name(value: str) -> bool:
     """Say whether a value is the name of a secret: `RAGFORGE_NEO4J_PASSWORD`."""
-    return _SNAKE.fullmatch(value) is not None and kind_of(value) is not None
+    return _SNAKE.fullmatch(value) is not None and classify_name(value) is not None
 
 
-def _entropy(value: str) -> float:
+def _measure_entropy(value: str) -> float:
     """Return the bits per character, by how often each occurs."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
 
 
-def _sort(char: str) -> int:
+def _classify_char(char: str) -> int:
     """Return which sort of character: digit, small, capital, sign."""
     return 0 if char.isdigit() else 1 if char.islower() else 2 if char.isupper() else 3

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.text import Json, shorten
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.turns import group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
 from ragforge.memory.code.links import link_summary
@@ -25,7 +25,7 @@ from ragforge.memory.summaries.due import (
     should_create_l1_summary,
     should_create_l2_summary,
 )
-from ragforge.memory.summaries.summarise import Summariser, level_1, level_2
+from ragforge.memory.summaries.summarise import Summariser, summarise_level_1, summarise_level_2
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 
@@ -56,7 +56,7 @@ class Condenser:
         for level in LEVELS:
             due = await self._due(conversation_id, level)
             if due.should_create:
-                uuid = due.summary_id(conversation_id)
+                uuid = due.make_summary_id(conversation_id)
                 payload = {"conversation": conversation_id, "level": level, "summary": uuid}
                 jobs.append(NewJob(f"summary:{uuid}", SUMMARY_JOB, payload))
         return await self.store.jobs.enqueue(jobs, again=True) if jobs else 0
@@ -71,7 +71,7 @@ class Condenser:
             summary = await self._known(uuid) or await self._make(conversation_id, level, uuid)
             if summary is not None:
                 await link_summary(self.store, summary)
-                await self._tell_overview(conversation_id)
+                await self._save_overview(conversation_id)
             await self.enqueue_due(conversation_id)
             if summary is not None:
                 await self._embed(summary)
@@ -88,10 +88,10 @@ class Condenser:
         if left:
             messages = await self.store.conversations.messages(conversation_id, left[0].turn_index)
             wanted = {turn.turn_index for turn in left}
-            turns = [t for t in messages_to_turns(messages) if t.user.turn_index in wanted]
+            turns = [t for t in group_into_turns(messages) if t.user.turn_index in wanted]
             chars = sum(turn.chars for turn in left)
             rest = Level1Check(True, chars, 0, 0, chars, tuple(turns))
-            parts.append(await level_1(self.summariser, conversation_id, rest))
+            parts.append(await summarise_level_1(self.summariser, conversation_id, rest))
         if not parts:
             return ""
         text = parts[0].conversation_summary
@@ -119,13 +119,13 @@ class Condenser:
     async def _make(self, conversation_id: str, level: Level, uuid: str) -> Summary | None:
         """Make the summary and save it, unless what it covers has changed meanwhile."""
         due = await self._due(conversation_id, level)
-        if not due.should_create or due.summary_id(conversation_id) != uuid:
+        if not due.should_create or due.make_summary_id(conversation_id) != uuid:
             return None
         if isinstance(due, Level1Check):
-            summary = await level_1(self.summariser, conversation_id, due)
+            summary = await summarise_level_1(self.summariser, conversation_id, due)
             turn_ids = [turn.uuid for turn in due.turns_to_summarize]
         else:
-            summary = await level_2(self.summariser, conversation_id, due)
+            summary = await summarise_level_2(self.summariser, conversation_id, due)
             turn_ids = []
         try:
             await self.store.summaries.save(summary, turn_ids)
@@ -147,11 +147,11 @@ class Condenser:
         if whole is not None:
             await self.store.conversations.embed_conversation(conversation.uuid, whole)
 
-    async def _tell_overview(self, conversation_id: str) -> None:
-        changes = ConversationChanges(summary=await self._overview(conversation_id))
+    async def _save_overview(self, conversation_id: str) -> None:
+        changes = ConversationChanges(summary=await self._build_overview(conversation_id))
         await self.store.conversations.update(conversation_id, changes)
 
-    async def _overview(self, conversation_id: str) -> str:
+    async def _build_overview(self, conversation_id: str) -> str:
         """Return what the conversation is about, as far as it has summaries."""
         top = await self._top(conversation_id)
         share = OVERVIEW_CHARS // max(1, len(top))

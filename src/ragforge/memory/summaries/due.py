@@ -16,12 +16,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.domain.turns import Turn, TurnSize, messages_to_turns
+from ragforge.domain.turns import Turn, TurnSize, group_into_turns
 from ragforge.errors import JobNotFound
-from ragforge.memory.record import settle_key
+from ragforge.memory.record import make_settle_key
 from ragforge.ports.store import Store
 
-Piece = TypeVar("Piece", TurnSize, Summary)
+Item = TypeVar("Item", TurnSize, Summary)
 
 OPEN_FOR = timedelta(hours=1)
 """A turn in which nothing happened for so long is over, whatever became of its process."""
@@ -48,9 +48,9 @@ class Level1Check:
     char_range_end: int = 0
     turns_to_summarize: tuple[Turn, ...] = ()
 
-    def summary_id(self, conversation_id: str) -> str:
+    def make_summary_id(self, conversation_id: str) -> str:
         """Return the one id of the summary of these turns."""
-        return _summary_id(conversation_id, 1, (turn.uuid for turn in self.turns_to_summarize))
+        return _make_summary_id(conversation_id, 1, (turn.uuid for turn in self.turns_to_summarize))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +64,18 @@ class Level2Check:
     char_range_end: int = 0
     summaries_to_summarize: tuple[Summary, ...] = ()
 
-    def summary_id(self, conversation_id: str) -> str:
+    def make_summary_id(self, conversation_id: str) -> str:
         """Return the one id of the summary of these summaries."""
-        return _summary_id(conversation_id, 2, (one.uuid for one in self.summaries_to_summarize))
+        return _make_summary_id(
+            conversation_id, 2, (one.uuid for one in self.summaries_to_summarize)
+        )
 
 
 IsGone: TypeAlias = Callable[[str], bool]
 """Tells whether a process, as `Message.process` describes it, is known to be gone."""
 
 
-def _never(process: str) -> bool:
+def _is_never_gone(process: str) -> bool:
     return False
 
 
@@ -82,7 +84,7 @@ async def should_create_l1_summary(
     conversation_id: str,
     threshold: int,
     every_n_messages: int | None = None,
-    is_gone: IsGone = _never,
+    is_gone: IsGone = _is_never_gone,
 ) -> Level1Check:
     """Tell whether the turns without a summary call for one: by their length, or by how many
     messages they have, where that counts too. Raises ConversationNotFound.
@@ -96,20 +98,20 @@ async def should_create_l1_summary(
     covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=1))
     starts = [summary.start_turn_index for summary in covered]
     starts += await store.summaries.trimmed_turns(conversation_id)
-    stretch, is_closed = _stretch(waiting, starts)
-    sizes = {turn.turn_index: turn.chars for turn in _enough(stretch, threshold)}
+    stretch, is_closed = _find_stretch(waiting, starts)
+    sizes = {turn.turn_index: turn.chars for turn in _take_enough(stretch, threshold)}
     first, last = min(sizes), max(sizes)
     messages = await store.conversations.messages(conversation_id, first, last)
-    turns = [t for t in messages_to_turns(messages) if t.user.turn_index in sizes]
+    turns = [t for t in group_into_turns(messages) if t.user.turn_index in sizes]
     over: list[Turn] = []
     for turn in turns:
         if not await is_over(store, turn, is_gone):
             break
         over.append(turn)
-    over = _first_messages(over, every_n_messages)
+    over = _take_messages(over, every_n_messages)
     taken = sum(sizes[turn.user.turn_index or 0] for turn in over)
     is_enough = taken >= threshold or bool(
-        every_n_messages and _message_count(over) >= every_n_messages
+        every_n_messages and _count_messages(over) >= every_n_messages
     )
     if not over or not (is_enough or (is_long and is_closed and len(over) == len(stretch))):
         return not_yet
@@ -132,8 +134,8 @@ async def should_create_l2_summary(
     starts = [summary.start_turn_index for summary in covered if summary.uuid not in due]
     starts += await store.summaries.trimmed_turns(conversation_id)
     while waiting:
-        stretch, is_closed = _stretch(waiting, starts)
-        chosen = _enough(stretch, threshold, LEAST_FOR_LEVEL_2)
+        stretch, is_closed = _find_stretch(waiting, starts)
+        chosen = _take_enough(stretch, threshold, LEAST_FOR_LEVEL_2)
         taken = sum(summary.summary_char_count for summary in chosen)
         if len(chosen) >= LEAST_FOR_LEVEL_2 and (taken >= threshold or is_closed):
             begin, end = chosen[0].char_range_start, chosen[-1].char_range_end
@@ -142,7 +144,7 @@ async def should_create_l2_summary(
     return not_yet
 
 
-async def is_over(store: Store, turn: Turn, is_gone: IsGone = _never) -> bool:
+async def is_over(store: Store, turn: Turn, is_gone: IsGone = _is_never_gone) -> bool:
     """Tell whether a turn will not grow any more: it has ended, or nobody is answering it.
 
     What a turn says is no proof: a model may say that it will look, and then look for minutes.
@@ -158,30 +160,30 @@ async def is_over(store: Store, turn: Turn, is_gone: IsGone = _never) -> bool:
 async def _has_ended(store: Store, turn: Turn) -> bool:
     """Tell whether whoever answered a turn has queued what follows it."""
     try:
-        await store.jobs.get(settle_key(turn.uuid))
+        await store.jobs.get(make_settle_key(turn.uuid))
     except JobNotFound:
         return False
     return True
 
 
-def _summary_id(conversation_id: str, level: Level, covered: Iterable[str]) -> str:
+def _make_summary_id(conversation_id: str, level: Level, covered: Iterable[str]) -> str:
     parts = ",".join(covered)
     return str(uuid5(NAMESPACE_URL, f"ragforge:summary:{conversation_id}:{level}:{parts}"))
 
 
-def _stretch(waiting: Sequence[Piece], covered: Sequence[int]) -> tuple[list[Piece], bool]:
+def _find_stretch(waiting: Sequence[Item], covered: Sequence[int]) -> tuple[list[Item], bool]:
     """Return the oldest that stand together, and whether something covered follows them."""
     found = [waiting[0]]
     for before, after in pairwise(waiting):
-        if any(_start(before) < start < _start(after) for start in covered):
+        if any(_get_start(before) < start < _get_start(after) for start in covered):
             return found, True
         found.append(after)
-    return found, any(start > _start(found[-1]) for start in covered)
+    return found, any(start > _get_start(found[-1]) for start in covered)
 
 
-def _enough(pieces: Sequence[Piece], threshold: int, least: int = 1) -> list[Piece]:
+def _take_enough(pieces: Sequence[Item], threshold: int, least: int = 1) -> list[Item]:
     """Return as many as it takes to reach the threshold, or all of them."""
-    taken: list[Piece] = []
+    taken: list[Item] = []
     chars = 0
     for piece in pieces:
         if chars >= threshold and len(taken) >= least:
@@ -191,19 +193,19 @@ def _enough(pieces: Sequence[Piece], threshold: int, least: int = 1) -> list[Pie
     return taken
 
 
-def _message_count(turns: Iterable[Turn]) -> int:
+def _count_messages(turns: Iterable[Turn]) -> int:
     return sum(1 + len(turn.replies) for turn in turns)
 
 
-def _first_messages(turns: Iterable[Turn], limit: int | None) -> list[Turn]:
+def _take_messages(turns: Iterable[Turn], limit: int | None) -> list[Turn]:
     """Return as many turns as it takes to have so many messages, or all of them."""
     taken: list[Turn] = []
     for turn in turns:
         taken.append(turn)
-        if limit is not None and _message_count(taken) >= limit:
+        if limit is not None and _count_messages(taken) >= limit:
             break
     return taken
 
 
-def _start(piece: TurnSize | Summary) -> int:
+def _get_start(piece: TurnSize | Summary) -> int:
     return piece.turn_index if isinstance(piece, TurnSize) else piece.start_turn_index

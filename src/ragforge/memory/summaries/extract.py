@@ -39,35 +39,35 @@ _TELLING = re.compile(
 _WORD = re.compile(r"[^\W\d_][\w-]{2,}")
 
 
-def from_turns(turns: Sequence[Turn]) -> Draft:
+def summarise_turns(turns: Sequence[Turn]) -> Draft:
     """Return what a stretch of conversation was about, in its own words."""
-    weights = _weights(turns)
+    weights = _count_words(turns)
     share = max(LEAST_LINE_CHARS, LEVEL_1_CHARS // max(1, len(turns)))
-    lines = [_line(turn, weights, min(share, LINE_CHARS)) for turn in turns]
+    lines = [_write_line(turn, weights, min(share, LINE_CHARS)) for turn in turns]
     return Draft(
-        conversation_summary=_within(filter(None, lines), LEVEL_1_CHARS) or "Nothing was said.",
-        actions_summary=_actions(turns),
-        files_mentioned=material.files_in(turns),
-        key_findings=_findings(turns, weights),
-        topics=_topics(turns),
+        conversation_summary=_fit_lines(filter(None, lines), LEVEL_1_CHARS) or "Nothing was said.",
+        actions_summary=_list_actions(turns),
+        files_mentioned=material.find_files(turns),
+        key_findings=_pick_findings(turns, weights),
+        topics=_pick_topics(turns),
     )
 
 
-def from_summaries(summaries: Sequence[Summary]) -> Draft:
+def summarise_summaries(summaries: Sequence[Summary]) -> Draft:
     """Return what a longer stretch was about: the heads of its summaries, and their findings."""
     share = max(LEAST_LINE_CHARS, LEVEL_2_CHARS // max(1, len(summaries)))
     heads = [shorten(summary.conversation_summary, share) for summary in summaries]
     actions = [summary.actions_summary for summary in summaries if summary.actions_summary]
     topics = Counter(topic for summary in summaries for topic in summary.topics)
     return Draft(
-        conversation_summary=_within(heads, LEVEL_2_CHARS),
-        actions_summary=_within(actions, 2 * ACTION_CHARS),
-        key_findings=lasting(summaries),
+        conversation_summary=_fit_lines(heads, LEVEL_2_CHARS),
+        actions_summary=_fit_lines(actions, 2 * ACTION_CHARS),
+        key_findings=pick_lasting_findings(summaries),
         topics=[topic for topic, _ in topics.most_common(TOPICS)],
     )
 
 
-def lasting(summaries: Sequence[Summary]) -> list[str]:
+def pick_lasting_findings(summaries: Sequence[Summary]) -> list[str]:
     """Return findings that still matter: of those that say the same, and of all, the newest."""
     kept: dict[frozenset[str], str] = {}
     for summary in summaries:
@@ -78,32 +78,32 @@ def lasting(summaries: Sequence[Summary]) -> list[str]:
     return list(kept.values())[-LASTING_FINDINGS:]
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Return the sentences of a text, without blocks of code."""
     parts = _SENTENCE_END.split(_CODE_BLOCK.sub("\n", text))
     return [line for part in parts if (line := " ".join(part.split()).strip("#*-> "))]
 
 
-def _weights(turns: Sequence[Turn]) -> Counter[str]:
+def _count_words(turns: Sequence[Turn]) -> Counter[str]:
     """Return in how many turns each word stands."""
     said = [f"{turn.user.content} {turn.answer}" for turn in turns]
     return Counter(word for text in said for word in set(WORDS.query(text)))
 
 
-def _line(turn: Turn, weights: Counter[str], chars: int) -> str:
+def _write_line(turn: Turn, weights: Counter[str], chars: int) -> str:
     """Return a turn as one line: what was asked, and the sentence that answers best."""
-    asked = " ".join(sentences(turn.user.content)[:2]) or " ".join(turn.user.content.split())
-    answers = sentences(turn.answer)
+    asked = " ".join(split_sentences(turn.user.content)[:2]) or " ".join(turn.user.content.split())
+    answers = split_sentences(turn.answer)
     if not answers:
         return shorten(asked, chars)
     wanted = set(WORDS.query(turn.user.content))
-    best = max(answers, key=lambda line: _worth(line, weights, wanted))
+    best = max(answers, key=lambda line: _score_sentence(line, weights, wanted))
     half = max(chars // 2, chars - len(best) - 4)
     asked = shorten(asked, half)
     return f"{asked} → {shorten(best, max(LEAST_LINE_CHARS // 2, chars - len(asked) - 3))}"
 
 
-def _worth(sentence: str, weights: Counter[str], wanted: set[str]) -> float:
+def _score_sentence(sentence: str, weights: Counter[str], wanted: set[str]) -> float:
     """Value a sentence: by words that the conversation repeats and the question asks for."""
     words = WORDS.query(sentence)
     if not words:
@@ -113,26 +113,30 @@ def _worth(sentence: str, weights: Counter[str], wanted: set[str]) -> float:
     return float(weight * telling / (4 + len(words)))
 
 
-def _findings(turns: Sequence[Turn], weights: Counter[str]) -> list[str]:
-    told = [line for turn in turns for line in sentences(turn.answer) if _TELLING.search(line)]
-    ranked = sorted(set(told), key=lambda line: (-_worth(line, weights, set()), told.index(line)))
+def _pick_findings(turns: Sequence[Turn], weights: Counter[str]) -> list[str]:
+    told = [
+        line for turn in turns for line in split_sentences(turn.answer) if _TELLING.search(line)
+    ]
+    ranked = sorted(
+        set(told), key=lambda line: (-_score_sentence(line, weights, set()), told.index(line))
+    )
     chosen = set(ranked[:FINDINGS])
     return [shorten(line, LINE_CHARS) for line in dict.fromkeys(told) if line in chosen]
 
 
-def _actions(turns: Sequence[Turn]) -> str:
+def _list_actions(turns: Sequence[Turn]) -> str:
     calls = [call for turn in turns for call in turn.tool_calls]
     lines = []
-    for name, count in material.tool_counts(turns).items():
+    for name, count in material.count_tools(turns).items():
         of_tool = [call for call in calls if call.tool_name == name]
         failed = sum(not call.success for call in of_tool)
-        given = dict.fromkeys(material.call_line(call) for call in of_tool)
+        given = dict.fromkeys(material.format_call(call) for call in of_tool)
         some = "; ".join(line.removeprefix(name).strip() for line in list(given)[:3])
         lines.append(f"{name} ×{count}{f', {failed} failed' if failed else ''}: {some}")
-    return _within(lines, ACTION_CHARS)
+    return _fit_lines(lines, ACTION_CHARS)
 
 
-def _topics(turns: Sequence[Turn]) -> list[str]:
+def _pick_topics(turns: Sequence[Turn]) -> list[str]:
     """Return the words that were used most, in their commonest spelling."""
     spellings: dict[str, Counter[str]] = {}
     for turn in turns:
@@ -146,7 +150,7 @@ def _topics(turns: Sequence[Turn]) -> list[str]:
     return [spelt.most_common(1)[0][0] for _, spelt in ranked[:TOPICS]]
 
 
-def _within(lines: Iterable[str], chars: int) -> str:
+def _fit_lines(lines: Iterable[str], chars: int) -> str:
     """Return lines, each with its share if they are too long together."""
     lines = list(lines)
     whole = "\n".join(lines)

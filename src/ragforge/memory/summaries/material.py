@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ragforge.domain.conversations import ToolCall
-from ragforge.domain.text import Json, plain, shorten
+from ragforge.domain.text import Json, shorten, to_text
 from ragforge.domain.turns import Turn
 from ragforge.search.code_names import find_paths
 
@@ -15,9 +15,9 @@ RESULT_CHARS = 600
 LEAST_TURN_CHARS = 400
 
 
-def turns_text(turns: Sequence[Turn], chars: int) -> str:
+def format_turns(turns: Sequence[Turn], chars: int) -> str:
     """Return turns as text within a limit: each gets its share, and what others leave."""
-    texts = [_turn_text(turn) for turn in turns]
+    texts = [_format_turn(turn) for turn in turns]
     left, kept = chars, dict[int, str]()
     by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     for place, at in enumerate(by_length):
@@ -27,24 +27,24 @@ def turns_text(turns: Sequence[Turn], chars: int) -> str:
     return "\n\n".join(kept[at] for at in range(len(texts)))
 
 
-def tool_counts(turns: Iterable[Turn]) -> Counter[str]:
+def count_tools(turns: Iterable[Turn]) -> Counter[str]:
     """Return how often each tool was used, the first used first."""
     return Counter(call.tool_name for turn in turns for call in turn.tool_calls)
 
 
-def files_in(turns: Iterable[Turn]) -> list[str]:
+def find_files(turns: Iterable[Turn]) -> list[str]:
     """Return the files that were talked about or given to tools, as they were written."""
     found: dict[str, None] = {}
     for turn in turns:
         for text in (turn.user.content, *(m.content for m in turn.replies)):
             found.update(dict.fromkeys(find_paths(text)))
         for call in turn.tool_calls:
-            for text in strings_of(call.arguments):
+            for text in walk_strings(call.arguments):
                 found.update(dict.fromkeys(find_paths(text)))
     return list(found)
 
 
-def strings_of(value: Json) -> Iterator[str]:
+def walk_strings(value: Json) -> Iterator[str]:
     """Yield every string in a JSON value, names left out."""
     waiting = [value]
     while waiting:
@@ -57,25 +57,27 @@ def strings_of(value: Json) -> Iterator[str]:
             waiting.extend(reversed(item))
 
 
-def call_line(call: ToolCall) -> str:
+def format_call(call: ToolCall) -> str:
     """Return a call on one line: its name and what it was given."""
-    given = " ".join(plain(call.arguments).split())
+    given = " ".join(to_text(call.arguments).split())
     return f"{call.tool_name} {shorten(given, ARGUMENT_CHARS)}"
 
 
-def _turn_text(turn: Turn) -> str:
+def _format_turn(turn: Turn) -> str:
     lines = [f"[turn {turn.user.turn_index}, {turn.user.timestamp:%Y-%m-%d %H:%M}]"]
     lines.append(f"User: {turn.user.content}")
     for message in turn.replies:
-        lines += (f"Tool: {call_line(call)} -> {_result(call)}" for call in message.tool_calls)
+        lines += (
+            f"Tool: {format_call(call)} -> {_format_result(call)}" for call in message.tool_calls
+        )
         if message.content.strip():
             lines.append(f"{message.role.capitalize()}: {message.content}")
     return "\n".join(lines)
 
 
-def _result(call: ToolCall) -> str:
+def _format_result(call: ToolCall) -> str:
     if call.result is None:
         return "(no result)"
     if call.result.error:
         return f"failed: {shorten(call.result.error, RESULT_CHARS)}"
-    return shorten(plain(call.result.result), RESULT_CHARS)
+    return shorten(to_text(call.result.result), RESULT_CHARS)

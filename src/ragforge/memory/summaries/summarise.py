@@ -37,19 +37,19 @@ class Summariser(Protocol):
     async def summaries(self, summaries: Sequence[Summary]) -> Draft: ...
 
 
-class Extractive:
+class ExtractiveSummariser:
     """Needs no model and never fails."""
 
     name = EXTRACTIVE
 
     async def turns(self, turns: Sequence[Turn]) -> Draft:
-        return extract.from_turns(turns)
+        return extract.summarise_turns(turns)
 
     async def summaries(self, summaries: Sequence[Summary]) -> Draft:
-        return extract.from_summaries(summaries)
+        return extract.summarise_summaries(summaries)
 
 
-class ByModel:
+class ModelSummariser:
     """Has a chat model do it."""
 
     def __init__(self, executor: StructuredLLMExecutor, name: str) -> None:
@@ -57,10 +57,10 @@ class ByModel:
         self._executor = executor
 
     async def turns(self, turns: Sequence[Turn]) -> Draft:
-        return await self._draft("summary_1", material.turns_text(turns, MATERIAL_CHARS))
+        return await self._draft("summary_1", material.format_turns(turns, MATERIAL_CHARS))
 
     async def summaries(self, summaries: Sequence[Summary]) -> Draft:
-        texts = [summary_as_text(summary) for summary in summaries]
+        texts = [format_summary(summary) for summary in summaries]
         return await self._draft("summary_2", "\n\n".join(texts))
 
     async def _draft(self, name: str, text: str) -> Draft:
@@ -72,7 +72,9 @@ class ByModel:
         return outcome.output.model_copy(update={"files_mentioned": files})
 
 
-async def level_1(summariser: Summariser, conversation_id: str, due: Level1Check) -> Summary:
+async def summarise_level_1(
+    summariser: Summariser, conversation_id: str, due: Level1Check
+) -> Summary:
     """Return the summary of the turns that are due. Raises ModelError."""
     turns = due.turns_to_summarize
     draft = await summariser.turns(turns)
@@ -84,16 +86,20 @@ async def level_1(summariser: Summariser, conversation_id: str, due: Level1Check
         end_turn_index=turns[-1].user.turn_index or 0,
         char_range_start=due.char_range_start,
         char_range_end=due.char_range_end,
-        files_mentioned=_short([*material.files_in(turns), *draft.files_mentioned], MOST_FILES),
-        tools_used=tuple(material.tool_counts(turns)),
+        files_mentioned=_clean_items(
+            [*material.find_files(turns), *draft.files_mentioned], MOST_FILES
+        ),
+        tools_used=tuple(material.count_tools(turns)),
         made_by=summariser.name,
-        uuid=due.summary_id(conversation_id),
+        uuid=due.make_summary_id(conversation_id),
         created_at=now(),
     )
-    return _worded(summary, draft)
+    return _fill_in(summary, draft)
 
 
-async def level_2(summariser: Summariser, conversation_id: str, due: Level2Check) -> Summary:
+async def summarise_level_2(
+    summariser: Summariser, conversation_id: str, due: Level2Check
+) -> Summary:
     """Return the summary of the summaries that are due. Raises ModelError."""
     parents = due.summaries_to_summarize
     draft = await summariser.summaries(parents)
@@ -110,13 +116,13 @@ async def level_2(summariser: Summariser, conversation_id: str, due: Level2Check
         tools_used=tuple(dict.fromkeys(tool for parent in parents for tool in parent.tools_used)),
         parent_summaries=tuple(parent.uuid for parent in parents),
         made_by=summariser.name,
-        uuid=due.summary_id(conversation_id),
+        uuid=due.make_summary_id(conversation_id),
         created_at=now(),
     )
-    return _worded(summary, draft)
+    return _fill_in(summary, draft)
 
 
-def summary_as_text(summary: Summary) -> str:
+def format_summary(summary: Summary) -> str:
     """Return a summary as a reader wants it: what it covers, its words and its findings."""
     lines = [f"[turns {summary.start_turn_index} to {summary.end_turn_index}]"]
     lines += [summary.conversation_summary, summary.actions_summary]
@@ -126,17 +132,17 @@ def summary_as_text(summary: Summary) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _worded(summary: Summary, draft: Draft) -> Summary:
+def _fill_in(summary: Summary, draft: Draft) -> Summary:
     return replace(
         summary,
         conversation_summary=shorten(draft.conversation_summary, SUMMARY_CHARS),
         actions_summary=shorten(draft.actions_summary, SUMMARY_CHARS),
-        key_findings=_short(draft.key_findings, MOST_FINDINGS),
-        topics=_short(draft.topics, MOST_TOPICS),
+        key_findings=_clean_items(draft.key_findings, MOST_FINDINGS),
+        topics=_clean_items(draft.topics, MOST_TOPICS),
     )
 
 
-def _short(items: Sequence[str], most: int) -> tuple[str, ...]:
+def _clean_items(items: Sequence[str], most: int) -> tuple[str, ...]:
     """Return the first of the items that say something, each once, none too long."""
     told = (shorten(" ".join(item.split()), ITEM_CHARS) for item in items)
     return tuple(dict.fromkeys(item for item in told if item))[:most]

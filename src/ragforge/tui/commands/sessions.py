@@ -26,7 +26,7 @@ async def list_(terminal: Terminal, argument: str) -> None:
         terminal.screen.say("There are no sessions in this directory yet.")
         return
     store = terminal.app.store.conversations
-    show_lines(await sessions.with_last_messages(store, here), with_directory=False)
+    show_lines(await sessions.add_last_messages(store, here), with_directory=False)
 
 
 async def resume(terminal: Terminal, argument: str) -> None:

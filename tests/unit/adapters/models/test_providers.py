@@ -12,13 +12,13 @@ from ragforge.adapters.models.providers import open_model
 from ragforge.domain.chat import (
     ChatMessage,
     ChatRequest,
-    ReasoningPiece,
+    ReasoningDelta,
     Reply,
-    TextPiece,
+    TextDelta,
+    ToolMessage,
     ToolRequest,
-    ToolSays,
     ToolSpec,
-    UserSays,
+    UserMessage,
 )
 from ragforge.errors import (
     BadAnswer,
@@ -33,7 +33,7 @@ from tests.fakes.chat_server import Breaks, ChatServer, Dawdles, Fails, Garbles,
 from tests.fakes.wires import WIRES, AnthropicWire, Call, Says, Wire
 
 KEY = "sk-live-0123456789abcdef"
-QUESTION = ChatRequest((UserSays("What is a lease?"),), system="Be brief.")
+QUESTION = ChatRequest((UserMessage("What is a lease?"),), system="Be brief.")
 TOOLS = (
     ToolSpec(
         "look_up",
@@ -120,7 +120,7 @@ async def test_tool_calls_come_together_and_their_results_go_back(
     assert first.finish in ("tool_calls", "stop")
 
     results = [
-        ToolSays(r.id, r.name, f"result {n}") for n, r in enumerate(first.message.tool_requests)
+        ToolMessage(r.id, r.name, f"result {n}") for n, r in enumerate(first.message.tool_requests)
     ]
     messages: list[ChatMessage] = [*QUESTION.messages, first.message, *results]
     second = await model.reply(ChatRequest(tuple(messages), tools=TOOLS))
@@ -142,7 +142,7 @@ async def test_reasoning_goes_back_with_the_results_as_it_came(
 
     first = await model.reply(ChatRequest(QUESTION.messages, tools=TOOLS))
     [wish] = first.message.tool_requests
-    result = ToolSays(wish.id, wish.name, "found", success=False)
+    result = ToolMessage(wish.id, wish.name, "found", success=False)
     await model.reply(ChatRequest((*QUESTION.messages, first.message, result), tools=TOOLS))
 
     said = server.asked[1].body["messages"][1]["content"]
@@ -178,8 +178,8 @@ async def test_a_stream_gives_pieces_and_then_the_whole(serve: Callable[..., obj
     events = [event async for event in model.stream(ChatRequest(QUESTION.messages, tools=TOOLS))]
 
     *pieces, last = events
-    assert "".join(p.text for p in pieces if isinstance(p, TextPiece)) == says.text
-    assert "".join(p.text for p in pieces if isinstance(p, ReasoningPiece)) == says.reasoning
+    assert "".join(p.text for p in pieces if isinstance(p, TextDelta)) == says.text
+    assert "".join(p.text for p in pieces if isinstance(p, ReasoningDelta)) == says.reasoning
     assert len(pieces) > 4
     assert isinstance(last, Reply)
     assert last.message.text == says.text
@@ -241,7 +241,7 @@ async def test_what_came_before_the_break_was_given(serve: Callable[..., object]
 
     async def listen() -> None:
         async for event in model.stream(QUESTION):
-            assert isinstance(event, TextPiece)
+            assert isinstance(event, TextDelta)
             seen.append(event.text)
 
     with pytest.raises(ModelUnavailable):
@@ -290,14 +290,21 @@ async def test_a_model_that_cannot_call_tools_says_so(serve: Callable[..., objec
 async def test_a_conversation_from_elsewhere_can_be_continued(
     serve: Callable[..., object],
 ) -> None:
-    from ragforge.domain.chat import ModelSays
+    from ragforge.domain.chat import AssistantMessage
 
     model, server = await serve(Says("Go on."))
-    earlier = ModelSays("I looked.", tool_requests=(ToolRequest("t1", "look_up", {"word": "a"}),))
+    earlier = AssistantMessage(
+        "I looked.", tool_requests=(ToolRequest("t1", "look_up", {"word": "a"}),)
+    )
 
     reply = await model.reply(
         ChatRequest(
-            (UserSays("Hello"), earlier, ToolSays("t1", "look_up", "found"), UserSays("And?")),
+            (
+                UserMessage("Hello"),
+                earlier,
+                ToolMessage("t1", "look_up", "found"),
+                UserMessage("And?"),
+            ),
             tools=TOOLS,
         )
     )

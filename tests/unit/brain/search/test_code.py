@@ -10,8 +10,8 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.ingestion import locks
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
-from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, Relevant
-from ragforge.search.relevance import LEAST_OF_A_HIT
+from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, RelevantHits
+from ragforge.search.relevance import MIN_HIT_RELEVANCE
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 
@@ -198,7 +198,7 @@ async def test_a_message_about_the_code_gets_what_is_relevant(bundled: Brain) ->
 
     assert named(list(found.hits))[0] == "shop/cart.py:Cart.total"
     assert found.reason == ""
-    assert all(hit.relevance >= LEAST_OF_A_HIT for hit in found.hits)
+    assert all(hit.relevance >= MIN_HIT_RELEVANCE for hit in found.hits)
     assert found.hits[0].relevance > 0.8
     assert found.hits == tuple(
         await bundled.search_code_semantic(question, bundled.root, relevant_only=True)
@@ -217,7 +217,7 @@ async def test_a_message_about_the_code_gets_what_is_relevant(bundled: Brain) ->
 async def test_a_message_about_something_else_gets_nothing_and_the_reason(
     bundled: Brain, message: str, reason: str
 ) -> None:
-    assert await bundled.find_relevant_code(message) == Relevant((), reason)
+    assert await bundled.find_relevant_code(message) == RelevantHits((), reason)
     assert await bundled.search_code_semantic(message, bundled.root, relevant_only=True) == []
 
 
@@ -229,4 +229,4 @@ async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> N
 async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> None:
     name = locks.ingestion(bundled.project_id)
     async with locks.held(bundled.ingester.locks, name, bundled.ingester.holder):
-        assert await bundled.find_relevant_code("the price") == Relevant((), INGESTING)
+        assert await bundled.find_relevant_code("the price") == RelevantHits((), INGESTING)

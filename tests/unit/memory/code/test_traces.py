@@ -6,12 +6,12 @@ import pytest
 
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.text import Json
-from ragforge.memory.code.traces import Trace, edit_of, traces_of
+from ragforge.memory.code.traces import Trace, read_edit, read_traces
 from tests.fakes.builders import tool_call
 
 
 def traces(name: str, arguments: Json, result: Json) -> list[Trace]:
-    return traces_of(tool_call(name, arguments=arguments, result=ToolResult(True, result)))
+    return read_traces(tool_call(name, arguments=arguments, result=ToolResult(True, result)))
 
 
 def test_a_file_that_was_read_is_read_where_the_lines_are() -> None:
@@ -50,15 +50,15 @@ def test_a_call_that_failed_or_was_declined_leaves_nothing() -> None:
     failed = ToolResult(False, None, "no such file")
     for name in ("read_file", "edit_file", "grep_files"):
         call = tool_call(name, arguments={"path": "a.py"}, result=failed, success=False)
-        assert traces_of(call) == []
-        assert edit_of(call) is None
-        assert traces_of(tool_call(name, arguments={"path": "a.py"}, result=None)) == []
+        assert read_traces(call) == []
+        assert read_edit(call) is None
+        assert read_traces(tool_call(name, arguments={"path": "a.py"}, result=None)) == []
 
 
 def test_an_edit_says_which_lines_it_wrote_and_what_the_file_became() -> None:
     diff = "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n x\n+y\n z\n"
     result = {"file": "a.py", "diff": diff, "after_hash": "h"}
-    edit = edit_of(tool_call("edit_file", result=ToolResult(True, result)))
+    edit = read_edit(tool_call("edit_file", result=ToolResult(True, result)))
     assert edit is not None
     assert (edit.file, edit.after_hash, [hunk.signs for hunk in edit.hunks]) == (
         "a.py",

@@ -8,10 +8,15 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, as_new, counted
+from ragforge.domain.conversation_bundle import (
+    BranchPoint,
+    ConversationBundle,
+    copy_with_new_ids,
+    set_counters,
+)
 from ragforge.errors import InvalidJson
-from ragforge.memory.exchange.export import document_of, to_bytes
-from ragforge.memory.exchange.imports import checked, parse, whole_of
+from ragforge.memory.exchange.export import build_document, to_bytes
+from ragforge.memory.exchange.imports import build_bundle, check_document, parse_document
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.wholes import wholes
@@ -21,8 +26,8 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 def read(data: bytes) -> ConversationBundle:
     """Return what a document says, with the counters that a store would make."""
-    whole = whole_of(checked(parse(data)))
-    return replace(whole, conversation=counted(whole.conversation, whole.messages))
+    whole = build_bundle(check_document(parse_document(data)))
+    return replace(whole, conversation=set_counters(whole.conversation, whole.messages))
 
 
 @given(wholes())
@@ -33,18 +38,18 @@ def test_a_document_says_everything_about_any_conversation(whole: ConversationBu
         branch_of=BranchPoint("origin", "message"),
         branches=(BranchPoint("one", "m"), BranchPoint("two", "é\x00")),
     )
-    data = to_bytes(document_of(linked))
+    data = to_bytes(build_document(linked))
     assert read(data) == linked
-    assert to_bytes(document_of(read(data))) == data
+    assert to_bytes(build_document(read(data))) == data
 
 
 @given(wholes())
 @settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
 def test_a_copy_with_new_ids_differs_in_nothing_else(whole: ConversationBundle) -> None:
-    copy = as_new(whole)
+    copy = copy_with_new_ids(whole)
 
     def without_ids(one: ConversationBundle) -> str:
-        text = to_bytes(document_of(one)).decode()
+        text = to_bytes(build_document(one)).decode()
         ids = [one.conversation.uuid, *(m.uuid for m in one.messages)]
         ids += [known.summary.uuid for known in one.summaries]
         calls = [call for message in one.messages for call in message.tool_calls]
@@ -60,16 +65,16 @@ def test_a_copy_with_new_ids_differs_in_nothing_else(whole: ConversationBundle) 
 
 def test_vectors_are_left_out_unless_they_are_asked_for() -> None:
     whole = ConversationBundle(conversation(uuid="c"))
-    assert "embeddings" not in document_of(whole, with_embeddings=False)
-    assert document_of(whole, with_embeddings=True)["embeddings"] == []
-    assert read(to_bytes(document_of(whole, with_embeddings=False))) == whole
+    assert "embeddings" not in build_document(whole, with_embeddings=False)
+    assert build_document(whole, with_embeddings=True)["embeddings"] == []
+    assert read(to_bytes(build_document(whole, with_embeddings=False))) == whole
 
 
 def test_a_document_is_utf_8_and_has_a_message_a_line() -> None:
     said = placed([user(HOSTILE["east asian"]), assistant(HOSTILE["newlines"])])
     whole = ConversationBundle(conversation(uuid="c", title="Été"), tuple(said))
 
-    lines = to_bytes(document_of(whole)).decode().splitlines()
+    lines = to_bytes(build_document(whole)).decode().splitlines()
 
     assert any(HOSTILE["east asian"] in line for line in lines)
     assert sum('"role"' in line for line in lines) == 2
@@ -80,7 +85,7 @@ def test_half_a_surrogate_pair_inside_json_is_escaped_and_comes_back() -> None:
     call = tool_call(arguments={"\ud800": "zebra\udc00 👍"}, result=tool_result("\ud83d"))
     whole = ConversationBundle(conversation(uuid="c"), tuple(placed([assistant("", call)], -1)))
 
-    data = to_bytes(document_of(whole))
+    data = to_bytes(build_document(whole))
 
     assert b"\\ud800" in data
     assert "👍".encode() in data
@@ -95,4 +100,4 @@ def test_a_value_that_is_nested_beyond_measure_is_refused() -> None:
         conversation(), tuple(placed([assistant("", tool_call(arguments=deep))], -1))
     )
     with pytest.raises(InvalidJson, match="nested too deeply"):
-        to_bytes(document_of(whole))
+        to_bytes(build_document(whole))

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from ragforge.memory.exchange import export
-from ragforge.memory.exchange.format import PARTS, ExportedConversation, json_schema
+from ragforge.memory.exchange.format import PARTS, ExportedConversation, build_json_schema
 
 DOCS = Path(__file__).parents[4] / "docs"
 TYPES = {"array": "list", "object": "object", "string": "text", "integer": "number"}
@@ -54,7 +54,7 @@ def test_the_format_and_its_version_are_told_once() -> None:
 
 def test_the_schema_in_the_documentation_is_that_of_the_format() -> None:
     written = json.loads((DOCS / "export-format.schema.json").read_text("utf-8"))
-    assert written == json_schema()
+    assert written == build_json_schema()
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
@@ -65,7 +65,7 @@ def test_every_field_is_documented(part: type[BaseModel]) -> None:
 
 
 def test_no_part_is_forgotten() -> None:
-    defined = json_schema()["$defs"].keys() | {"ExportedConversation"}
+    defined = build_json_schema()["$defs"].keys() | {"ExportedConversation"}
     assert {part.__name__ for part in PARTS} == defined
 
 
@@ -78,9 +78,9 @@ def test_everything_is_required_but_vectors_and_notes() -> None:
 
 
 def test_the_example_in_the_documentation_can_be_imported() -> None:
-    from ragforge.memory.exchange.imports import checked, parse, whole_of
+    from ragforge.memory.exchange.imports import build_bundle, check_document, parse_document
 
     text = (DOCS / "export-format.md").read_text("utf-8")
     example = text.partition("```json\n")[2].partition("```")[0]
-    whole = whole_of(checked(parse(example.encode())))
+    whole = build_bundle(check_document(parse_document(example.encode())))
     assert [message.role for message in whole.messages] == ["user", "assistant"]

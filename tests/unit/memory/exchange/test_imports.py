@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary
+from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
 from ragforge.errors import ImportRefused
 from ragforge.memory.exchange import imports
 from ragforge.memory.exchange.checks import MAX_DEPTH
-from ragforge.memory.exchange.export import document_of, to_bytes
-from ragforge.memory.exchange.imports import checked, parse, whole_of
-from ragforge.memory.secrets.redact_bundle import without_secrets
+from ragforge.memory.exchange.export import build_document, to_bytes
+from ragforge.memory.exchange.imports import build_bundle, check_document, parse_document
+from ragforge.memory.secrets.redact_bundle import redact_bundle
 from tests.fakes.builders import (
     assistant,
     conversation,
@@ -45,8 +45,8 @@ def whole(said: str = "Where is it?", answered: str = "Here.") -> ConversationBu
         (*first, *second),
         {"a0": (reference("s"),)},
         (
-            WholeSummary(l1, (0, 1), (mention("a.py"),), (reference("s"),)),
-            WholeSummary(level_2([l1], uuid="l2")),
+            SummaryBundle(l1, (0, 1), (mention("a.py"),), (reference("s"),)),
+            SummaryBundle(level_2([l1], uuid="l2")),
         ),
         vector=direction(1),
         turn_vectors={"t0": direction(2), "t1": direction(3)},
@@ -55,13 +55,13 @@ def whole(said: str = "Where is it?", answered: str = "Here.") -> ConversationBu
 
 
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(to_bytes(document_of(whole())))
+    found: dict[str, Any] = json.loads(to_bytes(build_document(whole())))
     return found
 
 
 def refused(given: object) -> str:
     with pytest.raises(ImportRefused) as caught:
-        whole_of(checked(given))
+        build_bundle(check_document(given))
     assert str(caught.value).startswith("This cannot be imported: ")
     assert str(caught.value).endswith(". Nothing was changed.")
     return caught.value.reason
@@ -84,18 +84,18 @@ def refused(given: object) -> str:
 )
 def test_a_text_that_is_no_json_is_refused(text: bytes, reason: str) -> None:
     with pytest.raises(ImportRefused) as caught:
-        parse(text)
+        parse_document(text)
     assert caught.value.reason.startswith(reason)
 
 
 def test_a_byte_order_mark_is_no_obstacle() -> None:
-    assert parse(b"\xef\xbb\xbf[1]") == [1]
+    assert parse_document(b"\xef\xbb\xbf[1]") == [1]
 
 
 def test_a_text_beyond_measure_is_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "MAX_BYTES", 3)
     with pytest.raises(ImportRefused, match="larger than 3 bytes"):
-        parse(b"{}  ")
+        parse_document(b"{}  ")
 
 
 @pytest.mark.parametrize("given", [None, [], "x", 7, {}, {"format": "other", "version": 1}])
@@ -119,7 +119,7 @@ def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
         part.pop("link_pending", None)
         part.pop("read_at", None)
 
-    found = whole_of(checked(old))
+    found = build_bundle(check_document(old))
 
     assert [one.how for one in found.references["a0"]] == ["found"]  # perhaps by its tool call
     assert found.link_pending == {"t1"}  # its turn is linked to nothing yet
@@ -301,7 +301,7 @@ def test_many_problems_are_told_in_part() -> None:
 
 
 def test_what_was_exported_passes_all_checks() -> None:
-    assert whole_of(checked(document())) == whole()
+    assert build_bundle(check_document(document())) == whole()
 
 
 def test_secrets_are_taken_out_of_every_text() -> None:
@@ -319,21 +319,21 @@ def test_secrets_are_taken_out_of_every_text() -> None:
         conversation(uuid="c", title=SECRET, summary=SECRET, tags=(SECRET, "fine")),
         tuple(said),
         {},
-        (WholeSummary(l1, (0,)),),
+        (SummaryBundle(l1, (0,)),),
     )
 
-    clean, count = without_secrets(dirty)
+    clean, count = redact_bundle(dirty)
 
-    text = to_bytes(document_of(clean)).decode()
+    text = to_bytes(build_document(clean)).decode()
     assert SECRET not in text
     assert "hunter2" not in text
     assert text.count("[redacted") == count == 13
     assert clean.conversation.tags[1] == "fine"
-    assert without_secrets(clean) == (clean, 0)
+    assert redact_bundle(clean) == (clean, 0)
 
 
 def test_a_vector_of_a_redacted_text_goes_and_others_stay() -> None:
-    clean, count = without_secrets(whole(answered=f"The key is {SECRET}"))
+    clean, count = redact_bundle(whole(answered=f"The key is {SECRET}"))
     assert count == 1
     assert clean.turn_vectors == {"t1": direction(3)}
     assert clean.summary_vectors == {"l1": direction(4)}
@@ -342,4 +342,4 @@ def test_a_vector_of_a_redacted_text_goes_and_others_stay() -> None:
 
 def test_without_secrets_nothing_changes() -> None:
     given = whole()
-    assert without_secrets(given)[0] is given
+    assert redact_bundle(given)[0] is given

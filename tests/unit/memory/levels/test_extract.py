@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ragforge.domain.turns import Turn
 from ragforge.memory.summaries import extract
-from ragforge.memory.summaries.material import files_in, turns_text
+from ragforge.memory.summaries.material import find_files, format_turns
 from ragforge.search.code_names import find_paths
 from tests.fakes.builders import assistant, summary, tool_call, tool_result, user
 
@@ -24,7 +24,7 @@ TALK = [
 
 
 def test_a_summary_tells_each_question_with_the_sentence_that_answers_it() -> None:
-    told = extract.from_turns(TALK).conversation_summary.splitlines()
+    told = extract.summarise_turns(TALK).conversation_summary.splitlines()
     assert len(told) == 3
     assert told[0].startswith("Why does login loop?")
     assert "because the cookie expires" in told[0]
@@ -32,14 +32,14 @@ def test_a_summary_tells_each_question_with_the_sentence_that_answers_it() -> No
 
 
 def test_findings_are_sentences_that_tell_causes_and_decisions_and_not_code() -> None:
-    findings = extract.from_turns(TALK).key_findings
+    findings = extract.summarise_turns(TALK).key_findings
     assert "It loops because the cookie expires in src/auth.py." in findings
     assert not any("import os" in finding for finding in findings)
 
 
 def test_actions_tell_tools_how_often_and_with_what() -> None:
     failed = tool_call("run_tests", arguments={"k": "cart"}, success=False)
-    draft = extract.from_turns([turn("Run", "Ran", failed, failed, tool_call("grep_files"))])
+    draft = extract.summarise_turns([turn("Run", "Ran", failed, failed, tool_call("grep_files"))])
     first, second = draft.actions_summary.splitlines()
     assert first.startswith("run_tests ×2, 2 failed")
     assert '{"k": "cart"}' in first
@@ -47,7 +47,7 @@ def test_actions_tell_tools_how_often_and_with_what() -> None:
 
 
 def test_topics_are_the_words_used_most_as_they_were_spelt() -> None:
-    topics = extract.from_turns(TALK).topics
+    topics = extract.summarise_turns(TALK).topics
     assert set(topics[:3]) == {"auth", "cart", "cookie"}
     assert not {"the", "it", "and"} & set(topics)
 
@@ -62,7 +62,7 @@ FRENCH = [
 
 
 def test_topics_of_a_conversation_in_french_are_no_function_words() -> None:
-    draft = extract.from_turns(FRENCH)
+    draft = extract.summarise_turns(FRENCH)
     assert {"sessions", "cookie"} <= {topic.lower() for topic in draft.topics}
     assert not {"les", "pour", "est", "dans", "pas", "que"} & {t.lower() for t in draft.topics}
     assert any("parce que le cookie est supprimé" in finding for finding in draft.key_findings)
@@ -70,7 +70,7 @@ def test_topics_of_a_conversation_in_french_are_no_function_words() -> None:
 
 def test_findings_are_told_in_other_languages_too() -> None:
     german = [turn("Warum?", "Ich sehe nach. Die Ursache war ein altes Zertifikat. Schön.")]
-    assert extract.from_turns(german).key_findings == ["Die Ursache war ein altes Zertifikat."]
+    assert extract.summarise_turns(german).key_findings == ["Die Ursache war ein altes Zertifikat."]
 
 
 def test_a_long_term_summary_keeps_the_newest_of_findings_that_say_the_same() -> None:
@@ -78,7 +78,7 @@ def test_a_long_term_summary_keeps_the_newest_of_findings_that_say_the_same() ->
         summary("talk", 0, 1, key_findings=("The token lasts 5 minutes.", "Use Redis.")),
         summary("talk", 2, 3, key_findings=("the token lasts 5 minutes",)),
     ]
-    assert extract.from_summaries(parents).key_findings == [
+    assert extract.summarise_summaries(parents).key_findings == [
         "Use Redis.",
         "the token lasts 5 minutes",
     ]
@@ -90,10 +90,10 @@ TURNS = st.lists(st.builds(turn, st.text(min_size=1), st.text()), min_size=1, ma
 @settings(deadline=None)
 @given(TURNS)
 def test_any_turns_give_a_summary_within_its_limits(turns: list[Turn]) -> None:
-    draft = extract.from_turns(turns)
+    draft = extract.summarise_turns(turns)
     assert draft.conversation_summary
     assert len(draft.conversation_summary) <= extract.LEVEL_1_CHARS
-    assert draft == extract.from_turns(turns)
+    assert draft == extract.summarise_turns(turns)
 
 
 def test_paths_are_found_in_text_and_other_things_are_not() -> None:
@@ -105,12 +105,12 @@ def test_paths_are_found_in_text_and_other_things_are_not() -> None:
 
 def test_files_are_those_talked_about_and_those_given_to_tools() -> None:
     call = tool_call(arguments={"edits": [{"path": "lib/x.go"}]}, result=tool_result("y.py"))
-    assert files_in([turn("Look at a.py", "It is in b.rs", call)]) == ["a.py", "b.rs", "lib/x.go"]
+    assert find_files([turn("Look at a.py", "It is in b.rs", call)]) == ["a.py", "b.rs", "lib/x.go"]
 
 
 @given(st.lists(st.integers(0, 20_000), min_size=1, max_size=20), st.integers(1_000, 50_000))
 def test_turns_shown_to_a_model_share_the_space(sizes: list[int], chars: int) -> None:
-    text = turns_text([turn("Q", "x" * size) for size in sizes], chars)
+    text = format_turns([turn("Q", "x" * size) for size in sizes], chars)
     assert len(text) <= max(chars, 402 * len(sizes)) + 2 * len(sizes)
     if sum(sizes) + 100 * len(sizes) < chars:
         assert text.count("x") == sum(sizes)

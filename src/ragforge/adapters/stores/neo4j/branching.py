@@ -6,7 +6,7 @@ from ragforge.adapters.stores.neo4j import facts, messages
 from ragforge.adapters.stores.neo4j.cypher import REFERENCE, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import Stored
-from ragforge.domain.branches import fresh_copies
+from ragforge.domain.branches import copy_messages
 from ragforge.domain.conversations import Message
 from ragforge.ports.words import Tokeniser
 
@@ -24,7 +24,7 @@ async def copy_until(
         last=last["position"],
     )
     originals = [messages.loaded(row) for row in rows]
-    copies = fresh_copies(originals)
+    copies = copy_messages(originals)
     placed = await messages.add(tx, branch, copies, tokeniser)
     pairs = [[old.uuid, new.uuid] for old, new in zip(originals, copies, strict=True)]
     await _copy_vectors(tx, pairs, last["position"])

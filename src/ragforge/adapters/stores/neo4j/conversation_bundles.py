@@ -30,8 +30,8 @@ from ragforge.adapters.stores.rows import (
     summary_row,
 )
 from ragforge.domain.code import CodeReference
-from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, WholeSummary
-from ragforge.domain.turns import messages_to_turns
+from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, SummaryBundle
+from ragforge.domain.turns import group_into_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
@@ -72,7 +72,7 @@ async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) 
     row = await conversation_nodes.create(tx, whole.conversation)
     await messages.insert_placed(tx, row, whole.messages)
     # Reading them back to index them would search what the transaction has not yet indexed.
-    await messages.put_words(tx, messages_to_turns(whole.messages), tokeniser)
+    await messages.put_words(tx, group_into_turns(whole.messages), tokeniser)
     await conversation_nodes.recount(tx, row["uuid"])
     await facts.put_references(
         tx,
@@ -116,7 +116,7 @@ async def _references(
     return {owner: tuple(references) for owner, references in found.items()}
 
 
-async def _summaries(tx: Transaction, conversation_id: str) -> tuple[WholeSummary, ...]:
+async def _summaries(tx: Transaction, conversation_id: str) -> tuple[SummaryBundle, ...]:
     rows = await tx.rows(
         f"""MATCH (n:Summary {{conversation_id: $id}})
             RETURN {summary_nodes.ROW} AS row,
@@ -129,7 +129,7 @@ async def _summaries(tx: Transaction, conversation_id: str) -> tuple[WholeSummar
         id=conversation_id,
     )
     return tuple(
-        WholeSummary(
+        SummaryBundle(
             summary_of(row["row"]),
             tuple(sorted(row["covers"])),
             tuple(file_mention_of(one) for one in row["mentions"] if one["kind"] == "file"),
@@ -165,7 +165,7 @@ async def _vectors(
     return {row["owner"]: Vector.of(row["model"], row["numbers"]) for row in rows}
 
 
-async def _check_free(tx: Transaction, summaries: Sequence[WholeSummary]) -> None:
+async def _check_free(tx: Transaction, summaries: Sequence[SummaryBundle]) -> None:
     ids = [known.summary.uuid for known in summaries]
     query = "MATCH (n:Summary) WHERE n.uuid IN $ids RETURN n.uuid LIMIT 1"
     if (taken := await tx.value(query, ids=ids)) is not None:
@@ -173,7 +173,7 @@ async def _check_free(tx: Transaction, summaries: Sequence[WholeSummary]) -> Non
 
 
 async def _add_summary(
-    tx: Transaction, whole: WholeSummary, project_path: str, tokeniser: Tokeniser
+    tx: Transaction, whole: SummaryBundle, project_path: str, tokeniser: Tokeniser
 ) -> None:
     row = summary_row(whole.summary)
     await summary_nodes.put(tx, row, project_path, tokeniser)

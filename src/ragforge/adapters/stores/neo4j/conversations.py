@@ -20,7 +20,7 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     Message,
     ToolCall,
-    changed,
+    apply_changes,
 )
 from ragforge.errors import MessageNotFound, TurnNotFound
 
@@ -55,7 +55,9 @@ class Neo4jConversations(Recall, References):
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
-            result = changed(conversation_of(await nodes.locked(tx, conversation_id)), changes)
+            result = apply_changes(
+                conversation_of(await nodes.locked(tx, conversation_id)), changes
+            )
             await nodes.put(tx, [conversation_row(result)])
             return result
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from ragforge.domain.instants import epoch_ms, to_millisecond
+from ragforge.domain.instants import to_epoch_ms, to_millisecond
 
 CONVERSATION = """uuid title summary tags status cwd project_path message_count turn_count
     total_chars created_at updated_at updated_ms"""
@@ -71,7 +71,7 @@ def index_key(text: str) -> str:
 
 def filter_ms(field: str, moment: datetime) -> int:
     """Return a bound in milliseconds. Raises InvalidTime if it has no time zone."""
-    return epoch_ms(to_millisecond(field, moment))
+    return to_epoch_ms(to_millisecond(field, moment))
 
 
 class Where:

@@ -7,13 +7,13 @@ from dataclasses import asdict
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.domain.code import directories_above
+from ragforge.domain.code import list_directories
 
 
 async def add_directories(tx: Transaction, project_id: str, paths: Iterable[str]) -> None:
     """Store every directory that leads to one of the files, and put the files into them."""
     files = list(paths)
-    directories = directories_above(project_id, files)
+    directories = list_directories(project_id, files)
     ids = {directory.path: directory.uuid for directory in directories}
     await tx.each(
         "MERGE (d:Directory {uuid: row.uuid}) SET d += row",
@@ -34,7 +34,7 @@ async def add_directories(tx: Transaction, project_id: str, paths: Iterable[str]
 
 async def prune_directories(tx: Transaction, project_id: str, paths: Iterable[str]) -> None:
     """Remove directories that led to the files and hold none any more."""
-    for directory in reversed(directories_above(project_id, paths)):  # inner ones first
+    for directory in reversed(list_directories(project_id, paths)):  # inner ones first
         await tx.rows(
             """MATCH (d:Directory {uuid: $id}) WHERE NOT EXISTS { (d)<-[:IN_DIRECTORY]-() }
                DETACH DELETE d""",

@@ -11,7 +11,7 @@ from ragforge.adapters.stores.neo4j.cypher import JOB, LOCK, Where, assign, fiel
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.leases import lease_row, milliseconds, moment, server_ms
 from ragforge.adapters.stores.rows import Row, instant, job_of, job_row
-from ragforge.domain.instants import epoch_ms
+from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.text import check_text
 from ragforge.domain.work import Holder, Job, JobStatus, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
@@ -85,7 +85,7 @@ class Neo4jJobs:
             f"n.status = 'pending', n.error = $error, {_LATER}",
             error=error,
             run_after=instant("retry_at", retry_at),
-            run_after_ms=epoch_ms(retry_at),
+            run_after_ms=to_epoch_ms(retry_at),
         )
 
     async def revive(self, key: str) -> None:

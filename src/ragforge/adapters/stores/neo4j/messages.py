@@ -18,7 +18,7 @@ from ragforge.adapters.stores.rows import (
     tool_result_row,
 )
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
-from ragforge.domain.turns import Turn, messages_to_turns, turn_text
+from ragforge.domain.turns import Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -180,13 +180,16 @@ async def index_turns(
     by_conversation = defaultdict(list)
     for row in rows:
         by_conversation[row["message"]["conversation_id"]].append(loaded(row))
-    found = (turn for said in by_conversation.values() for turn in messages_to_turns(said))
+    found = (turn for said in by_conversation.values() for turn in group_into_turns(said))
     await put_words(tx, found, tokeniser)
 
 
 async def put_words(tx: Transaction, turns: Iterable[Turn], tokeniser: Tokeniser) -> None:
     """Index the words of turns that are there whole."""
-    words = [{"uuid": turn.uuid, "words": tokeniser.prose(turn_text(turn))} for turn in turns]
+    words = [
+        {"uuid": turn.uuid, "words": tokeniser.prose(format_turn_for_search(turn))}
+        for turn in turns
+    ]
     await tx.each("MATCH (m:Message {uuid: row.uuid}) SET m.words = row.words", words)
 
 

@@ -18,7 +18,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import scope_name_of, scope_of
-from ragforge.domain.code import CodeFilter, Place, Scope, ScopeMatch, ScopeName
+from ragforge.domain.code import CodeFilter, FileLine, Scope, ScopeMatch, ScopeName
 from ragforge.domain.hits import Match
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
@@ -80,7 +80,7 @@ class Scopes:
         rows = await self._database.column(query, project=project_id, hash=hash)
         return [scope_name_of(row) for row in rows]
 
-    async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
+    async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         query = f"""UNWIND $places AS place
                     CALL (place) {{
                       {_IN_FILE} WHERE s.startLine <= place.line <= s.endLine

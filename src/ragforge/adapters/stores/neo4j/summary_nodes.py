@@ -8,7 +8,7 @@ from ragforge.adapters.stores.neo4j.cypher import SUMMARY, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import summary_words
 from ragforge.adapters.stores.rows import Row, Stored, summary_of
-from ragforge.domain.summaries import summary_text
+from ragforge.domain.summaries import format_summary_for_search
 from ragforge.errors import SummaryNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -28,7 +28,9 @@ async def read(tx: Transaction, summary_id: str) -> Row:
 async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeniser) -> None:
     """Store a summary, or change the one with its id; a changed text loses its vector."""
     known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=row["uuid"])
-    if known is not None and summary_text(summary_of(known)) != summary_text(summary_of(row)):
+    if known is not None and format_summary_for_search(
+        summary_of(known)
+    ) != format_summary_for_search(summary_of(row)):
         await tx.rows(
             "MATCH (n:Summary {uuid: $id}) REMOVE n.embedding, n.embedding_model, n.embedding_key",
             id=row["uuid"],

@@ -11,8 +11,8 @@ from ragforge.adapters.stores.neo4j.messages import index_turns
 from ragforge.adapters.stores.rows import Row, Stored, note_of, summary_of
 from ragforge.domain.code import SECTION
 from ragforge.domain.hits import Match
-from ragforge.domain.notes import note_text
-from ragforge.domain.summaries import summary_text
+from ragforge.domain.notes import format_note_for_search
+from ragforge.domain.summaries import format_summary_for_search
 from ragforge.ports.words import Tokeniser
 
 MAX_WORDS = 200
@@ -54,12 +54,12 @@ async def search(
 
 def summary_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a summary is found."""
-    return tokeniser.prose(summary_text(summary_of(row)))
+    return tokeniser.prose(format_summary_for_search(summary_of(row)))
 
 
 def note_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a note is found."""
-    return tokeniser.prose(note_text(note_of(row)))
+    return tokeniser.prose(format_note_for_search(note_of(row)))
 
 
 def scope_words(row: Stored, tokeniser: Tokeniser) -> Row:

@@ -24,7 +24,7 @@ from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import ConversationBundle
-from ragforge.domain.summaries import summary_text
+from ragforge.domain.summaries import format_summary_for_search
 from ragforge.domain.vectors import Vector
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
@@ -190,7 +190,7 @@ def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
     covers = json.dumps([int(turn) for turn in row.pop("covers")])
     upsert(connection, "summary", row, ["uuid"])
     rowid = value(connection, "SELECT id FROM summary WHERE uuid = ?", (row["uuid"],))
-    document = tokeniser.prose(summary_text(summary_of(row)))
+    document = tokeniser.prose(format_summary_for_search(summary_of(row)))
     words.index(connection, "summary_words", rowid, document)
     connection.execute(
         """UPDATE turn SET covered_by = ? WHERE conversation_id = ?

@@ -7,7 +7,7 @@ import apsw
 from ragforge.adapters.stores.rows import Row
 from ragforge.adapters.stores.sqlite import messages
 from ragforge.adapters.stores.sqlite.sql import insert, select
-from ragforge.domain.branches import fresh_copies
+from ragforge.domain.branches import copy_messages
 from ragforge.ports.words import Tokeniser
 
 
@@ -24,7 +24,7 @@ def copy_until(connection: apsw.Connection, last: Row, branch: Row, tokeniser: T
         (last["conversation_id"], last["position"]),
     )
     originals = messages.load(connection, list(rows))
-    copies = fresh_copies(originals)
+    copies = copy_messages(originals)
     messages.add(connection, branch, copies, tokeniser)
     for original, copy in zip(originals, copies, strict=True):
         _copy_references(connection, original.uuid, copy.uuid)

@@ -41,8 +41,8 @@ from ragforge.domain.code import (
     Direction,
     Directory,
     File,
+    FileLine,
     ParsedFile,
-    Place,
     Project,
     Relation,
     RelationKind,
@@ -207,7 +207,7 @@ class SqliteCode:
             lambda c: [ScopeName(*row) for row in c.execute(statement, (project_id, hash))]
         )
 
-    async def scopes_at(self, project_id: str, places: Sequence[Place]) -> list[Scope | None]:
+    async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         smallest = """
             SELECT (SELECT uuid FROM scope WHERE project_id = ?1 AND file = p.value ->> 0
                       AND startLine <= p.value ->> 1 AND endLine >= p.value ->> 1

@@ -21,10 +21,10 @@ from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import (
     BranchPoint,
     ConversationBundle,
-    WholeSummary,
-    counted,
+    SummaryBundle,
+    set_counters,
 )
-from ragforge.domain.summaries import summary_text
+from ragforge.domain.summaries import format_summary_for_search
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
@@ -64,7 +64,7 @@ def read(connection: apsw.Connection, conversation_id: str) -> ConversationBundl
 
 def add(connection: apsw.Connection, whole: ConversationBundle, tokeniser: Tokeniser) -> None:
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
-    row = conversation_row(counted(whole.conversation, whole.messages))
+    row = conversation_row(set_counters(whole.conversation, whole.messages))
     rowid = insert(connection, "conversation", row)
     for message in whole.messages:
         messages.insert_placed(connection, row, message)
@@ -105,7 +105,7 @@ def _references(
     return {owner: tuple(references) for owner, references in found.items()}
 
 
-def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[WholeSummary, ...]:
+def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[SummaryBundle, ...]:
     rows = select(
         connection,
         """SELECT * FROM summary WHERE conversation_id = ?
@@ -116,7 +116,7 @@ def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[Whole
     for row in list(rows):
         files, scopes = summaries.mentioned(connection, row["uuid"])
         covers = summaries.covered(connection, row["uuid"])
-        found.append(WholeSummary(summary_of(row), tuple(covers), tuple(files), tuple(scopes)))
+        found.append(SummaryBundle(summary_of(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)
 
 
@@ -152,13 +152,15 @@ def _vectors(
 
 def _add_summary(
     connection: apsw.Connection,
-    whole: WholeSummary,
+    whole: SummaryBundle,
     known_vectors: Mapping[str, Vector],
     tokeniser: Tokeniser,
 ) -> None:
     summary = whole.summary
     rowid = insert(connection, "summary", summary_row(summary))
-    words.index(connection, "summary_words", rowid, tokeniser.prose(summary_text(summary)))
+    words.index(
+        connection, "summary_words", rowid, tokeniser.prose(format_summary_for_search(summary))
+    )
     connection.execute(
         """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
            AND turn_index IN (SELECT value FROM json_each(?))""",

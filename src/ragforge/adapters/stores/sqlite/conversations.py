@@ -40,10 +40,10 @@ from ragforge.domain.conversations import (
     MemoryFilter,
     Message,
     ToolCall,
-    changed,
+    apply_changes,
 )
 from ragforge.domain.hits import Match, WordMatches
-from ragforge.domain.instants import epoch_ms, format_instant
+from ragforge.domain.instants import format_instant, to_epoch_ms
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
@@ -97,7 +97,7 @@ class SqliteConversations(References):
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
-            result = changed(conversation_of(_row(connection, conversation_id)), changes)
+            result = apply_changes(conversation_of(_row(connection, conversation_id)), changes)
             upsert(connection, "conversation", conversation_row(result), ["uuid"])
             return result
 
@@ -348,9 +348,9 @@ def _count(connection: apsw.Connection, conversation_id: str, added: Sequence[Me
             len(added),
             sum(message.role == "user" for message in added),
             sum(message.char_count for message in added),
-            epoch_ms(newest),
+            to_epoch_ms(newest),
             format_instant(newest),
-            epoch_ms(newest),
+            to_epoch_ms(newest),
             conversation_id,
         ),
     )
@@ -367,7 +367,7 @@ def _recount(connection: apsw.Connection, conversation_id: str) -> None:
 
 
 def _ms(moment: datetime | None) -> int | None:
-    return None if moment is None else epoch_ms(moment)
+    return None if moment is None else to_epoch_ms(moment)
 
 
 def _conversations(where: ConversationFilter) -> Where:

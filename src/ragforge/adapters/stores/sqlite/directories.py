@@ -8,19 +8,19 @@ from dataclasses import asdict
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, under, upsert, value
-from ragforge.domain.code import directories_above
+from ragforge.domain.code import list_directories
 
 
 def add_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
     """Store every directory that leads to one of the files."""
-    for directory in directories_above(project_id, paths):
+    for directory in list_directories(project_id, paths):
         row = {**asdict(directory), "project_id": project_id}
         upsert(connection, "directory", row, ["project_id", "path"])
 
 
 def prune_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
     """Remove directories that led to the files and hold none any more."""
-    for directory in directories_above(project_id, paths):
+    for directory in list_directories(project_id, paths):
         where = under(Where().add("project_id = ?", project_id), "path", directory.path)
         statement = f"SELECT 1 FROM file WHERE {where} LIMIT 1"
         if not value(connection, statement, where.bindings):

@@ -20,7 +20,7 @@ from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import check_text
-from ragforge.domain.turns import messages_to_turns, turn_text
+from ragforge.domain.turns import format_turn_for_search, group_into_turns
 from ragforge.errors import MessageNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -117,11 +117,11 @@ def index_turn(
         "SELECT * FROM message WHERE conversation_id = ? AND turn_index = ? ORDER BY position",
         (conversation_id, turn_index),
     )
-    for turn in messages_to_turns(load(connection, list(rows))):
+    for turn in group_into_turns(load(connection, list(rows))):
         rowid = turn_id(connection, conversation_id, turn_index)
         project = value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
         keys = f"{words.key('c', conversation_id)} {words.key('p', project)}"
-        document = tokeniser.prose(turn_text(turn))
+        document = tokeniser.prose(format_turn_for_search(turn))
         found = document.split()
         often = " ".join(word for word, times in Counter(found).items() if times > 1)
         words.index(connection, "turn_words", rowid, document, often, keys)

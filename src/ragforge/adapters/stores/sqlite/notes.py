@@ -13,8 +13,8 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, insert, one, select, value
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.domain.hits import Match
-from ragforge.domain.instants import epoch_ms
-from ragforge.domain.notes import Note, NoteFilter, note_text
+from ragforge.domain.instants import to_epoch_ms
+from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import NoteNotFound
@@ -121,7 +121,7 @@ def put(connection: apsw.Connection, note: Note, tokeniser: Tokeniser) -> int:
 
 def index(connection: apsw.Connection, rowid: int, note: Note, tokeniser: Tokeniser) -> None:
     """Set the words by which a note is found."""
-    words.index(connection, "note_words", rowid, tokeniser.prose(note_text(note)))
+    words.index(connection, "note_words", rowid, tokeniser.prose(format_note_for_search(note)))
 
 
 def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
@@ -165,7 +165,7 @@ def _notes(where: NoteFilter) -> Where:
         any_of = "SELECT 1 FROM json_each(o.tags) t JOIN json_each(?) w ON w.value = t.value"
         conditions.add(f"EXISTS ({any_of})", as_json(where.tags))
     if where.since is not None:
-        conditions.add("o.created_ms >= ?", epoch_ms(where.since))
+        conditions.add("o.created_ms >= ?", to_epoch_ms(where.since))
     if where.until is not None:
-        conditions.add("o.created_ms <= ?", epoch_ms(where.until))
+        conditions.add("o.created_ms <= ?", to_epoch_ms(where.until))
     return conditions

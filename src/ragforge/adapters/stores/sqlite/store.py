@@ -19,7 +19,7 @@ from ragforge.adapters.stores.sqlite.sql import column, select
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
-from ragforge.domain.summaries import summary_text
+from ragforge.domain.summaries import format_summary_for_search
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
 
@@ -69,7 +69,7 @@ def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     for conversation_id, turn_index in turns:
         messages.index_turn(connection, conversation_id, turn_index, tokeniser)
     for row in list(select(connection, "SELECT * FROM summary")):
-        document = tokeniser.prose(summary_text(summary_of(row)))
+        document = tokeniser.prose(format_summary_for_search(summary_of(row)))
         words.index(connection, "summary_words", row["id"], document)
     notes.index_anew(connection, tokeniser)
     scope_rows.index_anew(connection, tokeniser)

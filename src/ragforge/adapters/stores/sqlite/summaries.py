@@ -23,8 +23,8 @@ from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, one, sel
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
-from ragforge.domain.instants import epoch_ms, format_instant, now
-from ragforge.domain.summaries import Level, Summary, SummaryFilter, summary_text
+from ragforge.domain.instants import format_instant, now, to_epoch_ms
+from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import TurnSize
 from ragforge.domain.vectors import Vector
@@ -42,13 +42,15 @@ class SqliteSummaries:
 
     async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         row = summary_row(summary)
-        document = self._tokeniser.prose(summary_text(summary))
+        document = self._tokeniser.prose(format_summary_for_search(summary))
 
         def work(connection: apsw.Connection) -> None:
             _check_conversation(connection, summary.conversation_id)
             _check_turns(connection, summary.uuid, turn_ids)
             known = one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
-            if known is not None and summary_text(summary_of(known)) != summary_text(summary):
+            if known is not None and format_summary_for_search(
+                summary_of(known)
+            ) != format_summary_for_search(summary):
                 vector_rows.remove(connection, "summary", known["id"])
             upsert(connection, "summary", row, ["uuid"])
             words.index(connection, "summary_words", _row(connection, summary.uuid)["id"], document)
@@ -160,7 +162,7 @@ class SqliteSummaries:
         project_path: str | None = None,
     ) -> int:
         where = _summaries(SummaryFilter(conversation_id, project_path, level))
-        where.add("o.created_ms < ?", epoch_ms(before))
+        where.add("o.created_ms < ?", to_epoch_ms(before))
 
         def work(connection: apsw.Connection) -> int:
             statement = f"SELECT uuid FROM summary o WHERE {where}"
@@ -412,7 +414,7 @@ def _summaries(where: SummaryFilter) -> Where:
     if where.unread:
         conditions.add("o.read_at IS NULL AND o.key_findings <> '[]'")
     if where.since is not None:
-        conditions.add("o.created_ms >= ?", epoch_ms(where.since))
+        conditions.add("o.created_ms >= ?", to_epoch_ms(where.since))
     if where.until is not None:
-        conditions.add("o.created_ms <= ?", epoch_ms(where.until))
+        conditions.add("o.created_ms <= ?", to_epoch_ms(where.until))
     return conditions

@@ -12,7 +12,7 @@ from ragforge.adapters.stores.holders import is_dead, log_takeover
 from ragforge.adapters.stores.rows import Row, instant, job_of, job_row
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, select, upsert, value
-from ragforge.domain.instants import epoch_ms, format_instant, now, parse_instant
+from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import Holder, Job, JobStatus, Lock, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
@@ -90,7 +90,7 @@ class SqliteJobs:
             change, bindings = "UPDATE job SET status = 'dead', error = ?", (error,)
         else:
             change = "UPDATE job SET status = 'pending', error = ?, run_after = ?, run_after_ms = ?"
-            bindings = (error, instant("retry_at", retry_at), epoch_ms(retry_at))  # type: ignore[assignment]
+            bindings = (error, instant("retry_at", retry_at), to_epoch_ms(retry_at))  # type: ignore[assignment]
         await self._database.write(lambda c: _held(c, change, bindings, key, holder))
 
     async def revive(self, key: str) -> None:
@@ -101,7 +101,7 @@ class SqliteJobs:
             connection.execute(
                 """UPDATE job SET status = 'pending', attempts = 0, run_after = ?, run_after_ms = ?
                    WHERE key = ? AND status = 'dead'""",
-                (format_instant(moment), epoch_ms(moment), key),
+                (format_instant(moment), to_epoch_ms(moment), key),
             )
 
         await self._database.write(work)
@@ -173,12 +173,12 @@ class SqliteLocks:
 
 
 def _later(span: timedelta) -> int:
-    return epoch_ms(now()) + span // timedelta(milliseconds=1)
+    return to_epoch_ms(now()) + span // timedelta(milliseconds=1)
 
 
 def _due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row | None:
     """Return the job that has been due the longest, or None."""
-    moment = epoch_ms(now())
+    moment = to_epoch_ms(now())
     where = Where().add(
         """((status = 'pending' AND run_after_ms <= ?)
             OR (status = 'running' AND (lease_until <= ?
@@ -227,6 +227,6 @@ def _lock(connection: apsw.Connection, name: str) -> Row | None:
 
 def _held_lock(row: Row | None) -> Row | None:
     """Return the lock if somebody alive holds it in time."""
-    if row is None or row["lease_until"] <= epoch_ms(now()):
+    if row is None or row["lease_until"] <= to_epoch_ms(now()):
         return None
     return None if is_dead(row["host"], row["pid"], row["started"]) else row

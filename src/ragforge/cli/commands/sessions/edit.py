@@ -16,7 +16,7 @@ from ragforge.show.sessions import named, turns_of
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.config import Settings
-    from ragforge.domain.conversations import Conversation, Status
+    from ragforge.domain.conversations import Conversation, ConversationStatus
     from ragforge.ports.conversations import ConversationStore
 
     Change: TypeAlias = Callable[[ConversationStore, Conversation], Awaitable[Conversation]]
@@ -159,7 +159,9 @@ def _asked(context: typer.Context, sessions: list[str]) -> str:
     return printable(", ".join(told))
 
 
-def _set_status(context: typer.Context, sessions: list[str], status: Status, as_json: bool) -> None:
+def _set_status(
+    context: typer.Context, sessions: list[str], status: ConversationStatus, as_json: bool
+) -> None:
     async def change(store: ConversationStore, known: Conversation) -> Conversation:
         from ragforge.domain.conversations import ConversationChanges
 

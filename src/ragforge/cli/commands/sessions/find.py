@@ -14,7 +14,7 @@ from ragforge.show.sessions import short
 if TYPE_CHECKING:
     from ragforge.config import Settings
     from ragforge.memory.code.about import ConversationAbout
-    from ragforge.memory.similar import Similar
+    from ragforge.memory.similar import SimilarConversation
 
 SIMILAR_EXAMPLES = """\b
 Examples:
@@ -66,19 +66,21 @@ def similar(
         _show_similar(found, everywhere)
 
 
-async def _similar(settings: Settings, text: str, limit: int, everywhere: bool) -> list[Similar]:
+async def _similar(
+    settings: Settings, text: str, limit: int, everywhere: bool
+) -> list[SimilarConversation]:
     from ragforge.app import open_app
-    from ragforge.memory.similar import SimilarConversations
+    from ragforge.memory.similar import SimilaritySearch
 
     async with open_app(settings, current_directory()) as app:
-        likeness = SimilarConversations(
+        likeness = SimilaritySearch(
             app.store.conversations, app.store.summaries, app.recall.embedder
         )
         project = None if everywhere else str(app.project_path)
         return await likeness.find_similar_conversations(text, limit, project)
 
 
-def _similar_as_json(one: Similar) -> dict[str, object]:
+def _similar_as_json(one: SimilarConversation) -> dict[str, object]:
     return {
         **session_as_json(one.conversation),
         "score": round(one.score, 4),
@@ -88,7 +90,7 @@ def _similar_as_json(one: Similar) -> dict[str, object]:
     }
 
 
-def _show_similar(found: list[Similar], everywhere: bool) -> None:
+def _show_similar(found: list[SimilarConversation], everywhere: bool) -> None:
     from rich.text import Text
 
     from ragforge.show.console import console, one_line, print_note, printable

@@ -13,7 +13,7 @@ from ragforge.show.sessions import show_lines
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
-    from ragforge.domain.conversations import Status
+    from ragforge.domain.conversations import ConversationStatus
     from ragforge.memory.sessions import SessionLine
 
 EXAMPLES = """\b
@@ -33,7 +33,7 @@ class Wanted(StrEnum):
     any = "any"
 
 
-_STATUS: dict[Wanted, Status | None] = {
+_STATUS: dict[Wanted, ConversationStatus | None] = {
     Wanted.active: "active",
     Wanted.archived: "archived",
     Wanted.any: None,
@@ -84,7 +84,7 @@ async def _lines(
 ) -> list[SessionLine]:
     from ragforge.app import open_app
     from ragforge.domain.conversations import ConversationFilter
-    from ragforge.memory.sessions import lines
+    from ragforge.memory.sessions import list_sessions
 
     async with open_app(settings, current_directory()) as app:
         where = ConversationFilter(
@@ -92,4 +92,4 @@ async def _lines(
             status=_STATUS[status],
             tags=tags,
         )
-        return await lines(app.store.conversations, where, limit)
+        return await list_sessions(app.store.conversations, where, limit)

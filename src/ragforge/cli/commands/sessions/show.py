@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragforge.config import Settings
-    from ragforge.domain.conversation_bundle import ConversationBundle, WholeSummary
+    from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
     from ragforge.domain.conversations import ToolCall
     from ragforge.domain.turns import Turn
-    from ragforge.memory.states import States, TurnState
+    from ragforge.memory.states import TurnState, TurnStates
 
 TURNS = 20
 TEXT_CHARS = 1_000
@@ -41,13 +41,13 @@ class _Found:
     """What is shown of a session."""
 
     whole: ConversationBundle
-    states: States
+    states: TurnStates
 
     @property
     def turns(self) -> list[Turn]:
-        from ragforge.domain.turns import messages_to_turns
+        from ragforge.domain.turns import group_into_turns
 
-        return messages_to_turns(self.whole.messages)
+        return group_into_turns(self.whole.messages)
 
 
 def register(group: typer.Typer) -> None:
@@ -78,12 +78,12 @@ def show(
 
 async def _find(settings: Settings, session: str) -> _Found:
     from ragforge.app import open_app
-    from ragforge.memory.states import states_of
+    from ragforge.memory.states import load_states
 
     async with open_app(settings, current_directory()) as app:
         known = await app.session_called(session)
         embedder = app.recall.embedder
-        states = await states_of(app.store, known.uuid, embedder.name if embedder else None)
+        states = await load_states(app.store, known.uuid, embedder.name if embedder else None)
         return _Found(await app.store.archive.conversation(known.uuid), states)
 
 
@@ -133,7 +133,7 @@ def _call_as_json(call: ToolCall) -> dict[str, object]:
     }
 
 
-def _summary_as_json(known: WholeSummary) -> dict[str, object]:
+def _summary_as_json(known: SummaryBundle) -> dict[str, object]:
     summary = known.summary
     return {
         "summary_id": summary.uuid,
@@ -216,19 +216,19 @@ def _show_turn(out: Console, turn: Turn, state: TurnState | None, full: bool) ->
 
 
 def _call_line(call: ToolCall) -> str:
-    from ragforge.domain.text import plain
+    from ragforge.domain.text import to_text
     from ragforge.show.console import one_line, printable
 
-    given = one_line(plain(call.arguments), CALL_CHARS)
+    given = one_line(to_text(call.arguments), CALL_CHARS)
     line = f"→ {printable(call.tool_name)} {given}"
     if call.result is None:
         return f"{line}: interrupted"
-    gave = call.result.error if call.result.error else plain(call.result.result)
+    gave = call.result.error if call.result.error else to_text(call.result.result)
     how = "" if call.success else "failed, "
     return f"{line}: {how}{call.duration_ms} ms, {one_line(gave, CALL_CHARS)}"
 
 
-def _show_summary(out: Console, known: WholeSummary, full: bool) -> None:
+def _show_summary(out: Console, known: SummaryBundle, full: bool) -> None:
     from rich.text import Text
 
     from ragforge.show.console import printable
@@ -245,7 +245,7 @@ def _show_summary(out: Console, known: WholeSummary, full: bool) -> None:
             _show_text(out, text, full, style="dim")
 
 
-def _covered(known: WholeSummary) -> str:
+def _covered(known: SummaryBundle) -> str:
     first, last = known.summary.start_turn_index, known.summary.end_turn_index
     if known.summary.level == 2:
         made_of = ", ".join(short(parent) for parent in known.summary.parent_summaries)

@@ -16,7 +16,7 @@ from ragforge.show.sessions import named, turns_of
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
-    from ragforge.memory.exchange.imports import Imported
+    from ragforge.memory.exchange.imports import ImportResult
 
 EXPORT_EXAMPLES = """\b
 Examples:
@@ -123,7 +123,7 @@ def _read(file: str) -> bytes:
         raise InputError(f"{file} cannot be read: {error}.") from error
 
 
-async def _import(settings: Settings, data: bytes, as_new: bool, here: bool) -> Imported:
+async def _import(settings: Settings, data: bytes, as_new: bool, here: bool) -> ImportResult:
     from ragforge.app import open_app
     from ragforge.memory.code.later import enqueue_links
     from ragforge.memory.embed import enqueue_missing
