@@ -40,7 +40,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.project import Brain
-from ragforge.brain.search.code import BY_MEANING, BY_WORDS, Finder
+from ragforge.brain.search.code import BY_MEANING, BY_WORDS, CodeFinder
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
 from ragforge.ports.code import CodeStore
@@ -261,7 +261,7 @@ async def measure(
 
 def open_brain(store: Store, root: Path, embedder: BundledEmbedder) -> Brain:
     ingester = Ingester(store.code, store.locks, this_process())
-    return Brain(root.resolve(), ingester, Finder(store.code, embedder, WORDS))
+    return Brain(root.resolve(), ingester, CodeFinder(store.code, embedder, WORDS))
 
 
 def ask_semble(repo: Repository, root: Path, semble: Semble) -> list[Score]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion.ingest import Ingester, project_id
 from ragforge.brain.project import Brain
-from ragforge.brain.search.code import Finder
+from ragforge.brain.search.code import CodeFinder
 from ragforge.domain.code import Directory, File, Relation, Scope
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
@@ -114,7 +114,7 @@ def set_time(place: Path, seconds: int) -> None:
 def brain_of(store: Store, root: Path, embedder: Embedder | None = None) -> Brain:
     """Return the brain of a project, as an application opens it."""
     ingester = Ingester(store.code, store.locks, this_process())
-    return Brain(root, ingester, Finder(store.code, embedder, WORDS))
+    return Brain(root, ingester, CodeFinder(store.code, embedder, WORDS))
 
 
 @dataclass(frozen=True, slots=True)

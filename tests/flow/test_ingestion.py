@@ -18,8 +18,8 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.files import walk
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.embedding_state import embedded_by
-from ragforge.brain.ingestion.ingest import Report, Step
-from ragforge.brain.project import Brain, Status
+from ragforge.brain.ingestion.report import IngestionReport, IngestionStep
+from ragforge.brain.project import Brain, ProjectStatus
 from ragforge.domain.work import Holder
 from ragforge.errors import ModelError, ProjectNotFound
 from ragforge.ports.store import Store
@@ -96,12 +96,14 @@ def edges(found: Snapshot, kind: str) -> set[tuple[str, str]]:
 async def test_a_project_is_read_related_and_embedded(
     brain: Brain, store: Store, root: Path
 ) -> None:
-    steps: list[Step] = []
+    steps: list[IngestionStep] = []
 
     report, embedded = await brain.ingest(steps.append)
 
     found = await snapshot(store, root)
-    assert report == Report(brain.project_id, files=6, read=6, removed=0, scopes=15, related=6)
+    assert report == IngestionReport(
+        brain.project_id, files=6, read=6, removed=0, scopes=15, related=6
+    )
     assert embedded == len(found.scopes) == len(found.vectors) == 15
     assert {file.path for file in found.files} == set(SHOP)
     assert {file.state for file in found.files} == {"related"}
@@ -284,7 +286,7 @@ async def test_nothing_is_found_by_meaning_while_somebody_ingests_or_embeds(
 async def test_an_ingestion_waits_for_another_one(brain: Brain, store: Store) -> None:
     waiting = asyncio.Event()
 
-    def on_step(step: Step) -> None:
+    def on_step(step: IngestionStep) -> None:
         if step.phase == "waiting":
             waiting.set()
 
@@ -378,12 +380,12 @@ async def test_a_forgotten_project_leaves_nothing(brain: Brain, store: Store, ro
 async def test_status_tells_what_is_known_and_what_is_to_be_done(
     brain: Brain, store: Store, root: Path
 ) -> None:
-    assert await brain.status() == Status(str(root), known=False)
+    assert await brain.status() == ProjectStatus(str(root), known=False)
     assert not (await brain.status()).is_fresh
 
     await brain.ingest()
     status = await brain.status()
-    assert status == Status(str(root), known=True, files=6, scopes=15, model="toy-1")
+    assert status == ProjectStatus(str(root), known=True, files=6, scopes=15, model="toy-1")
     assert status.is_fresh
 
     (root / CART).write_text("changed = 1\n")
@@ -415,7 +417,7 @@ async def test_a_project_is_the_same_by_any_way_to_it(
     assert await brain.is_known()
     assert await by_link.is_known()
     assert (await by_link.status()).is_fresh
-    assert await brain.ingest() == (Report(brain.project_id, 6, 0, 0, 0, 0), 0)
+    assert await brain.ingest() == (IngestionReport(brain.project_id, 6, 0, 0, 0, 0), 0)
     assert (await by_link.search_code_semantic("round_up", link))[0].scope.name == "round_up"
 
 
@@ -475,7 +477,7 @@ async def test_a_file_that_changes_while_others_are_related_is_related_to_later(
     write(root, {CART: SHOP[CART].replace("def add", "def put")})
     prices = SHOP["shop/prices.py"]
 
-    def change_what_the_cart_imports(step: Step) -> None:
+    def change_what_the_cart_imports(step: IngestionStep) -> None:
         if step.phase == "reading":  # only the cart was read
             write(root, {"shop/prices.py": prices.replace("0.5", "0.6")})
 
@@ -522,7 +524,7 @@ async def test_a_file_that_goes_before_it_is_read_leaves_nothing_behind(
 async def test_a_watched_project_follows_edits_atomic_saves_and_deletions(
     brain: Brain, root: Path
 ) -> None:
-    reports: asyncio.Queue[Report] = asyncio.Queue()
+    reports: asyncio.Queue[IngestionReport] = asyncio.Queue()
     stopping = asyncio.Event()
 
     async def next_change() -> tuple[int, int]:
@@ -600,7 +602,7 @@ async def test_all_is_looked_through_until_a_run_has_embedded_it(
     assert embedded == len((await snapshot(store, root)).scopes)
     project = await store.code.project(str(root.resolve()))
     assert project.state == embedded_by(toy.name)
-    assert await brain.ingest() == (Report(brain.project_id, 6, 0, 0, 0, 0), 0)
+    assert await brain.ingest() == (IngestionReport(brain.project_id, 6, 0, 0, 0, 0), 0)
 
 
 async def test_another_model_embeds_all_of_a_settled_project(

@@ -20,7 +20,7 @@ from ragforge.app.code import open_brain, search_code
 from ragforge.app.detached_worker import work_elsewhere
 from ragforge.app.models import needed, open_chat, open_embedder
 from ragforge.app.stores import open_store
-from ragforge.brain.ingestion.ingest import OnStep
+from ragforge.brain.ingestion.report import OnStep
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.config.settings import Settings

@@ -10,10 +10,11 @@ from pathlib import Path
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
-from ragforge.brain.files.limits import Limits
-from ragforge.brain.ingestion.ingest import Ingester, OnStep
+from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.ingestion.ingest import Ingester
+from ragforge.brain.ingestion.report import OnStep
 from ragforge.brain.project import Brain
-from ragforge.brain.search.code import CodeHit, Finder
+from ragforge.brain.search.code import CodeFinder, CodeHit
 from ragforge.config.settings import Settings
 from ragforge.memory.sessions import find_project, normalise
 from ragforge.ports.embedder import Embedder
@@ -50,7 +51,7 @@ async def open_code(settings: Settings, cwd: Path) -> AsyncIterator[Code]:
 
 def open_brain(settings: Settings, store: Store, embedder: Embedder | None, project: Path) -> Brain:
     """Return the brain of the project at a path."""
-    limits = Limits(settings.brain.max_file_bytes, settings.brain.max_files)
+    limits = FileLimits(settings.brain.max_file_bytes, settings.brain.max_files)
     ingester = Ingester(store.code, store.locks, this_process(), limits)
 
     async def link_turns(root: Path) -> None:
@@ -58,7 +59,7 @@ def open_brain(settings: Settings, store: Store, embedder: Embedder | None, proj
 
         await enqueue_links(store, str(root))
 
-    return Brain(project, ingester, Finder(store.code, embedder, WORDS), link_turns)
+    return Brain(project, ingester, CodeFinder(store.code, embedder, WORDS), link_turns)
 
 
 async def search_code(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragforge.app.application import App
 from ragforge.app.conversation import Conversation
 from ragforge.app.models import needed
-from ragforge.brain.ingestion.ingest import OnStep, Report
+from ragforge.brain.ingestion.report import IngestionReport, OnStep
 from ragforge.brain.search.code import CodeHit
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
@@ -161,7 +161,7 @@ class Knowledge:
         """
         return await self.app.notebook.forget(note_id)
 
-    async def ingest(self, on_step: OnStep = lambda _: None) -> Report:
+    async def ingest(self, on_step: OnStep = lambda _: None) -> IngestionReport:
         """Bring what is known of the project's code up to date, and return what was done.
 
         Raises OSError if the project cannot be listed, ModelError if embedding fails.

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from ragforge.brain.ingestion import embedding_state, locks
 from ragforge.brain.ingestion.embed import embed_scopes
-from ragforge.brain.ingestion.ingest import Ingester, OnStep, Report, Step, project_id
-from ragforge.brain.search.code import CodeHit, Finder, keep_relevant, keep_within
+from ragforge.brain.ingestion.ingest import Ingester, project_id
+from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.search.code import CodeFinder, CodeHit, keep_relevant, keep_within
 from ragforge.brain.search.documents import search_documents
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
 from ragforge.errors import ModelError, ProjectNotFound
@@ -26,7 +27,7 @@ are asked for by their paths."""
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ProjectStatus:
     """What is known of a project, how fresh that is, and what is still to be done."""
 
     path: str
@@ -52,7 +53,7 @@ class Brain:
 
     root: Path
     ingester: Ingester
-    finder: Finder
+    finder: CodeFinder
     on_ingested: Callable[[Path], Awaitable[object]] | None = None  # who wants to hear of it
 
     @cached_property
@@ -67,7 +68,7 @@ class Brain:
             return False
         return True
 
-    async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[Report, int]:
+    async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[IngestionReport, int]:
         """Bring everything up to date; return what was done and how many scopes were embedded.
 
         Raises OSError if the project cannot be listed, ModelError if embedding fails: what
@@ -78,7 +79,7 @@ class Brain:
             await self.on_ingested(self.root.resolve())
         return report, await self._embed(report, on_step)
 
-    async def _embed(self, report: Report, on_step: OnStep) -> int:
+    async def _embed(self, report: IngestionReport, on_step: OnStep) -> int:
         """Embed what an ingestion left without a vector; return how many scopes."""
         embedder, ingester = self.finder.embedder, self.ingester
         assert report.before is not None
@@ -87,7 +88,7 @@ class Brain:
             return 0
 
         def embedded(done: int, total: int) -> None:
-            on_step(Step("embedding", done, total))
+            on_step(IngestionStep("embedding", done, total))
 
         was_settled = report.before.state == embedding_state.embedded_by(embedder.name)
         few = was_settled and len(report.changed) <= FEW
@@ -195,14 +196,14 @@ class Brain:
         names = (locks.ingestion(self.project_id), locks.embedding(self.project_id))
         return not any(await asyncio.gather(*map(self.ingester.locks.holder, names)))
 
-    async def status(self) -> Status:
+    async def status(self) -> ProjectStatus:
         """Compare what is known with what is there; of a few suspects, the content as well."""
         from ragforge.brain.files.compare import compare, count_changed
         from ragforge.brain.files.walk import walk
 
         code, uuid = self.finder.code, self.project_id
         if not await self.is_known():
-            return Status(str(self.root), known=False)
+            return ProjectStatus(str(self.root), known=False)
         files = {file.path: file for file in await code.files(uuid)}
         walked = await asyncio.to_thread(walk, self.root, self.ingester.limits)
         difference = compare(walked.files, files)
@@ -211,7 +212,7 @@ class Brain:
             suspects = await asyncio.to_thread(count_changed, self.root, difference.suspects, files)
         embedder = self.finder.embedder
         missing, scopes = await code.count_scopes(uuid, embedder.name if embedder else "")
-        return Status(
+        return ProjectStatus(
             str(self.root),
             known=True,
             files=len(files),
@@ -225,7 +226,7 @@ class Brain:
         )
 
     async def watch(
-        self, stopping: asyncio.Event, on_report: Callable[[Report], None] = lambda _: None
+        self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
     ) -> None:
         """Keep the project current until told to stop, a batch of changes at a time."""
         from ragforge.brain.files.watch import changes

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragforge.brain.ingestion.ingest import OnStep, Step
+    from ragforge.brain.ingestion.report import IngestionStep, OnStep
 
 _NAMES = {
     "waiting": "waiting for another process",
@@ -48,7 +48,7 @@ def ingestion_bar() -> Iterator[OnStep]:
             for phase, name in _NAMES.items()
         }
 
-        def on_step(step: Step) -> None:
+        def on_step(step: IngestionStep) -> None:
             task = tasks[step.phase]
             bar.start_task(task)
             scopes = f"{step.scopes:,} scopes" if step.scopes else ""

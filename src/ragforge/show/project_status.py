@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ragforge.show.console import print_note, print_table
 
 if TYPE_CHECKING:
-    from ragforge.brain.project import Status
+    from ragforge.brain.project import ProjectStatus
 
 
-def show_status(found: Status, jobs: Mapping[str, int]) -> None:
+def show_status(found: ProjectStatus, jobs: Mapping[str, int]) -> None:
     """Show what is known of the project, how fresh it is and what is pending."""
     if not found.known:
         print_note(f"Nothing is known of {found.path} yet. Run: ragforge ingest")

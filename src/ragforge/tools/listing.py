@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragforge.brain.files.ignore import IGNORE_FILES, Ignore, rules_above
-from ragforge.brain.files.limits import Limits
+from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, rules_above
+from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason, is_foreign, reason_to_skip
 from ragforge.brain.files.walk import prune
 from ragforge.errors import InputError
@@ -24,7 +24,7 @@ from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.globs import compile_glob, is_wild
 
-LIMITS = Limits(max_bytes=10_000_000)
+LIMITS = FileLimits(max_bytes=10_000_000)
 """Larger files than the brain reads are still worth a search."""
 RECENT_NS = 2_000_000_000
 """A directory that changed so shortly before it was listed may change again within one tick of
@@ -47,8 +47,8 @@ class Directory:
     """What a directory holds, and what must be the same for that to be still true."""
 
     place: str  # absolute
-    above: Ignore  # the rules that hold around it
-    rules: Ignore  # and in it
+    above: IgnoreRules  # the rules that hold around it
+    rules: IgnoreRules  # and in it
     mtime_ns: int
     reliable: bool  # old enough for its times to tell of every change
     rule_files: tuple[tuple[str, int, int], ...] = ()
@@ -61,12 +61,12 @@ class Directory:
 class Listing:
     """One project's files. Calls from several threads wait for each other."""
 
-    def __init__(self, root: Root, limits: Limits = LIMITS) -> None:
+    def __init__(self, root: Root, limits: FileLimits = LIMITS) -> None:
         self._root = root
         self._limits = limits
         self._lock = threading.Lock()
         self._known: dict[str, Directory] = {}
-        self._above = Ignore()
+        self._above = IgnoreRules()
         self._all: Selection | None = None
         self._looked = 0.0  # when somebody last began to look at all directories
         self._selections: dict[tuple[str, bool], Selection] = {}
@@ -128,7 +128,7 @@ class Listing:
         """Let a pattern begin with where the root is."""
         return "" if pattern == self._root.path else pattern.removeprefix(self._root.path + "/")
 
-    def _rules_above(self) -> Ignore:
+    def _rules_above(self) -> IgnoreRules:
         rules = rules_above(Path(self._root.path))
         if rules != self._above:
             self._above = rules
@@ -155,7 +155,7 @@ class Listing:
         known: dict[str, Directory] = {}
         complete = True
         count = 0
-        waiting: deque[tuple[str, str, Ignore]] = deque(
+        waiting: deque[tuple[str, str, IgnoreRules]] = deque(
             [(self._root.path, "", self._rules_above())]
         )
         while waiting:
@@ -187,7 +187,7 @@ class Listing:
             self._known = known
         return selection
 
-    def _node(self, full: str, path: str, above: Ignore) -> Directory | SkipReason | None:
+    def _node(self, full: str, path: str, above: IgnoreRules) -> Directory | SkipReason | None:
         before = self._known.get(path)
         if before is not None and before.above is above and _is_as_it_was(before):
             return before
@@ -197,7 +197,7 @@ class Listing:
             self._all = None  # a directory that changed: the whole is looked at anew
         return found
 
-    def _list(self, full: str, path: str, above: Ignore) -> Directory | SkipReason | None:
+    def _list(self, full: str, path: str, above: IgnoreRules) -> Directory | SkipReason | None:
         """List a directory, or return why not; None if it is gone."""
         try:
             mtime_ns = os.stat(full).st_mtime_ns

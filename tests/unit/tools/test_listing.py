@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.files.limits import Limits
+from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.walk import walk
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
@@ -108,7 +108,7 @@ def test_links_pipes_and_odd_names_are_left_out_with_the_reason(root: Path) -> N
 
 
 def test_too_many_files_are_cut_off_and_said_so(root: Path) -> None:
-    selection = Listing(Root.at(root), Limits(max_files=2)).select("**", Deadline(60))
+    selection = Listing(Root.at(root), FileLimits(max_files=2)).select("**", Deadline(60))
 
     assert len(selection.files) <= 2
     assert not selection.complete

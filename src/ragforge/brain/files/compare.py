@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.brain.files.walk import Found
+from ragforge.brain.files.walk import FoundFile
 from ragforge.brain.ids import digest
 from ragforge.domain.code import File
 from ragforge.domain.instants import to_epoch_ms
@@ -22,7 +22,7 @@ SKIPPED = "skipped"
 class Difference:
     """Files to read, files that are gone, and files that an earlier run left half done."""
 
-    suspects: tuple[Found, ...]  # new, or of another time or size
+    suspects: tuple[FoundFile, ...]  # new, or of another time or size
     gone: tuple[str, ...]
     half_done: tuple[str, ...]
 
@@ -30,7 +30,7 @@ class Difference:
         return bool(self.suspects or self.gone or self.half_done)
 
 
-def compare(found: Sequence[Found], known: Mapping[str, File]) -> Difference:
+def compare(found: Sequence[FoundFile], known: Mapping[str, File]) -> Difference:
     """Tell what may have changed, without reading anything."""
     suspects = tuple(file for file in found if not _is_same(file, known.get(file.path)))
     present = {file.path for file in found}
@@ -39,7 +39,7 @@ def compare(found: Sequence[Found], known: Mapping[str, File]) -> Difference:
     return Difference(suspects, gone, half_done)
 
 
-def count_changed(root: Path, suspects: Sequence[Found], known: Mapping[str, File]) -> int:
+def count_changed(root: Path, suspects: Sequence[FoundFile], known: Mapping[str, File]) -> int:
     """Return how many suspects really have another content; those just read may not."""
     changed = 0
     for file in suspects:
@@ -57,7 +57,7 @@ def _content_hash(root: Path, path: str) -> str | None:
         return None
 
 
-def _is_same(found: Found, known: File | None) -> bool:
+def _is_same(found: FoundFile, known: File | None) -> bool:
     return (
         known is not None
         and known.mtime is not None

@@ -20,7 +20,7 @@ IGNORE_FILES = frozenset({GITIGNORE, RAGFORGEIGNORE})
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class IgnoreFile:
     """One ignore file and where it stands."""
 
     for_files: Patterns
@@ -34,11 +34,11 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Ignore:
+class IgnoreRules:
     """All rules that hold in a directory, the nearest first, the stronger kind before the other."""
 
-    strong: tuple[Rules, ...] = ()
-    weak: tuple[Rules, ...] = ()
+    strong: tuple[IgnoreFile, ...] = ()
+    weak: tuple[IgnoreFile, ...] = ()
 
     def ignores(self, path: str, name: str, is_directory: bool) -> bool:
         """Return whether the path is left out, provided that its directory is not."""
@@ -50,7 +50,7 @@ class Ignore:
                 return verdict
         return False
 
-    def enter(self, directory: str, path: str, names: Collection[str]) -> Ignore:
+    def enter(self, directory: str, path: str, names: Collection[str]) -> IgnoreRules:
         """Return the rules for what is in a directory; `names` tells what that is."""
         below = len(os.fsencode(path)) + 1 if path else 0
         strong, weak = self.strong, self.weak
@@ -58,35 +58,35 @@ class Ignore:
             strong = _read(os.path.join(directory, RAGFORGEIGNORE), below) + strong
         if GITIGNORE in names:
             weak = _read(os.path.join(directory, GITIGNORE), below) + weak
-        return Ignore(strong, weak)
+        return IgnoreRules(strong, weak)
 
-    def seen_from(self, path: str) -> Ignore:
+    def seen_from(self, path: str) -> IgnoreRules:
         """Return the same rules for paths that are relative to a directory further down."""
         lead = _as_bytes(f"{path}/") if path else ""
         strong, weak = (
-            tuple(Rules(r.for_files, r.for_directories, lead[r.below :]) for r in kind)
+            tuple(IgnoreFile(r.for_files, r.for_directories, lead[r.below :]) for r in kind)
             for kind in (self.strong, self.weak)
         )
-        return Ignore(strong, weak)
+        return IgnoreRules(strong, weak)
 
 
-def rules_above(root: Path) -> Ignore:
+def rules_above(root: Path) -> IgnoreRules:
     """Return what holds at the root because of the repository it is in.
 
     A root that those rules leave out was chosen on purpose: then they do not count.
     """
     top = next((place for place in (root, *root.parents) if (place / ".git").exists()), root)
-    ignore = Ignore(weak=_read(str(_git_directory(top / ".git") / "info" / "exclude")))
+    ignore = IgnoreRules(weak=_read(str(_git_directory(top / ".git") / "info" / "exclude")))
     path = ""
     for step in root.relative_to(top).parts:
         ignore = ignore.enter(str(top / path), path, IGNORE_FILES)
         path = f"{path}/{step}" if path else step
         if ignore.ignores(path, step, is_directory=True):
-            return Ignore()
+            return IgnoreRules()
     return ignore.seen_from(path)
 
 
-def rules_in(root: Path, path: str) -> Ignore:
+def rules_in(root: Path, path: str) -> IgnoreRules:
     """Return what holds in a directory that a walk from the root enters."""
     ignore = rules_above(root).enter(str(root), "", IGNORE_FILES)
     steps = path.split("/") if path else []
@@ -107,12 +107,12 @@ def _git_directory(git: Path) -> Path:
     return git
 
 
-def _read(path: str, below: int = 0) -> tuple[Rules, ...]:
+def _read(path: str, below: int = 0) -> tuple[IgnoreFile, ...]:
     """Read an ignore file. Like git, follow no link; a pipe would never end."""
     try:
         if stat.S_ISREG(os.lstat(path).st_mode):
             with open(path, encoding="latin-1", newline="") as file:
-                return (Rules(*compile_patterns(file.read()), below=below),)
+                return (IgnoreFile(*compile_patterns(file.read()), below=below),)
     except OSError:
         pass  # git goes on without it, too
     return ()

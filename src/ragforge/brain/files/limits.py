@@ -10,7 +10,7 @@ NOTEBOOKS_LARGER = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FileLimits:
     """Larger files, and more of them, are left out."""
 
     max_bytes: int = 1_000_000

@@ -18,7 +18,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PatternLine:
     """What a line says; with a slash the pattern is for paths, without for names."""
 
     pattern: str
@@ -42,7 +42,7 @@ class AnyOf:
 class Patterns:
     """Lines by how they are found; each has its number, and the highest that matches wins."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PatternLine, ...]
     plain: dict[str, int]
     endings: dict[str, int]
     lengths: frozenset[int]  # of the endings
@@ -68,7 +68,7 @@ def compile_patterns(text: str) -> tuple[Patterns, Patterns]:
     return _compile(tuple(line for line in lines if not line.only_directories)), _compile(lines)
 
 
-def _compile(lines: tuple[Line, ...]) -> Patterns:
+def _compile(lines: tuple[PatternLine, ...]) -> Patterns:
     plain: dict[str, int] = {}
     endings: dict[str, int] = {}
     names: dict[int, str] = {}
@@ -100,7 +100,7 @@ def _any_of(regexes: dict[int, str]) -> AnyOf | None:
     return AnyOf(regex, numbers)
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[PatternLine]:
     for raw in text.removeprefix("\xef\xbb\xbf").split("\n"):
         if raw.startswith("#"):
             continue
@@ -108,7 +108,7 @@ def _lines(text: str) -> Iterator[Line]:
         with_slash = line.removeprefix("!")
         pattern = with_slash.removesuffix("/")
         if pattern:
-            yield Line(pattern, not line.startswith("!"), pattern != with_slash)
+            yield PatternLine(pattern, not line.startswith("!"), pattern != with_slash)
 
 
 def _without_trailing_spaces(line: str) -> str:

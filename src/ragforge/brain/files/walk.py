@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
-from ragforge.brain.files.ignore import IGNORE_FILES, Ignore, rules_above
-from ragforge.brain.files.limits import Limits
+from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, rules_above
+from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason, is_foreign, reason_to_prune, reason_to_skip
-
-__all__ = ["Found", "Limits", "Skipped", "Walked", "prune", "walk"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file to index; its path is relative to the root, with `/`."""
 
     path: str
@@ -37,12 +35,12 @@ class Skipped:
 class Walked:
     """What a walk met, each part sorted by path."""
 
-    files: tuple[Found, ...]
+    files: tuple[FoundFile, ...]
     skipped: tuple[Skipped, ...]
     directories: tuple[str, ...]  # that were entered; the root is ""
 
 
-def walk(root: Path, limits: Limits) -> Walked:
+def walk(root: Path, limits: FileLimits) -> Walked:
     """Walk the tree from the top down, reading ignore files alone.
 
     Raises OSError if the root itself cannot be listed: that is not an empty project.
@@ -50,7 +48,7 @@ def walk(root: Path, limits: Limits) -> Walked:
     return _Walk(Path(os.path.realpath(root)), limits).run()
 
 
-def prune(path: str, name: str, ignore: Ignore) -> SkipReason | None:
+def prune(path: str, name: str, ignore: IgnoreRules) -> SkipReason | None:
     """Return why a directory is not entered, or None."""
     reason = reason_to_prune(name)
     if reason != "version control" and ignore.ignores(path, name, is_directory=True):
@@ -61,12 +59,12 @@ def prune(path: str, name: str, ignore: Ignore) -> SkipReason | None:
 @dataclass(slots=True)
 class _Walk:
     root: Path
-    limits: Limits
-    files: list[Found] = field(default_factory=list)
+    limits: FileLimits
+    files: list[FoundFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     directories: list[str] = field(default_factory=list)
     # Level by level, so that a limit cuts off what lies deepest and not what comes last.
-    waiting: deque[tuple[str, str, Ignore]] = field(default_factory=deque)
+    waiting: deque[tuple[str, str, IgnoreRules]] = field(default_factory=deque)
 
     def run(self) -> Walked:
         self.waiting.append((str(self.root), "", rules_above(self.root)))
@@ -94,7 +92,7 @@ class _Walk:
         self.skipped.append(Skipped(path, reason))
 
     def _take(
-        self, entries: list[os.DirEntry[str]], directory: str, path: str, ignore: Ignore
+        self, entries: list[os.DirEntry[str]], directory: str, path: str, ignore: IgnoreRules
     ) -> bool:
         """Sort out what is in a directory; return False once there are too many files."""
         names = {entry.name for entry in entries}
@@ -143,7 +141,7 @@ class _Walk:
             return "too large"
         if len(self.files) >= self.limits.max_files:
             return "too many"
-        self.files.append(Found(path, facts.st_size, facts.st_mtime_ns))
+        self.files.append(FoundFile(path, facts.st_size, facts.st_mtime_ns))
         return None
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import watchfiles
 
-from ragforge.brain.files.walk import Limits
-from ragforge.brain.files.watched_tree import Tree
+from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.watched_tree import WatchedTree
 
 STEP_MS = 50  # how often the thread looks whether to stop
 POLL_SECONDS = 2.0
@@ -29,7 +29,7 @@ async def changes(
     root: Path,
     stopping: asyncio.Event,
     *,
-    limits: Limits | None = None,
+    limits: FileLimits | None = None,
     quiet_ms: int = 300,
     longest_ms: int = 5_000,
     polling: bool = False,
@@ -43,7 +43,7 @@ async def changes(
 
     Raises OSError if the root cannot be listed, then or later.
     """
-    tree = Tree(Path(os.path.realpath(root)), limits or Limits())
+    tree = WatchedTree(Path(os.path.realpath(root)), limits or FileLimits())
     watch = _Watch(tree, stopping, quiet_ms, longest_ms, polling)
     batches = watch.batches()
     loop = asyncio.get_running_loop()
@@ -69,7 +69,7 @@ class _OutOfWatches(Exception):
 class _Watch:
     """The thread's side; it is also the event that the watcher looks at to know when to stop."""
 
-    tree: Tree
+    tree: WatchedTree
     stopping: asyncio.Event
     quiet_ms: int
     longest_ms: int

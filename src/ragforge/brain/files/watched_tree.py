@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragforge.brain.files.ignore import IGNORE_FILES, rules_in
+from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import FOREIGN_ANYWHERE, FOREIGN_IN_VENDOR, reason_to_skip
-from ragforge.brain.files.walk import Limits, prune, walk
+from ragforge.brain.files.walk import prune, walk
 
 MANY = 1_000  # from here a walk costs less; and the system may have dropped some of so many
 STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR  # decide over other files
@@ -27,11 +28,11 @@ TEMPORARY = re.compile(
 
 
 @dataclass(slots=True)
-class Tree:
+class WatchedTree:
     """The files and directories of the last walk, and what was learnt since."""
 
     root: Path
-    limits: Limits
+    limits: FileLimits
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
 

@@ -43,7 +43,7 @@ def name_regex(pattern: str) -> str:
 
     Raises Malformed.
     """
-    return _Reader(pattern, slashes=False).read()
+    return _PatternReader(pattern, slashes=False).read()
 
 
 def path_regex(pattern: str) -> str:
@@ -55,11 +55,11 @@ def path_regex(pattern: str) -> str:
     wild = SPECIAL.search(pattern)
     plain = wild.start() if wild else len(pattern)
     # Git compares the plain beginning first, so that in `foo**/bar` the stars begin a pattern.
-    return re.escape(pattern[:plain]) + _Reader(pattern[plain:], slashes=True).read()
+    return re.escape(pattern[:plain]) + _PatternReader(pattern[plain:], slashes=True).read()
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PatternReader:
     """Reads a pattern once, from left to right."""
 
     pattern: str

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.files.content_check import decode
-from ragforge.brain.graph.changes import Names, find_dependents
+from ragforge.brain.graph.changes import ChangedNames, find_dependents
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family
-from ragforge.brain.scopes import MAX_SOURCE_CHARS
+from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS
 from ragforge.domain.code import File
 from ragforge.ports.code import CodeStore
 
@@ -28,7 +28,7 @@ Mention: TypeAlias = Callable[[Collection[str]], Awaitable[set[str]]]
 
 
 async def narrowed(
-    changed: Mapping[str, Names | None],
+    changed: Mapping[str, ChangedNames | None],
     files: Mapping[str, File],
     modules: Modules,
     mention: Mention,

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from ragforge.brain.files.compare import PARSED, SKIPPED
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.ingestion.read_source import ReadFile
 from ragforge.brain.languages.table import find_language, is_manifest
 from ragforge.brain.parse.outline import HOLDERS
+from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import File, Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ChangedNames:
     """What is other than before in a file, by its last name."""
 
     words: frozenset[str]
@@ -24,7 +24,7 @@ class Names:
 
 def changed_names(
     read: Iterable[ReadFile], known: Mapping[str, File], before: Iterable[Scope]
-) -> dict[str, Names | None]:
+) -> dict[str, ChangedNames | None]:
     """Return the files of which others may see something else than before.
 
     With each the names that tell what is other, or None where a change goes further: also
@@ -33,7 +33,7 @@ def changed_names(
     scopes: dict[str, list[Scope]] = defaultdict(list)
     for scope in before:
         scopes[scope.file].append(scope)
-    changed: dict[str, Names | None] = {}
+    changed: dict[str, ChangedNames | None] = {}
     for file in read:
         names = _names_changed(file, known.get(file.path), scopes[file.path])
         if names is None or names.words:
@@ -41,7 +41,9 @@ def changed_names(
     return changed
 
 
-def _names_changed(file: ReadFile, old: File | None, before: Iterable[Scope]) -> Names | None:
+def _names_changed(
+    file: ReadFile, old: File | None, before: Iterable[Scope]
+) -> ChangedNames | None:
     if (
         file.parsed is None
         or file.outline is None
@@ -57,7 +59,7 @@ def _names_changed(file: ReadFile, old: File | None, before: Iterable[Scope]) ->
     if any("default" in head for entries in seen.values() for _, head, _ in entries):
         return None  # it may be known elsewhere by any name
     types = (name for name in seen if any(kind in HOLDERS for kind, _, _ in seen[name]))
-    return Names(frozenset(map(_last, changed)), frozenset(map(_last, types)))
+    return ChangedNames(frozenset(map(_last, changed)), frozenset(map(_last, types)))
 
 
 def _last(qualified_name: str) -> str:

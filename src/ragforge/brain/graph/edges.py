@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from ragforge.brain.graph.exports import Module
-from ragforge.brain.graph.file_names import FILE, View
+from ragforge.brain.graph.exports import ImportedModule
+from ragforge.brain.graph.file_names import FILE, FileNames
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.name_index import Atlas, ByName, Lookup, Target
+from ragforge.brain.graph.name_index import ByName, Lookup, NameIndex, Target
 from ragforge.brain.graph.resolve import Resolver
 from ragforge.brain.parse import Import
 from ragforge.brain.parse.outline import HOLDERS
@@ -27,7 +27,7 @@ class Relater:
     def __init__(self, lookup: Lookup, modules: Modules, by_name: ByName) -> None:
         self._lookup = lookup
         self._modules = modules
-        self._atlas = Atlas(lookup, modules, by_name)
+        self._atlas = NameIndex(lookup, modules, by_name)
         self._names = Resolver(self._atlas)
         self._files_in_use: dict[str, frozenset[str]] = {}
 
@@ -56,7 +56,7 @@ class Relater:
         files = {file for found in view.imports for file in self._files(view, found)}
         return tuple(sorted(files - {path}))
 
-    def _of_file(self, view: View) -> Iterator[Edge]:
+    def _of_file(self, view: FileNames) -> Iterator[Edge]:
         for path in self.imports(view.path):
             target = self._lookup(path)
             if target is not None:
@@ -67,7 +67,7 @@ class Relater:
                 if library:
                     yield "USES_LIBRARY", view.file_id, library
 
-    def _files(self, view: View, found: Import) -> Iterator[str]:
+    def _files(self, view: FileNames, found: Import) -> Iterator[str]:
         """Yield the files that an import needs: those of its names where they are modules."""
         if not found.names:
             files = self._modules.find(view.path, view.language, found.module)
@@ -80,19 +80,19 @@ class Relater:
             files = tuple(self._file_of(view, found, name))
             yield from files or self._single(view, found.module)
 
-    def _file_of(self, view: View, found: Import, name: str | None) -> Iterator[str]:
+    def _file_of(self, view: FileNames, found: Import, name: str | None) -> Iterator[str]:
         meaning = self._names.exports.brought(view, found, name)
-        if isinstance(meaning, Module):
+        if isinstance(meaning, ImportedModule):
             yield from meaning.files
         elif meaning is not None:
             module = self._single(view, found.module)  # what hands a name on is imported itself
             yield from module or (meaning[0],)
 
-    def _single(self, view: View, module: str) -> tuple[str, ...]:
+    def _single(self, view: FileNames, module: str) -> tuple[str, ...]:
         files = self._modules.find(view.path, view.language, module)
         return files if len(files) == 1 else ()
 
-    def _is_of_project(self, view: View, found: Import) -> bool:
+    def _is_of_project(self, view: FileNames, found: Import) -> bool:
         """Whether a module is a name of the file, or a namespace of the project."""
         rules = view.rules
         module = found.module.replace("\\", ".").replace("::", ".")
@@ -107,7 +107,7 @@ class Relater:
             names = (*names, top)
         return any(self._atlas.places(rules.family, name) for name in names)
 
-    def _of_scope(self, view: View, number: int) -> Iterator[Edge]:
+    def _of_scope(self, view: FileNames, number: int) -> Iterator[Edge]:
         definition, own = view.definitions[number], view.ids[number]
         bases = self._bases(view, number)
         if definition.type in HOLDERS:
@@ -119,7 +119,7 @@ class Relater:
             if target != (view.path, number) and not inside:
                 yield "CONSUMES", own, self._atlas.id_of(target)
 
-    def _used_files(self, view: View) -> frozenset[str]:
+    def _used_files(self, view: FileNames) -> frozenset[str]:
         known = self._files_in_use.get(view.path)
         if known is None:
             numbers = range(len(view.definitions))
@@ -129,11 +129,11 @@ class Relater:
             self._files_in_use[view.path] = known
         return known
 
-    def _bases(self, view: View, number: int) -> tuple[Target, ...]:
+    def _bases(self, view: FileNames, number: int) -> tuple[Target, ...]:
         has_bases = view.definitions[number].bases
         return self._names.members.bases((view.path, number)) if has_bases else ()
 
-    def _used(self, view: View, number: int) -> Iterator[Target]:
+    def _used(self, view: FileNames, number: int) -> Iterator[Target]:
         definition, names = view.definitions[number], self._names
         around = definition.parent if definition.parent is not None else FILE
         found = [names.used(view, number, name, True) for name in definition.calls]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_names import FILE, Bound, View
+from ragforge.brain.graph.file_names import FILE, Bound, FileNames
 from ragforge.brain.graph.members import Members
-from ragforge.brain.graph.name_index import MAX_DEPTH, Atlas, Target
+from ragforge.brain.graph.name_index import MAX_DEPTH, NameIndex, Target
 from ragforge.brain.parse import Import
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class ImportedModule:
     """Files whose names are reached through a module's name."""
 
     files: tuple[str, ...]
@@ -20,19 +20,19 @@ class Module:
     name: str  # as the importer writes it
 
 
-Meaning: TypeAlias = Target | Module
+Meaning: TypeAlias = Target | ImportedModule
 _Steps: TypeAlias = tuple[tuple[str, str], ...]  # the files and names that led here
 
 
 class Exports:
     """Names as other files import them."""
 
-    def __init__(self, atlas: Atlas, members: Members) -> None:
+    def __init__(self, atlas: NameIndex, members: Members) -> None:
         self._atlas, self._modules, self._members = atlas, atlas.modules, members
         self._bound: dict[tuple[str, int, str], Meaning | None] = {}
         self._known: dict[tuple[tuple[str, ...], str], Meaning | None] = {}
 
-    def bound(self, view: View, scope: int, local: str) -> Meaning | None:
+    def bound(self, view: FileNames, scope: int, local: str) -> Meaning | None:
         """Return what the imports in a scope make of a name; if they disagree it is nothing."""
         key = (view.path, scope, local)
         if key not in self._bound:
@@ -40,11 +40,11 @@ class Exports:
             self._bound[key] = self._agreed(view, statements, local, ())
         return self._bound[key]
 
-    def brought(self, view: View, statement: Import, name: str | None) -> Meaning | None:
+    def brought(self, view: FileNames, statement: Import, name: str | None) -> Meaning | None:
         """Return what an import brings by a name, or as a module."""
         return self._brought(view, (statement, name), name or "", ())
 
-    def of_everything(self, view: View, statement: Import, name: str) -> Meaning | None:
+    def of_everything(self, view: FileNames, statement: Import, name: str) -> Meaning | None:
         """Return what a name means by an import of all that a module has."""
         if view.rules.private_prefix and name.startswith(view.rules.private_prefix):
             return None
@@ -58,7 +58,7 @@ class Exports:
         found = self._members.named(owner, name) if owner else None
         return found if found and self._atlas.definition(found).type != "type" else None
 
-    def inside(self, module: Module, name: str) -> Meaning | None:
+    def inside(self, module: ImportedModule, name: str) -> Meaning | None:
         """Return what a name means behind a module's: something it has, or a module in it."""
         found = self.shown(module.files, name)
         importer = self._atlas.view(module.importer)
@@ -66,13 +66,13 @@ class Exports:
             return found
         return self._submodule(importer, module.name, name)
 
-    def itself(self, module: Module, name: str) -> Target | None:
+    def itself(self, module: ImportedModule, name: str) -> Target | None:
         """Return what a module is when it is used itself: JavaScript may export one thing."""
         importer = self._atlas.view(module.importer)
         if importer is None or not importer.rules.default_export:
             return None
         found = self._shown(module.files, "default", name, ())
-        return None if isinstance(found, Module) else found
+        return None if isinstance(found, ImportedModule) else found
 
     def shown(self, files: tuple[str, ...], name: str, hidden: bool = False) -> Meaning | None:
         """Return what a name means to those who import it; imports of the files may be hidden."""
@@ -89,10 +89,10 @@ class Exports:
         """Return the definition at the end of a path in a module: a member, or its type."""
         found = self._shown(files, names[0], names[0], steps)
         for name in names[1:]:
-            if found is None or isinstance(found, Module):
+            if found is None or isinstance(found, ImportedModule):
                 return None
             found = self._members.named(found, name) or found
-        return None if isinstance(found, Module) else found
+        return None if isinstance(found, ImportedModule) else found
 
     def _member_at(
         self, files: tuple[str, ...], path: tuple[str, ...], name: str, steps: _Steps
@@ -102,12 +102,12 @@ class Exports:
         return self._members.named(owner, name) if owner else None
 
     def _agreed(
-        self, view: View, statements: list[Bound], local: str, steps: _Steps
+        self, view: FileNames, statements: list[Bound], local: str, steps: _Steps
     ) -> Meaning | None:
         found = {self._brought(view, bound, local, steps) for bound in statements} - {None}
         return found.pop() if len(found) == 1 else None
 
-    def _brought(self, view: View, bound: Bound, local: str, steps: _Steps) -> Meaning | None:
+    def _brought(self, view: FileNames, bound: Bound, local: str, steps: _Steps) -> Meaning | None:
         statement, name = bound
         language, module, family = view.language, statement.module, view.rules.family
         files, left = self._modules.locate(view.path, language, module)
@@ -115,7 +115,7 @@ class Exports:
             return self.down(files, [*left, name] if name else list(left), steps)
         if name is None:
             if files:
-                return Module(files, view.path, module)
+                return ImportedModule(files, view.path, module)
             return self._atlas.only_type(family, module) if view.rules.project_types else None
         if view.rules.file_per_type:
             own = self._modules.find_submodule(view.path, language, module, name)
@@ -127,12 +127,12 @@ class Exports:
             return self._submodule(view, module, name)
         return self._of_project(view, module, name)
 
-    def _submodule(self, view: View, module: str, name: str) -> Module | None:
+    def _submodule(self, view: FileNames, module: str, name: str) -> ImportedModule | None:
         files = self._modules.find_submodule(view.path, view.language, module, name)
         joint = "" if module.endswith(".") else view.rules.separator
-        return Module(files, view.path, f"{module}{joint}{name}") if files else None
+        return ImportedModule(files, view.path, f"{module}{joint}{name}") if files else None
 
-    def _of_project(self, view: View, module: str, name: str) -> Target | None:
+    def _of_project(self, view: FileNames, module: str, name: str) -> Target | None:
         """Return the type of the project that has a name, whatever its file."""
         rules, only = view.rules, self._atlas.only_type
         if not rules.project_types:
@@ -182,7 +182,7 @@ class Exports:
         return found.pop() if len(found) == 1 else None
 
 
-def _own(view: View, name: str, local: str) -> int | None:
+def _own(view: FileNames, name: str, local: str) -> int | None:
     """Return the definition that a file itself shows under a name."""
     own, rules = view.top.get(name), view.rules
     if own is not None:

@@ -19,7 +19,7 @@ _LESSER = ("overload", ".setter", ".deleter")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class OutlinedFile:
     """A file as others see it."""
 
     path: str
@@ -28,7 +28,7 @@ class Known:
     ids: tuple[str, ...]  # of the scope of each definition
 
 
-class View:
+class FileNames:
     """A file's definitions by name and the names that its imports bind."""
 
     __slots__ = (
@@ -50,7 +50,7 @@ class View:
         "wildcards",
     )
 
-    def __init__(self, known: Known, rules: NameRules) -> None:
+    def __init__(self, known: OutlinedFile, rules: NameRules) -> None:
         self.path, self.file_id, self.ids = known.path, known.file_id, known.ids
         self.rules = rules
         self.language = known.outline.language or ""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_names import FILE, View
-from ragforge.brain.graph.name_index import MAX_DEPTH, Atlas, Target
+from ragforge.brain.graph.file_names import FILE, FileNames
+from ragforge.brain.graph.name_index import MAX_DEPTH, NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS
 
 _MAX_PARTS = 12  # places in which a type is continued
 
-TypeNamed: TypeAlias = Callable[[View, int, str], Target | None]
+TypeNamed: TypeAlias = Callable[[FileNames, int, str], Target | None]
 
 
 class Members:
     """Members and bases of types; a base's name is resolved by who knows the scopes."""
 
-    def __init__(self, atlas: Atlas, type_named: TypeNamed) -> None:
+    def __init__(self, atlas: NameIndex, type_named: TypeNamed) -> None:
         self._atlas = atlas
         self._type_named = type_named
         self._bases: dict[Target, tuple[Target, ...]] = {}
@@ -57,7 +57,7 @@ class Members:
             self._bases[target] = known
         return known
 
-    def of_object(self, view: View, scope: int) -> list[Target]:
+    def of_object(self, view: FileNames, scope: int) -> list[Target]:
         """Return the types that `self` is of at a place."""
         number: int | None = scope
         while number is not None and number != FILE:
@@ -73,7 +73,7 @@ class Members:
             number = parent
         return []
 
-    def owners(self, view: View, owner: str) -> list[Target]:
+    def owners(self, view: FileNames, owner: str) -> list[Target]:
         """Return the type to which a method says it belongs."""
         found: Target | None = None
         if owner in view.parts:

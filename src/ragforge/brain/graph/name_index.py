@@ -5,45 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_names import FILE, Known, View
+from ragforge.brain.graph.file_names import FILE, FileNames, OutlinedFile
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_language
 from ragforge.brain.parse import Definition
 from ragforge.brain.parse.outline import SPACES, TYPES
 
 Target: TypeAlias = tuple[str, int]  # a file and the number of a definition in it
-Lookup: TypeAlias = Callable[[str], Known | None]
+Lookup: TypeAlias = Callable[[str], OutlinedFile | None]
 ByName: TypeAlias = Callable[[str, str], Sequence[Target]]
 
 MAX_DEPTH = 5  # of bases, re-exports and includes
 _MAX_REACHED = 400
 
 
-class Atlas:
+class NameIndex:
     """Files are read when they are first asked for; answers do not depend on the order."""
 
     def __init__(self, lookup: Lookup, modules: Modules, by_name: ByName) -> None:
         self._lookup, self._by_name = lookup, by_name
         self.modules = modules
-        self._views: dict[str, View | None] = {}
+        self._views: dict[str, FileNames | None] = {}
         self._tables: dict[tuple[str, ...], dict[str, Target | None]] = {}
-        self._reached: dict[str, dict[str, View]] = {}
+        self._reached: dict[str, dict[str, FileNames]] = {}
         self._places: dict[tuple[str, str], tuple[Target, ...]] = {}
         self._only: dict[tuple[str, str], Target | None] = {}
         self._includable: dict[str, list[Target]] = {}  # by qualified name, of the files read
 
-    def view(self, path: str) -> View | None:
+    def view(self, path: str) -> FileNames | None:
         """Return the names of a file, None if it is none of the project's or has no names."""
         if path not in self._views:
             known = self._lookup(path)
             language = find_language(known.outline.language) if known else None
-            view = self._views[path] = View(known, language.names) if known and language else None
+            view = self._views[path] = (
+                FileNames(known, language.names) if known and language else None
+            )
             if view and view.rules.includes:
                 for name, number in view.qualified.items():
                     self._includable.setdefault(name, []).append((path, number))
         return self._views[path]
 
-    def view_of(self, target: Target) -> View:
+    def view_of(self, target: Target) -> FileNames:
         """Return the names of the file that a definition is in."""
         view = self.view(target[0])
         assert view is not None
@@ -73,7 +75,7 @@ class Atlas:
                     table[name] = None if name in table else (path, number)
         return table
 
-    def package(self, view: View) -> dict[str, Target | None]:
+    def package(self, view: FileNames) -> dict[str, Target | None]:
         """Return the names of the package that a file belongs to."""
         return self.table(self.modules.find_siblings(view.path, view.language))
 
@@ -109,7 +111,7 @@ class Atlas:
             self._only[key] = found[0] if len(found) == 1 else None
         return self._only[key]
 
-    def reached(self, view: View) -> dict[str, View]:
+    def reached(self, view: FileNames) -> dict[str, FileNames]:
         """Return the files whose names a file takes over whole, through others too."""
         known = self._reached.get(view.path)
         if known is None:
@@ -127,7 +129,7 @@ class Atlas:
             self._reached[view.path] = known
         return known
 
-    def included(self, view: View, name: str) -> Target | None:
+    def included(self, view: FileNames, name: str) -> Target | None:
         """Return what has a qualified name in exactly one of the files that one includes."""
         reached = self.reached(view)  # first: these files are now among the includable
         found = [
@@ -137,7 +139,7 @@ class Atlas:
         ]
         return found[0] if len(found) == 1 else None
 
-    def _taken_over(self, view: View) -> list[str]:
+    def _taken_over(self, view: FileNames) -> list[str]:
         find = self.modules.locate
         found: list[str] = []
         for scope, statement in view.wildcards:

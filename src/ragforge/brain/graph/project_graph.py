@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragforge.brain.graph.edges import Relater
-from ragforge.brain.graph.file_names import Known
+from ragforge.brain.graph.file_names import OutlinedFile
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.ingestion.read_source import ReadFile, file_id, read_file
 from ragforge.brain.languages.table import find_family, find_language, is_manifest
 from ragforge.brain.parse.outline import HOLDERS
+from ragforge.brain.parse.read_source import ReadFile, file_id, read_file
 from ragforge.domain.code import File, Relation, ScopeName
 from ragforge.ports.code import CodeStore
 
@@ -30,7 +30,7 @@ def manifests_in(root: Path, paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
-class Graph:
+class ProjectGraph:
     """Knows the files of a project by name: those just read, and others from the disk."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Graph:
         self._project_id = project_id
         self._read = read
         self._files = files
-        self._known: dict[str, Known | None] = {}
+        self._known: dict[str, OutlinedFile | None] = {}
         self._types: dict[tuple[str | None, str], set[tuple[str, str]]] = defaultdict(set)
         self.missed: set[str] = set()  # files that are no more what was stored
         self._relater = Relater(self._look_up, modules, self._by_name)
@@ -73,12 +73,12 @@ class Graph:
         """Return all that goes out of these files and their scopes."""
         return [relation for path in paths for relation in self._relater.relations(path)]
 
-    def _look_up(self, path: str) -> Known | None:
+    def _look_up(self, path: str) -> OutlinedFile | None:
         if path not in self._known:
             self._known[path] = self._load(path)
         return self._known[path]
 
-    def _load(self, path: str) -> Known | None:
+    def _load(self, path: str) -> OutlinedFile | None:
         if path not in self._files:
             return None
         found = self._read.get(path)
@@ -89,7 +89,7 @@ class Graph:
                 return None
         if found.outline is None:
             return None
-        return Known(path, file_id(self._project_id, path), found.outline, found.ids)
+        return OutlinedFile(path, file_id(self._project_id, path), found.outline, found.ids)
 
     def _by_name(self, kin: str, name: str) -> list[tuple[str, int]]:
         places = []

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from ragforge.brain.graph.exports import Exports, Meaning, Module
-from ragforge.brain.graph.file_names import FILE, View
+from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
+from ragforge.brain.graph.file_names import FILE, FileNames
 from ragforge.brain.graph.members import Members
-from ragforge.brain.graph.name_index import Atlas, Target
+from ragforge.brain.graph.name_index import NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
 
 _SHORT = 2
@@ -20,13 +20,13 @@ _PARAMETER = re.compile(rf"(?<=[(,\s*&]){_NAME}(?![\w$.(:'])|(?<=[(,\s]){_NAME}(
 class Resolver:
     """Names to definitions. An answer is certain by the rules of the language, or None."""
 
-    def __init__(self, atlas: Atlas) -> None:
+    def __init__(self, atlas: NameIndex) -> None:
         self._atlas = atlas
         self.members = Members(atlas, self.type_named)
         self.exports = Exports(atlas, self.members)
         self._outer: dict[tuple[str, str, str], tuple[Meaning, int] | None] = {}
 
-    def used(self, view: View, scope: int, name: str, is_call: bool) -> Target | None:
+    def used(self, view: FileNames, scope: int, name: str, is_call: bool) -> Target | None:
         """Return what a name in the body of a definition means."""
         parts = name.split(".")
         if len(parts) == 1:
@@ -47,12 +47,12 @@ class Resolver:
             return None
         return self._meant(view, scope, parts)
 
-    def type_named(self, view: View, scope: int, name: str) -> Target | None:
+    def type_named(self, view: FileNames, scope: int, name: str) -> Target | None:
         """Return the type that a name means in a definition, inherited ones left out."""
         found = self._meant(view, scope, name.split("."), whole=True)
         return found if found and self._atlas.is_type(found) else None
 
-    def _plain(self, view: View, scope: int, name: str, is_call: bool) -> Target | None:
+    def _plain(self, view: FileNames, scope: int, name: str, is_call: bool) -> Target | None:
         """Return what one word means. A variable could have a short or lower-case name."""
         if is_call and (
             name in view.rules.super_words or (name == "super" and view.rules.self_words)
@@ -70,7 +70,7 @@ class Resolver:
         return self._walked(meaning, [name], 1)
 
     def _meant(
-        self, view: View, scope: int, parts: list[str], whole: bool = False
+        self, view: FileNames, scope: int, parts: list[str], whole: bool = False
     ) -> Target | None:
         """Return what a name means; the whole name is meant where it must be a type's.
 
@@ -92,7 +92,7 @@ class Resolver:
             return self._at_path(view, parts, whole)
         return None
 
-    def _at_path(self, view: View, parts: list[str], whole: bool) -> Target | None:
+    def _at_path(self, view: FileNames, parts: list[str], whole: bool) -> Target | None:
         """Return what is at the end of a path from a crate or a module of Rust."""
         files, left = self._atlas.modules.locate(view.path, view.language, "::".join(parts))
         found = self.exports.down(files, list(left)) if files and left else None
@@ -100,7 +100,7 @@ class Resolver:
             return None
         return found
 
-    def _around(self, view: View, scope: int, name: str, inherit: bool) -> Target | None:
+    def _around(self, view: FileNames, scope: int, name: str, inherit: bool) -> Target | None:
         """Return what a name means by the definitions around its place, the innermost first."""
         number: int | None = scope if scope != FILE else None
         implicit = view.rules.implicit_members
@@ -119,14 +119,14 @@ class Resolver:
         own = view.top.get(name)
         return None if own is None else (view.path, own)
 
-    def _kinds(self, view: View, number: int) -> list[Target]:
+    def _kinds(self, view: FileNames, number: int) -> list[Target]:
         """Return the type that a definition is, or that it belongs to from elsewhere."""
         if view.definitions[number].type in CONTAINERS:
             return [(view.path, number)]
         owner = view.owner(number)
         return self.members.owners(view, owner) if owner else []
 
-    def _by_dotted_alias(self, view: View, parts: list[str], whole: bool) -> Target | None:
+    def _by_dotted_alias(self, view: FileNames, parts: list[str], whole: bool) -> Target | None:
         """Return what a name means that starts with a module's own dotted name."""
         for count in range(len(parts) - 1, 1, -1):
             name = ".".join(parts[:count])
@@ -134,7 +134,7 @@ class Resolver:
                 return self._walked(self.exports.bound(view, FILE, name), parts, count, whole)
         return None
 
-    def _outside(self, view: View, scope: int, parts: list[str]) -> tuple[Meaning, int] | None:
+    def _outside(self, view: FileNames, scope: int, parts: list[str]) -> tuple[Meaning, int] | None:
         """Return what files mean by a name that need not be imported, and how much of it."""
         space = _space(view, scope)
         if any(place != FILE for place, _ in view.wildcards):
@@ -145,7 +145,7 @@ class Resolver:
         return self._outer[key]
 
     def _looked_outside(
-        self, view: View, scope: int, parts: list[str]
+        self, view: FileNames, scope: int, parts: list[str]
     ) -> tuple[Meaning, int] | None:
         rules, head = view.rules, parts[0]
         if head in rules.builtin_names and not rules.package_names:
@@ -176,7 +176,7 @@ class Resolver:
             meaning = self._atlas.only_type(rules.family, head)
         return None if meaning is None else (meaning, 1)
 
-    def _qualified(self, view: View, name: str) -> Target | None:
+    def _qualified(self, view: FileNames, name: str) -> Target | None:
         """Return what has a qualified name, in this file or in those that it knows of."""
         own = view.qualified.get(name)
         if own is not None and view.definitions[own].type != "namespace":
@@ -187,7 +187,7 @@ class Resolver:
             return None
         return self._atlas.only_type(view.rules.family, name)
 
-    def _of_object(self, view: View, scope: int, parts: list[str]) -> Target | None:
+    def _of_object(self, view: FileNames, scope: int, parts: list[str]) -> Target | None:
         for kind in self.members.of_object(view, scope):
             if found := self.members.named(kind, parts[1]):
                 return self._walked(found, parts, 2)
@@ -198,7 +198,7 @@ class Resolver:
     ) -> Target | None:
         """Return the end of a dotted name: a member, or that which has no such member."""
         for name in parts[count:]:
-            if isinstance(meaning, Module):
+            if isinstance(meaning, ImportedModule):
                 meaning = self.exports.inside(meaning, name)
             elif meaning is not None:
                 found = self.members.named(meaning, name, inherit=not whole)
@@ -207,7 +207,7 @@ class Resolver:
                     meaning = None if unknown else meaning
                     break
                 meaning = found
-        if isinstance(meaning, Module):
+        if isinstance(meaning, ImportedModule):
             return self.exports.itself(meaning, parts[-1])
         if meaning is None or self._atlas.definition(meaning).type == "namespace":
             return None
@@ -225,7 +225,7 @@ class Resolver:
 
     def _is_meant(self, meaning: Meaning | None, parts: list[str]) -> bool:
         """Whether a definition is what stands before a dot: a variable may have its name."""
-        if meaning is None or isinstance(meaning, Module) or len(parts) == 1:
+        if meaning is None or isinstance(meaning, ImportedModule) or len(parts) == 1:
             return meaning is not None
         kind = self._atlas.definition(meaning).type
         return not _is_low(parts[0]) or kind in HOLDERS
@@ -235,14 +235,14 @@ def _is_low(name: str) -> bool:
     return not name.lstrip("_$@")[:1].isupper()
 
 
-def _outwards(view: View, scope: int) -> Iterator[int]:
+def _outwards(view: FileNames, scope: int) -> Iterator[int]:
     number: int | None = scope
     while number is not None and number != FILE:
         yield number
         number = view.definitions[number].parent
 
 
-def _binding(view: View, scope: int, name: str) -> int | None:
+def _binding(view: FileNames, scope: int, name: str) -> int | None:
     """Return the scope whose imports bind a name, None if no import does."""
     if view.scoped:
         for number in _outwards(view, scope):
@@ -251,7 +251,7 @@ def _binding(view: View, scope: int, name: str) -> int | None:
     return FILE if name in view.bound else None
 
 
-def _receiver(view: View, scope: int) -> str | None:
+def _receiver(view: FileNames, scope: int) -> str | None:
     """Return what a method calls its object."""
     pattern = view.rules.receiver
     for number in _outwards(view, scope):
@@ -260,7 +260,7 @@ def _receiver(view: View, scope: int) -> str | None:
     return None
 
 
-def _is_parameter(view: View, scope: int, name: str) -> bool:
+def _is_parameter(view: FileNames, scope: int, name: str) -> bool:
     """Whether a function around a place has a parameter, or a type parameter, of this name."""
     for number in _outwards(view, scope):
         definition = view.definitions[number]
@@ -283,7 +283,7 @@ def _parameters(signature: str) -> frozenset[str]:
     return frozenset(match.group() for match in _PARAMETER.finditer(signature))
 
 
-def _space(view: View, scope: int) -> str:
+def _space(view: FileNames, scope: int) -> str:
     """Return the qualified name of what holds a place, functions left out."""
     for number in _outwards(view, scope):
         definition = view.definitions[number]
@@ -294,7 +294,7 @@ def _space(view: View, scope: int) -> str:
     return ""
 
 
-def _prefixes(space: str, view: View) -> Iterable[str]:
+def _prefixes(space: str, view: FileNames) -> Iterable[str]:
     """Yield what may be left out before a name, the innermost first."""
     while space:
         if view.rules.nested_names or _is_namespace(view, space):
@@ -304,7 +304,7 @@ def _prefixes(space: str, view: View) -> Iterable[str]:
     yield from view.opened
 
 
-def _is_open(view: View) -> bool:
+def _is_open(view: FileNames) -> bool:
     """Whether a file knows all names of a package that is surely none of the project's."""
     return any(
         found.module.partition(".")[0] in view.rules.foreign_wildcards
@@ -312,6 +312,6 @@ def _is_open(view: View) -> bool:
     )
 
 
-def _is_namespace(view: View, name: str) -> bool:
+def _is_namespace(view: FileNames, name: str) -> bool:
     number = view.qualified.get(name)
     return number is not None and view.definitions[number].type == "namespace"

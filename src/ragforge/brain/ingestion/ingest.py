@@ -3,57 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
-from ragforge.brain.files.limits import Limits
+from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ids import stable_id
 from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import Project
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound
 from ragforge.ports.code import CodeStore
 from ragforge.ports.work import LockStore
-
-if TYPE_CHECKING:
-    from ragforge.brain.files.walk import Skipped
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """How far an ingestion is."""
-
-    phase: str  # "waiting", "reading", "relating", "embedding"
-    done: int = 0
-    total: int = 0
-    scopes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What an ingestion did."""
-
-    project_id: str
-    files: int  # that the project has now
-    read: int  # that were new or changed
-    removed: int
-    scopes: int  # in the files that were read
-    related: int  # files whose relations were made anew
-    skipped: tuple[Skipped, ...] = ()
-    changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read
-    before: Project | None = field(default=None, compare=False)  # as the run found it
-    after: Project | None = field(default=None, compare=False)  # as the run left it
-
-    @property
-    def reasons(self) -> Mapping[str, int]:
-        """Return how many files were skipped for each reason."""
-        return Counter(file.reason for file in self.skipped)
-
-
-OnStep: TypeAlias = Callable[[Step], None]
 
 
 def project_id(root: Path) -> str:
@@ -68,9 +29,9 @@ class Ingester:
     code: CodeStore
     locks: LockStore
     holder: Holder
-    limits: Limits = field(default_factory=Limits)
+    limits: FileLimits = field(default_factory=FileLimits)
 
-    async def ingest(self, root: Path, on_step: OnStep = lambda _: None) -> Report:
+    async def ingest(self, root: Path, on_step: OnStep = lambda _: None) -> IngestionReport:
         """Read what is new or changed, forget what is gone, and relate what that concerns.
 
         Interrupted at any point, it leaves a store that the next run completes. While
@@ -84,7 +45,7 @@ class Ingester:
         uuid = project_id(root)
 
         def waiting(_: Lock) -> None:
-            on_step(Step("waiting"))
+            on_step(IngestionStep("waiting"))
 
         async with locks.held(self.locks, locks.ingestion(uuid), self.holder, waiting):
             walked = await asyncio.to_thread(walk, root, self.limits)
@@ -92,7 +53,7 @@ class Ingester:
             known = {file.path: file for file in await self.code.files(uuid)}
             difference = compare(walked.files, known)
             if not difference:
-                return Report(
+                return IngestionReport(
                     uuid,
                     files=len(known),
                     read=0,
@@ -104,9 +65,11 @@ class Ingester:
                     after=project,
                 )
             # Parsing and relating are much to load, where there is nothing to parse.
-            from ragforge.brain.ingestion.ingestion_run import Run
+            from ragforge.brain.ingestion.ingestion_run import IngestionRun
 
-            return await Run(self.code, root, project, walked, known, difference, on_step).finish()
+            return await IngestionRun(
+                self.code, root, project, walked, known, difference, on_step
+            ).execute()
 
     async def forget(self, root: Path, under: str | None = None) -> int:
         """Forget the project at a path, or a directory or file in it; return how many files.

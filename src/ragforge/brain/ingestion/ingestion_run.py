@@ -9,21 +9,21 @@ from datetime import datetime
 from pathlib import Path
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference
-from ragforge.brain.files.walk import Found, Skipped, Walked
+from ragforge.brain.files.walk import FoundFile, Skipped, Walked
 from ragforge.brain.graph.affected import mention_in, narrowed
 from ragforge.brain.graph.changes import (
-    Names,
+    ChangedNames,
     changed_names,
     files_with_moved_imports,
     find_dependents,
 )
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.project_graph import Graph, manifests_in
+from ragforge.brain.graph.project_graph import ProjectGraph, manifests_in
 from ragforge.brain.ingestion.embedding_state import unsettle
-from ragforge.brain.ingestion.ingest import OnStep, Report, Step
-from ragforge.brain.ingestion.pool import Reader
-from ragforge.brain.ingestion.read_source import ReadFile
+from ragforge.brain.ingestion.pool import SourceReader
+from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import is_manifest
+from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import File, Project, Scope
 from ragforge.errors import NotFound
 from ragforge.ports.code import CodeStore
@@ -33,7 +33,7 @@ RELATED_TOGETHER = 1_000
 
 
 @dataclass(slots=True)
-class Run:
+class IngestionRun:
     """One ingestion of one project.
 
     A file whose state is PARSED is one whose relations are not known to be right. Whatever
@@ -50,7 +50,7 @@ class Run:
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
-    changed: dict[str, Names | None] = field(default_factory=dict)  # for whoever sees these
+    changed: dict[str, ChangedNames | None] = field(default_factory=dict)  # for whoever sees these
     skipped: list[Skipped] = field(default_factory=list)
     scopes: int = 0
 
@@ -58,7 +58,8 @@ class Run:
     def project_id(self) -> str:
         return self.project.uuid
 
-    async def finish(self) -> Report:
+    async def execute(self) -> IngestionReport:
+        """Bring the store up to date with the files; what is done stays if it breaks off."""
         as_found, found = self.project, self.walked.files
         difference = self.difference
         if difference.suspects or difference.gone:
@@ -77,7 +78,7 @@ class Run:
         await self._remove(difference.gone)
         await self._read(difference.suspects)
         related = await self._relate()
-        return Report(
+        return IngestionReport(
             self.project_id,
             files=len(self.new),
             read=sum(file.outline is not None for file in self.read.values()),
@@ -103,15 +104,15 @@ class Run:
         if gone:
             await self.code.remove_files(self.project_id, gone)
 
-    async def _read(self, suspects: Sequence[Found]) -> None:
+    async def _read(self, suspects: Sequence[FoundFile]) -> None:
         """Read the suspects and store those that changed."""
         hashes = {path: file.hash for path, file in self.old.items()}
         done = 0
-        async with Reader(self.root, self.project_id, len(suspects)) as reader:
+        async with SourceReader(self.root, self.project_id, len(suspects)) as reader:
             async for batch in reader.batches(suspects, hashes):
                 await self._store(batch)
                 done += len(batch)
-                self.on_step(Step("reading", done, len(suspects), self.scopes))
+                self.on_step(IngestionStep("reading", done, len(suspects), self.scopes))
 
     async def _store(self, batch: Sequence[ReadFile]) -> None:
         changed: list[ReadFile] = []
@@ -167,18 +168,18 @@ class Run:
         unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
         if unmarked:
             await self.code.mark_files(self.project_id, unmarked, PARSED)
-        graph = Graph(self.root, self.project_id, self.read, self.modules, settled)
+        graph = ProjectGraph(self.root, self.project_id, self.read, self.modules, settled)
         await graph.know_types(self.code, wanted)
         paths = sorted(wanted)
         for start in range(0, len(paths), RELATED_TOGETHER):
             some = paths[start : start + RELATED_TOGETHER]
             await self._relate_some(graph, some)
-            self.on_step(Step("relating", min(start + len(some), len(paths)), len(paths)))
+            self.on_step(IngestionStep("relating", min(start + len(some), len(paths)), len(paths)))
         if graph.missed:
             await self.code.touch_files(self.project_id, dict.fromkeys(graph.missed))
         return len(paths)
 
-    async def _relate_some(self, graph: Graph, paths: Sequence[str]) -> None:
+    async def _relate_some(self, graph: ProjectGraph, paths: Sequence[str]) -> None:
         relations = await asyncio.to_thread(graph.relations, paths)
         # Names of a file that has changed meanwhile are missing: the next run relates again.
         state = PARSED if graph.missed else RELATED

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
 
-from ragforge.brain.files.walk import Found
-from ragforge.brain.ingestion.read_source import ReadFile, read_file
+from ragforge.brain.files.walk import FoundFile
 from ragforge.brain.parse import Definition, Import, Outline
+from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File, ParsedFile, Scope
 from ragforge.processes import open_process
 
@@ -42,7 +42,7 @@ for _kind in (Definition, File, Import, Outline, ParsedFile, ReadFile, Scope):
     copyreg.pickle(_kind, _as_call)
 
 
-class Reader:
+class SourceReader:
     """Reads the files of one project; use it as a context manager.
 
     The workers are programs of their own, not `multiprocessing`'s: that would run the main
@@ -57,7 +57,7 @@ class Reader:
         self._batches: deque[list[Job]] = deque()
         self._done: asyncio.Queue[list[ReadFile]] = asyncio.Queue(max(self._count, 1) * AHEAD)
 
-    async def __aenter__(self) -> Reader:
+    async def __aenter__(self) -> SourceReader:
         return self
 
     async def __aexit__(
@@ -72,7 +72,7 @@ class Reader:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def batches(
-        self, files: Sequence[Found], hashes: Mapping[str, str]
+        self, files: Sequence[FoundFile], hashes: Mapping[str, str]
     ) -> AsyncIterator[list[ReadFile]]:
         """Yield the files as they are read, in batches."""
         jobs = [(file.path, file.mtime_ns, hashes.get(file.path)) for file in files]
@@ -155,7 +155,7 @@ def read_all(root: str, project_id: str, jobs: Sequence[Job]) -> list[ReadFile]:
     return [read_file(root, project_id, path, mtime, known) for path, mtime, known in jobs]
 
 
-def _batches(files: Sequence[Found], jobs: Sequence[Job]) -> list[list[Job]]:
+def _batches(files: Sequence[FoundFile], jobs: Sequence[Job]) -> list[list[Job]]:
     batches: list[list[Job]] = []
     size = 0
     for file, job in zip(files, jobs, strict=True):

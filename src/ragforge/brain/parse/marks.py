@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from ragforge.brain.parse.comments import string_words
 from ragforge.brain.parse.names import base_names, dotted
-from ragforge.brain.parse.scope import Scope, Stretch
+from ragforge.brain.parse.scope_draft import ScopeDraft, Stretch
 from ragforge.brain.parse.source import Source
 
 _BETWEEN_DECORATORS = b" \t\r\n,#[]"
@@ -23,7 +23,7 @@ def attach_marks(
     """Give each mark to the innermost scope around it."""
     starts = [start for start, _ in stretches]
 
-    def innermost(byte: int) -> Scope:
+    def innermost(byte: int) -> ScopeDraft:
         return stretches[bisect_right(starts, byte) - 1][1]
 
     for node in _in_order(captures.get("bases")):
@@ -48,13 +48,13 @@ def _in_order(nodes: list[Node] | None) -> list[Node]:
     return sorted(nodes or (), key=lambda node: node.start_byte)
 
 
-def _add_bases(source: Source, scope: Scope, node: Node) -> None:
+def _add_bases(source: Source, scope: ScopeDraft, node: Node) -> None:
     names = base_names(source.text(*node.byte_range))
     scope.bases = tuple(dict.fromkeys((*scope.bases, *names)))
     scope.header_end = max(scope.header_end, node.end_byte)
 
 
-def _add_decorator(source: Source, scope: Scope, node: Node) -> None:
+def _add_decorator(source: Source, scope: ScopeDraft, node: Node) -> None:
     if match := _DECORATOR.match(source.text(*node.byte_range)):
         scope.decorators.append(dotted(match.group(1))[0])
     scope.header_end = max(scope.header_end, node.end_byte)

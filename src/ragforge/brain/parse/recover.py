@@ -13,7 +13,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from ragforge.brain.parse.scope import FUNCTIONS, TYPES_WITH_METHODS, Scope
+from ragforge.brain.parse.scope_draft import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft
 from ragforge.brain.parse.source import Source
 
 _MODIFIER = (
@@ -40,7 +40,9 @@ _CLOSING = (b"}", b")", b"]", b"end")
 _TEXT = ("comment", "string", "heredoc", "template")
 
 
-def recover(source: Source, top: Node, errors: list[Node], scopes: list[Scope]) -> list[Scope]:
+def recover(
+    source: Source, top: Node, errors: list[Node], scopes: list[ScopeDraft]
+) -> list[ScopeDraft]:
     """Return the scopes of a damaged file, mended and with the lost ones."""
     ranges = [node.byte_range for node in errors]
     for scope in scopes:
@@ -83,11 +85,11 @@ def _is_text(top: Node, byte: int) -> bool:
     return "comment" in node.type or node.parent is None or not node.parent.is_error
 
 
-def _scope(source: Source, head: re.Match[bytes], name: str) -> Scope:
+def _scope(source: Source, head: re.Match[bytes], name: str) -> ScopeDraft:
     kind = (head.group("kind") or b"").decode()
     start = head.start() + _indentation(head.group())
     line_end = _line_end(source.data, start)
-    return Scope(
+    return ScopeDraft(
         type=_TYPES.get(kind, kind),
         name=head.group(name).decode("utf-8", "replace"),
         start=start,
@@ -117,7 +119,7 @@ def _indented_end(data: bytes, line_start: int, line_end: int) -> int:
     return end
 
 
-def _end_before_next_head(data: bytes, scope: Scope) -> int:
+def _end_before_next_head(data: bytes, scope: ScopeDraft) -> int:
     """Return where a torn scope ends if a head stands below that is indented no deeper."""
     line_start = data.rfind(b"\n", 0, scope.start) + 1
     margin = _indentation(data[line_start : _line_end(data, scope.start)])

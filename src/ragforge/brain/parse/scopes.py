@@ -10,7 +10,7 @@ from tree_sitter import Node
 from ragforge.brain.languages.language import Language
 from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.names import dotted
-from ragforge.brain.parse.scope import FUNCTIONS, TYPES_WITH_METHODS, Scope
+from ragforge.brain.parse.scope_draft import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft
 from ragforge.brain.parse.source import Source
 
 Captures = dict[str, list[Node]]
@@ -27,7 +27,7 @@ _OWNERS = TYPES_WITH_METHODS | {"type", "function"}
 
 def find_scopes(
     language: Language, source: Source, matches: Iterable[tuple[int, Captures]]
-) -> list[Scope]:
+) -> list[ScopeDraft]:
     """Return the scopes that the matches of a language's definition query make."""
     found: dict[int, tuple[int, str, Node, Captures]] = {}
     wraps: dict[int, Node] = {}
@@ -60,7 +60,7 @@ def _scope(
     node: Node,
     captures: Captures,
     wraps: dict[int, Node],
-) -> Scope | None:
+) -> ScopeDraft | None:
     name_node = captures["name"][0] if "name" in captures else language.find_name(node)
     if name_node is None:
         return None
@@ -74,7 +74,7 @@ def _scope(
     body = captures["body"][0] if "body" in captures else _body(node)
     if "owner" in captures:
         owner, _ = dotted(source.text(*captures["owner"][0].byte_range))
-    return Scope(
+    return ScopeDraft(
         type=type_,
         name=name,
         start=outer.start_byte,
@@ -113,17 +113,19 @@ def _is_weighty(name: str, node: Node) -> bool:
     return rows >= _WEIGHTY_LINES or bool(_CAPITALS.fullmatch(name))
 
 
-def _stretch_open_namespaces(scopes: list[Scope], end: int) -> None:
+def _stretch_open_namespaces(scopes: list[ScopeDraft], end: int) -> None:
     """Let `namespace x;` reach to the next one, or to the end of the file."""
     for scope in sorted(scopes, key=lambda scope: -scope.start):
         if scope.type == "namespace" and scope.body_start == scope.end:
             scope.end, end = end, scope.start
 
 
-def nest(language: Language, root: Scope, scopes: list[Scope], leads: Leads) -> list[Scope]:
+def nest(
+    language: Language, root: ScopeDraft, scopes: list[ScopeDraft], leads: Leads
+) -> list[ScopeDraft]:
     """Return the scopes with their parents, what leads them in, and their qualified names."""
-    stack: list[Scope] = []
-    kept: list[Scope] = []
+    stack: list[ScopeDraft] = []
+    kept: list[ScopeDraft] = []
     for scope in sorted(scopes, key=lambda scope: (scope.start, -scope.end)):
         while stack and stack[-1].end <= scope.start:
             stack.pop()
@@ -152,11 +154,11 @@ def nest(language: Language, root: Scope, scopes: list[Scope], leads: Leads) -> 
     return kept
 
 
-def _is_clause(before: Scope, scope: Scope) -> bool:
+def _is_clause(before: ScopeDraft, scope: ScopeDraft) -> bool:
     return before.type in FUNCTIONS and before.name == scope.name
 
 
-def _adopt(scopes: list[Scope]) -> None:
+def _adopt(scopes: list[ScopeDraft]) -> None:
     """Give methods that stand outside of their type that type as their parent."""
     owners = {scope.qualified_name: scope for scope in reversed(scopes) if scope.type in _OWNERS}
     for scope in scopes:

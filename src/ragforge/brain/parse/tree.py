@@ -15,7 +15,7 @@ from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.marks import attach_marks
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.brain.parse.recover import recover
-from ragforge.brain.parse.scope import Scope, segments
+from ragforge.brain.parse.scope_draft import ScopeDraft, segments
 from ragforge.brain.parse.scopes import find_scopes, nest
 from ragforge.brain.parse.source import Source
 from ragforge.brain.parse.uses import attach_uses, drop_locals, spans
@@ -37,7 +37,7 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     captures = QueryCursor(uses, match_limit=_MATCH_LIMIT).captures(top)
 
     stem = PurePosixPath(path).stem
-    root = Scope("module", stem, 0, len(source.data), 0, 0, 0, 0, qualified_name=stem)
+    root = ScopeDraft("module", stem, 0, len(source.data), 0, 0, 0, 0, qualified_name=stem)
     leads = Leads(source, captures.get("comment", []), captures.get("lead", []))
     found = find_scopes(language, source, matches)
     if top.has_error:
@@ -113,7 +113,7 @@ def _imports(language: Language, source: Source, statements: list[Node]) -> tupl
     )
 
 
-def _module(source: Source, root: Scope) -> Definition:
+def _module(source: Source, root: ScopeDraft) -> Definition:
     return Definition(
         name=root.name,
         qualified_name=root.name,
@@ -128,7 +128,7 @@ def _module(source: Source, root: Scope) -> Definition:
     )
 
 
-def _definition(source: Source, scope: Scope) -> Definition:
+def _definition(source: Source, scope: ScopeDraft) -> Definition:
     return Definition(
         name=scope.name,
         qualified_name=scope.qualified_name,
@@ -145,7 +145,7 @@ def _definition(source: Source, scope: Scope) -> Definition:
     )
 
 
-def _signature(source: Source, scope: Scope) -> str:
+def _signature(source: Source, scope: ScopeDraft) -> str:
     start = scope.signature_start
     text = source.text(start, min(scope.body_start, start + _SIGNATURE_BYTES))
     line = " ".join(text.split())

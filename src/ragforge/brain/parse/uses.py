@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
 from ragforge.brain.parse.names import dotted
-from ragforge.brain.parse.scope import FUNCTIONS, Scope, Stretch
+from ragforge.brain.parse.scope_draft import FUNCTIONS, ScopeDraft, Stretch
 from ragforge.brain.parse.source import Source
 
 Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
@@ -96,7 +96,7 @@ def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
     return name, whole, arguments if arguments > 0 else len(text)
 
 
-def drop_locals(root: Scope, scopes: list[Scope]) -> None:
+def drop_locals(root: ScopeDraft, scopes: list[ScopeDraft]) -> None:
     """Forget uses of what is bound in a scope itself or in a function around it."""
     for scope in (root, *scopes):
         around = scope.around

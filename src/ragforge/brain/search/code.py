@@ -64,7 +64,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Finder:
+class CodeFinder:
     """Searches the code of projects in one store."""
 
     code: CodeStore

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 
-from ragforge.brain.search.code import BY_MEANING, CodeHit, Finder
+from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
 from ragforge.domain.code import CodeFilter, ScopeMatch
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
@@ -36,7 +36,7 @@ def is_aside_document(path: str) -> bool:
 
 
 async def search_documents(
-    finder: Finder, question: str, project_id: str, under: str | None = None, limit: int = 10
+    finder: CodeFinder, question: str, project_id: str, under: str | None = None, limit: int = 10
 ) -> list[CodeHit]:
     """Return the sections that bear on a question, best first, spread over files.
 
@@ -69,7 +69,7 @@ async def search_documents(
     ]
 
 
-async def _by_meaning(finder: Finder, question: str, where: CodeFilter) -> Sequence[ScopeMatch]:
+async def _by_meaning(finder: CodeFinder, question: str, where: CodeFilter) -> Sequence[ScopeMatch]:
     vector = None
     if finder.embedder is not None:
         with suppress(ModelError):

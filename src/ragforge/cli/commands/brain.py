@@ -11,8 +11,8 @@ from ragforge.cli.state import JsonOption, current_directory, load
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
-    from ragforge.brain.ingestion.ingest import Report
-    from ragforge.brain.project import Status
+    from ragforge.brain.ingestion.report import IngestionReport
+    from ragforge.brain.project import ProjectStatus
     from ragforge.config import Settings
 
 INGEST_EXAMPLES = """\b
@@ -70,7 +70,7 @@ def ingest(
         _show_report(report, embedded, verbose)
 
 
-async def _ingest(settings: Settings, folder: Path) -> tuple[Report, int]:
+async def _ingest(settings: Settings, folder: Path) -> tuple[IngestionReport, int]:
     from ragforge.app import open_code
     from ragforge.cli.progress import ingestion_bar
 
@@ -92,7 +92,7 @@ async def _watch(settings: Settings, folder: Path) -> None:
     from ragforge.app import open_app
     from ragforge.show.console import print_note
 
-    def told(report: Report) -> None:
+    def told(report: IngestionReport) -> None:
         if report.read or report.removed:
             print_note(f"{report.read} files read, {report.removed} removed.")
 
@@ -118,7 +118,7 @@ def status(
         show_status(found, jobs)
 
 
-async def _status(settings: Settings, folder: Path) -> tuple[Status, dict[str, int]]:
+async def _status(settings: Settings, folder: Path) -> tuple[ProjectStatus, dict[str, int]]:
     from ragforge.app import open_code
 
     async with open_code(settings, folder) as code:
@@ -163,7 +163,7 @@ def _directory(path: Path | None) -> Path:
     return folder
 
 
-def _report_as_json(report: Report, embedded: int, verbose: bool) -> dict[str, object]:
+def _report_as_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:
     facts: dict[str, object] = {
         "project_id": report.project_id,
         "files": report.files,
@@ -179,7 +179,7 @@ def _report_as_json(report: Report, embedded: int, verbose: bool) -> dict[str, o
     return facts
 
 
-def _show_report(report: Report, embedded: int, verbose: bool) -> None:
+def _show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
     from ragforge.show.console import console, print_note, printable
 
     if verbose:

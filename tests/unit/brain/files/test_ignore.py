@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.brain.files.ignore import RAGFORGEIGNORE, rules_above, rules_in
+from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.patterns import compile_patterns
-from ragforge.brain.files.walk import Limits, walk
+from ragforge.brain.files.walk import walk
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -88,7 +89,7 @@ def seen_by_git(root: Path) -> set[str]:
 
 
 def seen_by_us(root: Path) -> set[str]:
-    walked = walk(root, Limits())
+    walked = walk(root, FileLimits())
     others = {s.path for s in walked.skipped if s.reason not in ("ignored", "version control")}
     return {found.path for found in walked.files} | others
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.files.walk import Found, Limits, Skipped, walk
+from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.walk import FoundFile, Skipped, walk
 
 
 def make(root: Path, *paths: str, text: str = "x") -> None:
@@ -19,28 +20,28 @@ def make(root: Path, *paths: str, text: str = "x") -> None:
         place.write_text(text)
 
 
-def found(root: Path, limits: Limits | None = None) -> list[str]:
-    return [file.path for file in walk(root, limits or Limits()).files]
+def found(root: Path, limits: FileLimits | None = None) -> list[str]:
+    return [file.path for file in walk(root, limits or FileLimits()).files]
 
 
-def skipped(root: Path, limits: Limits | None = None) -> dict[str, str]:
-    return {item.path: item.reason for item in walk(root, limits or Limits()).skipped}
+def skipped(root: Path, limits: FileLimits | None = None) -> dict[str, str]:
+    return {item.path: item.reason for item in walk(root, limits or FileLimits()).skipped}
 
 
 def test_files_come_sorted_with_their_size_and_time(tmp_path: Path) -> None:
     make(tmp_path, "b.py", "a/z.py", "a-b.py", text="four")
     os.utime(tmp_path / "b.py", ns=(1, 123_456_789))
 
-    files = walk(tmp_path, Limits()).files
+    files = walk(tmp_path, FileLimits()).files
 
     assert [file.path for file in files] == ["a-b.py", "a/z.py", "b.py"]
-    assert files[2] == Found("b.py", 4, 123_456_789)
+    assert files[2] == FoundFile("b.py", 4, 123_456_789)
 
 
 def test_the_directories_that_were_entered_are_told(tmp_path: Path) -> None:
     make(tmp_path, "a/b/c.py", "node_modules/d/e.js")
 
-    assert walk(tmp_path, Limits()).directories == ("", "a", "a/b")
+    assert walk(tmp_path, FileLimits()).directories == ("", "a", "a/b")
 
 
 def test_an_ignored_directory_is_one_entry(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_a_file_is_too_large_beyond_the_limit(tmp_path: Path) -> None:
     make(tmp_path, "just.py", text="x" * 10)
     make(tmp_path, "over.py", text="x" * 11)
 
-    limits = Limits(max_bytes=10)
+    limits = FileLimits(max_bytes=10)
 
     assert found(tmp_path, limits) == ["just.py"]
     assert skipped(tmp_path, limits) == {"over.py": "too large"}
@@ -155,13 +156,13 @@ def test_a_notebook_may_be_larger_for_what_came_out_of_it_is_not_kept(tmp_path: 
     make(tmp_path, "just.ipynb", text="x" * 100)
     make(tmp_path, "over.ipynb", text="x" * 101)
 
-    assert found(tmp_path, Limits(max_bytes=10)) == ["just.ipynb"]
+    assert found(tmp_path, FileLimits(max_bytes=10)) == ["just.ipynb"]
 
 
 def test_too_many_files_end_the_walk_where_it_is_deepest(tmp_path: Path) -> None:
     make(tmp_path, "a/b/c/deep.py", "a/one.py", "z.py", "zz/two.py")
 
-    limits = Limits(max_files=3)
+    limits = FileLimits(max_files=3)
 
     assert found(tmp_path, limits) == ["a/one.py", "z.py", "zz/two.py"]
     assert skipped(tmp_path, limits) == {"a/b/c/deep.py": "too many"}
@@ -170,7 +171,7 @@ def test_too_many_files_end_the_walk_where_it_is_deepest(tmp_path: Path) -> None
 def test_exactly_as_many_files_as_allowed_are_not_too_many(tmp_path: Path) -> None:
     make(tmp_path, "a.py", "b.py", "c.png")
 
-    assert skipped(tmp_path, Limits(max_files=2)) == {"c.png": "binary"}
+    assert skipped(tmp_path, FileLimits(max_files=2)) == {"c.png": "binary"}
 
 
 def test_links_are_never_followed(tmp_path: Path) -> None:
@@ -223,7 +224,7 @@ def test_a_name_that_is_no_utf8_is_skipped_and_can_be_shown(tmp_path: Path) -> N
     except OSError:
         pytest.skip("this file system takes UTF-8 alone")
 
-    assert walk(tmp_path, Limits()).skipped == (Skipped("caf\\udce9.py", "name"),)
+    assert walk(tmp_path, FileLimits()).skipped == (Skipped("caf\\udce9.py", "name"),)
 
 
 def test_names_in_any_script_are_found(tmp_path: Path) -> None:
@@ -265,4 +266,4 @@ def test_a_directory_that_goes_meanwhile_is_not_mentioned(
 
 def test_a_root_that_is_gone_is_not_an_empty_project(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        walk(tmp_path / "nothing", Limits())
+        walk(tmp_path / "nothing", FileLimits())

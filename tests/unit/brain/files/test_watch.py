@@ -16,7 +16,7 @@ import pytest
 import watchfiles
 
 from ragforge.brain.files import watch
-from ragforge.brain.files.walk import Limits
+from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.watch import changes
 
 Batches = AsyncIterator[frozenset[str]]
@@ -146,7 +146,7 @@ async def test_a_directory_that_moves_takes_its_files_along(tmp_path: Path) -> N
 async def test_what_a_walk_skips_is_not_told(tmp_path: Path) -> None:
     make(tmp_path, ".gitignore", text="*.log\nout/\n")
     make(tmp_path, ".git/HEAD", "out/a.js", "node_modules/b/c.js")
-    async with watching(tmp_path, limits=Limits(max_bytes=100)) as batches:
+    async with watching(tmp_path, limits=FileLimits(max_bytes=100)) as batches:
         make(tmp_path, ".git/HEAD", ".git/refs/main", "out/a.js", "out/b/c.js", text="other")
         make(tmp_path, "node_modules/b/c.js", "a.log", "photo.png", "in/node_modules/d.js")
         make(tmp_path, "large.py", text="x" * 101)

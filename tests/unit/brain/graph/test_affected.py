@@ -9,9 +9,9 @@ import pytest
 
 from ragforge.brain.files.compare import RELATED
 from ragforge.brain.graph.affected import narrowed
-from ragforge.brain.graph.changes import Names, changed_names
+from ragforge.brain.graph.changes import ChangedNames, changed_names
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.ingestion.read_source import ReadFile, read_file
+from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File, Scope
 
 BEFORE = "def keep(): ...\n\n\nclass Cart:\n    def add(self): ...\n"
@@ -51,7 +51,7 @@ class Tree:
         texts = {path: " ".join(s.source for s in known) for path, known in self.scopes.items()}
         return {path for path, text in texts.items() if any(name in text for name in names)}
 
-    def changed(self, path: str, text: str) -> dict[str, Names | None]:
+    def changed(self, path: str, text: str) -> dict[str, ChangedNames | None]:
         return changed_names([self.write(path, text)], self.files, self.scopes.get(path, ()))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, compare
-from ragforge.brain.files.walk import Found
+from ragforge.brain.files.walk import FoundFile
 from ragforge.brain.graph.changes import (
     changed_names,
     files_with_moved_imports,
@@ -17,7 +17,7 @@ from ragforge.brain.graph.changes import (
     imported,
 )
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.ingestion.read_source import ReadFile, read_file
+from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File
 
 TIME = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ def by_path(*files: File) -> dict[str, File]:
 
 
 def test_a_file_of_the_same_time_and_size_is_no_suspect() -> None:
-    found = [Found("a.py", 4, TIME_NS + 999)]  # less than a millisecond later
+    found = [FoundFile("a.py", 4, TIME_NS + 999)]  # less than a millisecond later
 
     assert compare(found, by_path(known("a.py"))).suspects == ()
 
@@ -43,20 +43,20 @@ def test_a_file_of_the_same_time_and_size_is_no_suspect() -> None:
 @pytest.mark.parametrize(
     ("found", "before"),
     [
-        (Found("a.py", 5, TIME_NS), known("a.py")),
-        (Found("a.py", 4, TIME_NS + 1_000_000), known("a.py")),
-        (Found("a.py", 4, TIME_NS - 1_000_000), known("a.py")),
-        (Found("a.py", 4, TIME_NS), known("a.py", mtime=None)),
-        (Found("a.py", 4, TIME_NS), known("b.py")),
+        (FoundFile("a.py", 5, TIME_NS), known("a.py")),
+        (FoundFile("a.py", 4, TIME_NS + 1_000_000), known("a.py")),
+        (FoundFile("a.py", 4, TIME_NS - 1_000_000), known("a.py")),
+        (FoundFile("a.py", 4, TIME_NS), known("a.py", mtime=None)),
+        (FoundFile("a.py", 4, TIME_NS), known("b.py")),
     ],
     ids=["another size", "later", "earlier", "a time that was too young", "new"],
 )
-def test_any_other_file_is_a_suspect(found: Found, before: File) -> None:
+def test_any_other_file_is_a_suspect(found: FoundFile, before: File) -> None:
     assert compare([found], by_path(before)).suspects == (found,)
 
 
 def test_what_the_walk_did_not_find_is_gone() -> None:
-    difference = compare([Found("b.py", 4, TIME_NS)], by_path(known("a.py"), known("b.py")))
+    difference = compare([FoundFile("b.py", 4, TIME_NS)], by_path(known("a.py"), known("b.py")))
 
     assert difference.gone == ("a.py",)
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.brain.files.walk import Found, Limits, walk
+from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.walk import FoundFile, walk
 from ragforge.brain.ingestion import pool
-from ragforge.brain.ingestion.pool import Reader
-from ragforge.brain.ingestion.read_source import ReadFile, read_file
+from ragforge.brain.ingestion.pool import SourceReader
+from ragforge.brain.parse.read_source import ReadFile, read_file
 
 # A worker that ends without a word when it comes to a file of a certain name.
 DEADLY_WORKER = """
@@ -50,24 +51,24 @@ def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: None) 
     monkeypatch.setattr(pool.sys, "executable", str(python))
 
 
-def make(root: Path, *names: str) -> tuple[Found, ...]:
+def make(root: Path, *names: str) -> tuple[FoundFile, ...]:
     root.mkdir()
     for name in names:
         (root / name).write_text(f"def about_{name.partition('.')[0]}():\n    pass\n")
-    return walk(root, Limits()).files
+    return walk(root, FileLimits()).files
 
 
 async def read(
-    root: Path, files: tuple[Found, ...], hashes: dict[str, str] | None = None
+    root: Path, files: tuple[FoundFile, ...], hashes: dict[str, str] | None = None
 ) -> dict[str, ReadFile]:
-    async with Reader(root, "project", len(files)) as reader:
+    async with SourceReader(root, "project", len(files)) as reader:
         batches = [batch async for batch in reader.batches(files, hashes or {})]
     found = [file for batch in batches for file in batch]
     assert len(found) == len({file.path for file in found})
     return {file.path: file for file in found}
 
 
-def read_one_by_one(root: Path, files: tuple[Found, ...]) -> dict[str, ReadFile]:
+def read_one_by_one(root: Path, files: tuple[FoundFile, ...]) -> dict[str, ReadFile]:
     return {f.path: read_file(str(root), "project", f.path, f.mtime_ns) for f in files}
 
 
@@ -112,9 +113,9 @@ async def test_a_batch_is_bounded_by_files_and_by_bytes(
     root.mkdir()
     for name, size in [("a", 10), ("b", 10), ("c", 10), ("d", 10), ("e", 90), ("f", 500)]:
         (root / name).write_text("x" * size)
-    files = walk(root, Limits()).files
+    files = walk(root, FileLimits()).files
 
-    async with Reader(root, "project", len(files)) as reader:
+    async with SourceReader(root, "project", len(files)) as reader:
         batches = [[file.path for file in batch] async for batch in reader.batches(files, {})]
 
     assert batches == [["a", "b", "c"], ["d", "e"], ["f"]]
@@ -153,7 +154,7 @@ async def test_files_that_all_end_their_workers_end_the_reading_as_well(tmp_path
 async def test_whoever_leaves_early_leaves_no_workers(tmp_path: Path) -> None:
     files = make(tmp_path / "project", *(f"f{number}.py" for number in range(20)))
 
-    async with Reader(tmp_path / "project", "project", len(files)) as reader:
+    async with SourceReader(tmp_path / "project", "project", len(files)) as reader:
         async for _ in reader.batches(files, {}):
             break
 

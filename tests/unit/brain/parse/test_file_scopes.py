@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.brain.ids import stable_id
 from ragforge.brain.parse import parse
-from ragforge.brain.scopes import MAX_SOURCE_CHARS, scope_ids, scopes_of
+from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS, scope_ids, scopes_of
 from ragforge.domain.code import Scope
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.brain.parse import parse
-from ragforge.brain.scopes import scope_ids, scopes_of
+from ragforge.brain.parse.file_scopes import scope_ids, scopes_of
 from ragforge.domain.code import Scope
 
 

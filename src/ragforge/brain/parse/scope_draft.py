@@ -12,7 +12,7 @@ FUNCTIONS = frozenset(("function", "method", "macro"))
 
 
 @dataclass(slots=True, eq=False)
-class Scope:
+class ScopeDraft:
     """A definition's place in the bytes of its file, and what is known of it so far."""
 
     type: str
@@ -26,12 +26,12 @@ class Scope:
     owner: str = ""  # the type it belongs to, where it stands outside of it
     torn: bool = False  # there are syntax errors in it
     index: int = 0
-    around: Scope | None = None  # the scope it is written in; None at the top
-    parent: Scope | None = None  # the scope it belongs to
+    around: ScopeDraft | None = None  # the scope it is written in; None at the top
+    parent: ScopeDraft | None = None  # the scope it belongs to
     qualified_name: str = ""
     docstring: str = ""
     documented: bool = False  # by a string, which says more than a comment above
-    latest: Scope | None = None  # the last scope in it so far
+    latest: ScopeDraft | None = None  # the last scope in it so far
     filled: int = 0  # where that one ends
     bases: tuple[str, ...] = ()
     decorators: list[str] = field(default_factory=list)
@@ -41,10 +41,10 @@ class Scope:
     uses: dict[str, None] = field(default_factory=dict)
 
 
-Stretch: TypeAlias = tuple[int, Scope]  # where it starts, and the innermost scope around it
+Stretch: TypeAlias = tuple[int, ScopeDraft]  # where it starts, and the innermost scope around it
 
 
-def segments(root: Scope, scopes: list[Scope]) -> list[Stretch]:
+def segments(root: ScopeDraft, scopes: list[ScopeDraft]) -> list[Stretch]:
     """Return where each stretch of a file starts, and the innermost scope around it.
 
     Looking a place up here takes no climbing, however deep the scopes are nested.

@@ -13,7 +13,7 @@ from ragforge.brain.files.names import SkipReason
 from ragforge.brain.ids import digest, stable_id
 from ragforge.brain.languages.table import is_document
 from ragforge.brain.parse import Import, Outline, parse
-from ragforge.brain.scopes import scope_ids, scopes_of
+from ragforge.brain.parse.file_scopes import scope_ids, scopes_of
 from ragforge.domain.code import File, ParsedFile
 
 RECENT_SECONDS = 2.0
