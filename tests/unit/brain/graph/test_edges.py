@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.brain.graph import Known, Relater
+from ragforge.brain.graph.edges import Relater
+from ragforge.brain.graph.file_names import OutlinedFile
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family
 from ragforge.brain.parse import parse
@@ -23,7 +24,7 @@ class Project:
     """Files in memory, and their relations as lines a person can read."""
 
     def __init__(self, files: dict[str, str], manifests: dict[str, str] | None = None) -> None:
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, OutlinedFile] = {}
         types = TypeNames()
         for path, text in files.items():
             outline = parse(path, dedent(text))
@@ -33,7 +34,7 @@ class Project:
                 name = definition.qualified_name if number else "(file)"
                 ids.append(f"{path}:{name}" + ("'" * seen[name]))
                 seen[name] += 1
-            self.known[path] = Known(path, path, outline, tuple(ids))
+            self.known[path] = OutlinedFile(path, path, outline, tuple(ids))
             types.add(path, outline)
         paths = [*files, *(manifests or {})]
         self.relater = Relater(self.known.get, Modules(paths, manifests), types)
