@@ -19,6 +19,7 @@ from ragforge.config import Settings
 from ragforge.config.environment import doubtful_names, neo4j_credentials
 from ragforge.config.files import project_file, user_file
 from ragforge.config.store_url import is_server
+from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.ports.store import Store
 from ragforge.tools.ripgrep import find_ripgrep
 
@@ -36,7 +37,7 @@ REMEDIES: tuple[tuple[type[errors.StoreError], str], ...] = (
     (errors.StoreReadOnly, "Make the file and its folder writable, or use --store."),
     (errors.StoreFull, "Free some disk space, then run the command again."),
     (errors.StoreBusy, "Another process holds the store: wait for it or end it."),
-    (errors.SchemaTooNew, "Upgrade RagForge: pip install --upgrade ragforge"),
+    (errors.SchemaTooNew, f"Upgrade RagForge: pip install --upgrade {DISTRIBUTION}"),
 )
 
 
@@ -151,7 +152,7 @@ def _remedy(settings: Settings, error: errors.RagForgeError | None) -> str:
 def check_driver() -> Check:
     if importlib.util.find_spec("neo4j") is not None:
         return Check("Neo4j driver", "ok", "installed")
-    return Check("Neo4j driver", "fail", "not installed", "pip install 'ragforge[neo4j]'")
+    return Check("Neo4j driver", "fail", "not installed", format_install_command("neo4j"))
 
 
 def check_credentials(environ: Mapping[str, str]) -> Check:

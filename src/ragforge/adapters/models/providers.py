@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.models.provided import Limits, ProvidedModel
+from ragforge.domain.distribution import format_install_command
 from ragforge.errors import ModelMissing
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def open_model(
     except ImportError as error:
         raise ModelMissing(
             f"Models of {provider} need a library that is not installed: "
-            f"pip install 'ragforge[{provider}]'"
+            f"{format_install_command(provider)}"
         ) from error
     return ProvidedModel(
         f"{provider}:{model}",

