@@ -10,10 +10,13 @@ from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRA = re.compile(rf"{DISTRIBUTION}\[([\w,]+)\]")
 INSTALLS = re.compile(
     r"(?:pip|pipx|uv tool|uv pip) install (?:--?[\w-]+ )*'?([\w.-]*ragforge[\w-]*)"
 )
+EXTRAS = set(PROJECT["optional-dependencies"])
 EXTRA = re.compile(rf"{DISTRIBUTION}\[([\w,]+)\]")
+INSTALLS = re.compile(r"(?:pipx?|uv tool|uv pip) install (?:--?[\w-]+ )*'?([\w.-]*ragforge[\w-]*)")
 
 
 def texts() -> list[Path]:
