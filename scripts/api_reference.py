@@ -22,7 +22,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 HEAD = """\
 # API reference
 
-Made from docstrings by `python -m scripts.api_reference`. [library.md](library.md) shows how things go together.
+Made from docstrings by `python -m scripts.api_reference`. [library.md](library.md) shows how
+things go together.
 """
 
 
