@@ -77,7 +77,7 @@ def _sign(name: str, function: Any) -> str:
     shown = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
     head = "async " if inspect.iscoroutinefunction(function) else ""
     text = f"{head}{name}{signature.replace(parameters=shown)}".replace("'", "")
-    return re.sub(r"<function .*?>", "…", text)
+    return re.sub(r"<function .*? at 0x[0-9a-f]+>", "…", text)
 
 
 def _render_alias(value: Any) -> str:
