@@ -1,0 +1,198 @@
+"""Zygote: a process that has imported RagForge and forks for every run of a module.
+
+Tests start RagForge hundreds of times. Most of the time of a start is importing: here it is done
+once for each worker of pytest. The forked process has its own directory, variables, input and
+output, and dies as any other does. What tests say about start-up itself starts Python anew.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).parents[2]
+IMPORTED = (
+    "ragforge.cli.main",
+    "ragforge.app.application",
+    "ragforge.adapters.stores.sqlite.matrix",
+    "ragforge.adapters.stores.sqlite.store",
+    "ragforge.adapters.embedders.bundled",
+    "ragforge.adapters.models.providers",
+    "pydantic_ai.models.openai",
+    "pydantic_ai.providers.openai",
+    "neo4j",
+)
+
+
+class Forked:
+    """A process that was forked, with the part of `subprocess.Popen` that tests use."""
+
+    def __init__(self, connection: socket.socket, pid: int) -> None:
+        self._connection = connection
+        self.pid = pid
+
+    def wait(self) -> int:
+        """Return its exit code; that of a signal is negative."""
+        with self._connection:
+            status = b""
+            while part := self._connection.recv(64):
+                status += part
+        return int(status)
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def run_module(
+    module: str,
+    *arguments: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    input: str = "",  # noqa: A002: as subprocess.run calls it
+    timeout: float = 240,
+) -> subprocess.CompletedProcess[str]:
+    """Run a module as `python -m` does, and return what it printed."""
+    with contextlib.ExitStack() as files:
+        given, out, err = (files.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        given.write(input.encode())
+        given.seek(0)
+        forked = fork(module, arguments, (given.fileno(), out.fileno(), err.fileno()), cwd, env)
+        forked._connection.settimeout(timeout)
+        try:
+            code = forked.wait()
+        except TimeoutError:
+            forked.kill()
+            raise subprocess.TimeoutExpired([module, *arguments], timeout) from None
+        printed = []
+        for file in (out, err):
+            file.seek(0)
+            printed.append(file.read().decode())
+    return subprocess.CompletedProcess([module, *arguments], code, *printed)
+
+
+def fork(
+    module: str,
+    arguments: Sequence[str],
+    files: Sequence[int],
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Forked:
+    """Start a module with three open files as its input, output and errors."""
+    request = {
+        "module": module,
+        "arguments": list(arguments),
+        "cwd": str(cwd or Path.cwd()),
+        "env": dict(os.environ if env is None else env),
+    }
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(_start())
+    socket.send_fds(connection, [b"f"], list(files))
+    connection.sendall(json.dumps(request).encode())
+    connection.shutdown(socket.SHUT_WR)
+    pid = b""
+    while not pid.endswith(b"\n"):
+        pid += connection.recv(1)
+    return Forked(connection, int(pid))
+
+
+@cache
+def _start() -> str:
+    """Start the zygote of this process, and return where it listens. It ends with its pipe."""
+    place = tempfile.mkdtemp(prefix="zygote-")
+    address = f"{place}/socket"
+    command = [sys.executable, "-m", "tests.fakes.zygote", address]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    _KEPT.append(process)
+    return address
+
+
+_KEPT: list[Any] = []
+
+
+def _serve(address: str) -> None:
+    """Fork for every connection, until whoever started this is gone."""
+    for name in IMPORTED:
+        __import__(name)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(address)
+    listener.listen(64)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
+    if os.fork() == 0:  # ends the zygote when the pipe to its parent closes
+        sys.stdin.buffer.read()
+        os.kill(os.getppid(), signal.SIGKILL)
+        os._exit(0)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    while True:
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            _wait_for_child(connection)
+        connection.close()
+
+
+def _wait_for_child(connection: socket.socket) -> NoReturn:
+    """Fork once more, tell the pid, wait, tell the exit code."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _, ancillary, _, _ = connection.recvmsg(1, socket.CMSG_SPACE(3 * array.array("i").itemsize))
+    files = array.array("i", ancillary[0][2]).tolist()
+    text = b""
+    while part := connection.recv(1 << 16):
+        text += part
+    pid = os.fork()
+    if pid == 0:
+        connection.close()
+        _become(json.loads(text), files)
+    for file in files:
+        os.close(file)
+    connection.sendall(b"%d\n" % pid)
+    _, status = os.waitpid(pid, 0)
+    connection.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+    os._exit(0)
+
+
+def _become(request: dict[str, Any], files: Sequence[int]) -> NoReturn:
+    """Run the module in this process, as if Python had just started."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    for file in files:
+        os.close(file)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.chdir(request["cwd"])
+    sys.argv = [request["module"], *request["arguments"]]
+    code: object = 0
+    try:
+        runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+    except SystemExit as error:
+        code = error.code
+    except BaseException:  # as Python itself does
+        traceback.print_exc()
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1])
