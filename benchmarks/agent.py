@@ -34,7 +34,6 @@ from benchmarks.context import DJANGO, SPEED_QUESTIONS, TURNS, open_on, remember
 from benchmarks.measure import save
 from benchmarks.peers import add_places
 from ragforge import App
-from ragforge.app.maintenance import work_until_done
 from ragforge.domain.chat import (
     AssistantMessage,
     ChatRequest,
@@ -144,7 +143,7 @@ async def turns(app: App, script: Sequence[AssistantMessage], count: int) -> dic
         assert answer.problem is None
         assert all(call.success for call in answer.tool_calls), answer.tool_calls
         begun, used = time.perf_counter(), cpu_seconds()
-        await work_until_done(app, SETTLE_SECONDS)
+        await app.jobs.wait(SETTLE_SECONDS)
         if number:  # the first one loads what all need
             taken.add(wall, cpu)
             settled.add(time.perf_counter() - begun, cpu_seconds() - used)
@@ -179,7 +178,7 @@ async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> di
         known = len(model.asked)
         question = f"{SPEED_QUESTIONS[number % len(SPEED_QUESTIONS)]} ({number})"
         await talker.ask(question, session)
-        await work_until_done(app, SETTLE_SECONDS)
+        await app.jobs.wait(SETTLE_SECONDS)
         for at, request in enumerate(model.asked[known:]):
             text = sent(request)
             rows.append((at == 0, len(text), count_common(before, text)))
@@ -205,7 +204,7 @@ async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
             await app.brain.ingest()
         if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
             await remember(app)
-        await work_until_done(app, SETTLE_SECONDS)
+        await app.jobs.wait(SETTLE_SECONDS)
         return {
             "without_tools": await turns(app, [AssistantMessage(ANSWER)], count),
             "two_rounds_of_tools": await turns(app, WITH_TOOLS, count),

@@ -40,7 +40,6 @@ from benchmarks.measure import save
 from benchmarks.memory_recall import Talk, load
 from benchmarks.peers import add_places
 from ragforge import App, load_settings, open_app
-from ragforge.app.maintenance import work_until_done
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import count_chars
 from ragforge.domain.conversations import Conversation, Message
@@ -84,8 +83,8 @@ async def fill(app: App, talks: Sequence[Talk]) -> None:
             ]
             await app.store.conversations.append(session.uuid, messages)
             await app.condenser.enqueue_due(session.uuid)
-    await app.embed_memory(lambda _: None)
-    await work_until_done(app, 600)
+    await app.maintenance.embed_memory(lambda _: None)
+    await app.jobs.wait(600)
 
 
 async def measure_memory(talks: Sequence[Talk], work: Path) -> dict[str, Any]:
@@ -161,7 +160,7 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
             await app.recorder.store_turn(session, _turn(number))
             if number % 10 != 9:
                 continue
-            await work_until_done(app, 120)
+            await app.jobs.wait(120)
             conversation = await app.store.conversations.get(session)
             question = "What is the whole conversation about?"
             context = await app.context.build_enriched_context(conversation, question)

@@ -29,7 +29,7 @@ from benchmarks.peers import Question, Repository, add_places, check_out, reposi
 from ragforge import load_settings, open_app
 from ragforge.app import App
 from ragforge.context.build import EnrichedContext
-from ragforge.domain.conversations import Conversation, ConversationFilter
+from ragforge.domain.conversations import Conversation
 
 TURNS = 10_000
 DJANGO = "django-a"
@@ -151,7 +151,7 @@ async def remember(app: App) -> None:
         await app.store.conversations.create(talk)
         said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
         await app.store.conversations.append(talk.uuid, said)
-    await app.embed_memory(lambda _: None)
+    await app.maintenance.embed_memory(lambda _: None)
 
 
 async def _together(app: App) -> dict[str, Any]:
@@ -184,8 +184,8 @@ async def _together(app: App) -> dict[str, Any]:
 
 async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable[object]]]:
     searches, budget = app.context.searches, app.context.budget
-    here = ConversationFilter(cwd=str(app.cwd), status="active")
-    [talk] = await app.store.conversations.find(here, limit=1)
+    talk = await app.sessions.find_current()
+    assert talk is not None
     return {
         "latest": lambda: searches.read_own_past(talk, budget),
         "memory": lambda: searches.memory(talk, question, budget),

@@ -13,9 +13,9 @@ from ragforge import ConversationAgent
 
 async def main(question: str, directory: str) -> None:
     async with await ConversationAgent.open(cwd=directory) as agent:
-        if not await agent.app.brain.is_known():
+        if not await agent.app.code.is_known():
             print("Reading the project's code, once.", file=sys.stderr)
-            await agent.app.brain.ingest()
+            await agent.ingest()
         known = await agent.list_conversations(limit=1)
         conversation = known[0] if known else await agent.create_conversation()
 

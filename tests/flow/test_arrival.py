@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from ragforge import App, load_settings, open_app
-from ragforge.app.maintenance import work_until_done
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.llm.lazy import LazyModel
 from ragforge.memory.sessions import create_session
@@ -72,7 +71,7 @@ async def store(app: App, session: str, numbers: range, chars: int) -> None:
         said += [Message("user", question), Message("assistant", answer)]
     await app.store.conversations.append(session, said)
     await app.condenser.enqueue_due(session)
-    await work_until_done(app, 120)
+    await app.jobs.wait(120)
 
 
 async def new_session(app: App) -> str:

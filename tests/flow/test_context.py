@@ -18,7 +18,6 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app import App
-from ragforge.app.maintenance import work_until_done
 from ragforge.brain.ingestion import locks
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import Message
@@ -81,7 +80,7 @@ async def test_code_and_memory_come_together_in_their_order(
         await app.brain.ingest()
         await app.ask("We hash each password with bcrypt.")
         await app.ask("What is the total of the cart?")
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
         context = await app.build_context("How is `check_password` done with bcrypt?")
 
     assert context.code[0].name == "check_password"
@@ -101,7 +100,7 @@ async def test_code_and_memory_come_together_in_their_order(
 async def test_what_is_shown_raw_is_not_shown_again(environ: dict[str, str], project: Path) -> None:
     async with opened(environ, project) as app:
         await app.ask("The zebra crossing has the number 4711.")
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
         context = await app.build_context("Which number has the zebra crossing?")
 
     assert len(context.recent_turns) == 1
@@ -118,7 +117,7 @@ async def test_older_turns_and_summaries_are_found_and_short_term_ones_are_told(
         await app.ask("The zebra crossing has the number 4711.")
         for number in range(14):
             await app.ask(f"Is the invoice {number} paid? {'x' * 90}")
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
         context = await app.build_context("Which number has the zebra crossing?")
 
     assert "turn 0 of session" in " ".join(sources(context.receipt, "past_turns"))
@@ -194,7 +193,7 @@ async def test_a_question_is_embedded_once_for_all_searches(
         async with opened(environ, project, **remote) as app:
             await app.brain.ingest()
             await app.ask("We check passwords in constant time.")
-            await work_until_done(app, 60)
+            await app.jobs.wait(60)
             await app.build_context("How are passwords checked?")
 
     asked = [text for request in server.requests for text in request.texts]
@@ -321,7 +320,7 @@ async def test_options_change_one_context_and_no_other(
         await app.brain.ingest()
         for number in range(4):
             await app.ask(f"What does `check_password` do? ({number})")
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
         message = "How is check_password done?"
         few = ContextOptions(recent_limit=1, code_search_initial_limit=1, semantic_max_results=1)
         narrow = await app.build_context(message, few)

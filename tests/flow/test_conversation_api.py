@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ragforge import ConversationAgent, ask, load_settings
-from ragforge.app.maintenance import work_until_done
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.instants import now
 from ragforge.errors import (
@@ -129,7 +128,7 @@ async def test_a_conversation_is_summarised_up_to_its_last_turn(agent: Conversat
     assert await talk.summarize() == ""
     for number in range(8):
         await talk.store_turn(f"Is invoice {number} paid? {'x' * 60}", f"Invoice {number} is paid.")
-    await work_until_done(agent.app, 60)
+    await agent.app.jobs.wait(60)
     await talk.store_turn("And the zebra?", "The zebra is striped.")
 
     text = await talk.summarize()
@@ -266,10 +265,10 @@ async def test_a_turn_that_was_gone_on_with_is_found_by_its_whole_meaning(
     async with talking(environ, project, script) as (agent, _):
         talk = await agent.create_conversation()
         await talk.send_message("Which animals do you know?")
-        await work_until_done(agent.app, 60)
+        await agent.app.jobs.wait(60)
         first = await talk.export(with_embeddings=True)
         await talk.retry()
-        await work_until_done(agent.app, 60)
+        await agent.app.jobs.wait(60)
         second = await talk.export(with_embeddings=True)
 
     assert first["embeddings"]

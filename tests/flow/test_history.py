@@ -273,11 +273,11 @@ async def test_a_session_is_named_by_the_start_of_its_id(
         answer = await app.ask("We keep invoices in the archive bucket")
         session = answer.conversation_id[:8]
 
-        [hit, *_] = await app.search_conversation_history("archive", session=session)
+        [hit, *_] = await app.memory.search("archive", conversation=session)
 
         assert hit.conversation_id == answer.conversation_id
         with pytest.raises(InputError, match="No session"):
-            await app.search_conversation_history("archive", session="no-such-id")
+            await app.memory.search("archive", conversation="no-such-id")
 
 
 async def test_a_message_about_what_was_said_gets_it(store: Store, recall: Recall) -> None:

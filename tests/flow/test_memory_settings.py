@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ragforge import ConversationAgent
-from ragforge.app.maintenance import work_until_done
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.summaries import SummaryFilter
 from tests.fakes.chat_server import ChatServer
@@ -34,7 +33,7 @@ async def test_so_many_messages_get_a_summary_however_short_they_are(
         talk = await agent.create_conversation()
         for number in range(5):
             await talk.store_turn(f"Question {number}?", "Yes.")
-            await work_until_done(agent.app, 60)
+            await agent.app.jobs.wait(60)
         found = await agent.get_summaries_by_date_range(conversation=talk)
 
     ranges = [(one.start_turn_index, one.end_turn_index) for one in found]
@@ -49,7 +48,7 @@ async def test_without_summarization_a_long_conversation_has_a_summary_only_when
         talk = await agent.create_conversation()
         for number in range(4):
             await talk.store_turn(f"Question {number}?", "It is about leases. " * 20)
-        await work_until_done(agent.app, 60)
+        await agent.app.jobs.wait(60)
         made = await agent.app.store.summaries.find(SummaryFilter(talk.id))
         about = await talk.summarize()
 
@@ -65,7 +64,7 @@ async def test_without_embedded_messages_words_find_them_and_code_keeps_its_vect
         talk = await agent.create_conversation()
         await talk.store_turn("How long is a lease?", "Sixty seconds.")
         await agent.remember("Leases end at night.")
-        await work_until_done(agent.app, 60)
+        await agent.app.jobs.wait(60)
         document = await talk.export(with_embeddings=True)
         [hit] = await talk.search_history("lease")
         await agent.ingest()

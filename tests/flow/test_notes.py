@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ragforge import ConversationAgent, load_settings
-from ragforge.app.maintenance import work_until_done
 from ragforge.domain.hits import NoteHit
 from ragforge.errors import InputError, NoteNotFound
 from ragforge.memory.notes import MAX_CHARS, search_notes
@@ -31,7 +30,7 @@ async def test_an_insight_is_kept_found_and_superseded(agent: ConversationAgent)
     await talk.store_turn("Which colour has the logo?", "Green.")
     old = await agent.remember("We deploy on Fridays", tags=["deploy", " deploy "])
     new = await agent.remember("We deploy on Mondays", supersedes=old.uuid[:13], conversation=talk)
-    await work_until_done(agent.app, 60)
+    await agent.app.jobs.wait(60)
 
     assert old.tags == ("deploy",)
     assert (new.supersedes, new.conversation_id) == (old.uuid, talk.id)
@@ -57,7 +56,7 @@ async def test_notes_are_found_in_one_ranking_with_turns_and_summaries(
     await talk.store_turn("How long is a lease?", "Sixty seconds.")
     here = await agent.remember("A lease lasts sixty seconds.", conversation=talk)
     other = await agent.remember("Lease terms are for lawyers.")
-    search = agent.app.search_conversation_history
+    search = agent.app.memory.search
 
     hits = await search("how long does a lease last")
 
@@ -65,14 +64,14 @@ async def test_notes_are_found_in_one_ranking_with_turns_and_summaries(
     notes = [hit.note for hit in hits if isinstance(hit, NoteHit)]
     assert notes[0] == here
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    of_talk = await search("lease", session=talk.id)
+    of_talk = await search("lease", conversation=talk.id)
     assert [hit.note for hit in of_talk if isinstance(hit, NoteHit)] == [here]
     assert other in notes
     for wanted in ({"include_notes": False}, {"include_turns": False, "levels": (2,)}):
         assert not any(hit.type == "note" for hit in await search("lease", **wanted))
     alone = await search("lease", include_turns=False, include_notes=True, levels=())
     assert {hit.type for hit in alone} == {"note"}
-    assert await agent.app.ages_of(hits) == [[] for _ in hits]
+    assert await agent.app.memory.find_changed_code(hits) == [[] for _ in hits]
 
 
 async def test_a_note_belongs_to_its_project_alone(

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.app.maintenance import work_until_done
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.memory.sessions import list_sessions
 
@@ -63,9 +62,7 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
             ("user", QUESTION),
             ("system", second.content),
         ]
-        [hit, *_] = await app.search_conversation_history(
-            QUESTION, max_results=5, levels=(0,), everywhere=False
-        )
+        [hit, *_] = await app.memory.search(QUESTION, max_results=5, levels=(0,), everywhere=False)
         assert hit.conversation_id == first.conversation_id
         [session] = await list_sessions(
             app.store.conversations, ConversationFilter(cwd=str(app.cwd)), 10
@@ -86,7 +83,7 @@ async def test_many_turns_are_condensed_and_an_early_one_is_found_again(
         first = await app.ask(STATEMENT)
         for number in range(12):
             await app.ask(f"Number {number}: is the invoice of customer {number} paid? " + "x" * 80)
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
         summaries = await app.history.get_summaries_by_date_range()
         again = await app.ask(QUESTION)
 
@@ -122,7 +119,7 @@ async def test_what_shares_no_word_with_the_question_is_found_by_its_meaning(
         wanted = await app.ask("Authentication happens with a password and a token")
 
     async with open_app(settings, project) as app:
-        [best, *_] = await app.search_conversation_history(
+        [best, *_] = await app.memory.search(
             "signing in users", max_results=5, levels=(0,), everywhere=False
         )
 
@@ -137,7 +134,7 @@ async def test_turns_from_before_a_model_was_chosen_are_embedded_later(
     async with open_app(load_settings(project, environ=without).settings, project) as app:
         await app.ask("Authentication happens with a password and a token")
         assert (
-            await app.search_conversation_history(
+            await app.memory.search(
                 "signing in users", max_results=5, levels=(0,), everywhere=False
             )
             == []
@@ -147,7 +144,7 @@ async def test_turns_from_before_a_model_was_chosen_are_embedded_later(
     async with open_app(settings, project):
         pass
     async with open_app(settings, project) as app:
-        found = await app.search_conversation_history(
+        found = await app.memory.search(
             "signing in users", max_results=5, levels=(0,), everywhere=False
         )
 
@@ -168,9 +165,7 @@ async def test_a_directory_has_its_own_session_and_a_project_its_own_memory(
         inside = await app.ask(QUESTION)
     async with open_app(settings, elsewhere) as app:
         outside = await app.ask(QUESTION)
-        everywhere = await app.search_conversation_history(
-            STATEMENT, max_results=5, levels=(0,), everywhere=True
-        )
+        everywhere = await app.memory.search(STATEMENT, max_results=5, levels=(0,), everywhere=True)
 
     assert len({here.conversation_id, inside.conversation_id, outside.conversation_id}) == 3
     assert STATEMENT in inside.passages[0].text
@@ -209,7 +204,7 @@ async def test_a_secret_is_not_stored_and_the_rest_of_the_words_is(
     async with open_app(settings, project) as app:
         answer = await app.ask(f"Why does postgres://shop:{secret}@db.local/shop refuse me?")
         stored = await app.store.conversations.messages(answer.conversation_id)
-        [hit] = await app.search_conversation_history(
+        [hit] = await app.memory.search(
             "postgres refuse", max_results=3, levels=(0,), everywhere=False
         )
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.app.maintenance import work_until_done
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.errors import ModelMissing
+from ragforge.llm.analyze import batch_analyze
 from tests.fakes.chat_server import ChatServer, Fails, Step
 from tests.fakes.wires import WIRES, OpenAiWire, Says, Wire
 
@@ -57,7 +57,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
         settings = settings_of(with_model(environ, server), project, monkeypatch)
         async with open_app(settings, project) as app:
             first = await app.ask(FACT)
-            await work_until_done(app, 60)
+            await app.jobs.wait(60)
             second = await app.ask(QUESTION)
         asked = server.asked[-1].text
 
@@ -133,7 +133,7 @@ async def test_without_a_model_one_sentence_says_how_to_have_one(
 
     async with open_app(settings, project) as app:
         with pytest.raises(ModelMissing, match=r"set llm\.model"):
-            await app.batch_analyze([1, 2], "Count.", {"count": {"type": "integer"}})
+            await batch_analyze(app.executor, [1, 2], "Count.", {"count": {"type": "integer"}})
 
     assert "set llm.model" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
@@ -146,9 +146,8 @@ async def test_every_item_is_analysed_by_the_model(
     async with ChatServer(OpenAiWire(), [Says(json.dumps({"entries": entries}))]) as server:
         settings = settings_of(with_model(environ, server), project, monkeypatch)
         async with open_app(settings, project) as app:
-            result = await app.batch_analyze(
-                ["one", "two"], "Name the topic.", {"topic": {"type": "string"}}
-            )
+            shape = {"topic": {"type": "string"}}
+            result = await batch_analyze(app.executor, ["one", "two"], "Name the topic.", shape)
 
     assert [output.model_dump() for output in result.outputs if output] == [
         {"topic": "topic 0"},
@@ -162,23 +161,23 @@ async def test_another_embedding_model_takes_over_in_the_background(
     before = settings_of(environ, project, monkeypatch)
     async with open_app(before, project) as app:
         await app.ask("Authentication happens with a password and a token")
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
     after = load_settings(
         project, environ={**environ, "RAGFORGE_EMBEDDINGS__MODEL": "local"}
     ).settings
 
     async with open_app(after, project) as app:
-        by_words = await app.search_conversation_history(
+        by_words = await app.memory.search(
             "password token", max_results=3, levels=(0,), everywhere=False
         )
         seen: list[int] = []
-        missing, every = await app.embed_memory(seen.append)
-        [hit] = await app.search_conversation_history(
+        embedded = await app.maintenance.embed_memory(seen.append)
+        [hit] = await app.memory.search(
             "signing in users", max_results=3, levels=(0,), everywhere=False
         )
 
     assert by_words[0].turn.user.content.startswith("Authentication")
-    assert (missing, every) == (0, 1)
+    assert (embedded.missing, embedded.turns) == (0, 1)
     assert hit.found_by == ("meaning",)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.app.maintenance import work_until_done
 from ragforge.config.settings import Settings
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import OpenAiWire, Says
@@ -55,7 +54,7 @@ async def test_an_answer_does_not_wait_for_the_code_and_the_next_one_has_it(
 ) -> None:
     async with open_app(settings, project) as app:
         first = await app.ask(QUESTION)
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
 
     async with open_app(settings, project) as app:
         second = await app.ask(QUESTION)
@@ -103,7 +102,7 @@ async def test_a_question_in_another_language_finds_the_english_code_that_answer
     async with open_app(settings, project) as app:
         await app.brain.ingest()
         for question, name in answers.items():
-            [hit, *_] = await app.search_code(question, limit=3)
+            [hit, *_] = await app.code.search(question, limit=3)
             assert hit.scope.qualified_name == name, question
 
 
@@ -116,7 +115,7 @@ async def test_a_directory_that_is_no_project_is_not_read_unasked(
 
     async with open_app(settings, home) as app:
         await app.ask("what is secret?")
-        await work_until_done(app, 60)
+        await app.jobs.wait(60)
         assert not await app.brain.is_known()
         await app.brain.ingest()
         assert (await app.brain.status()).files == 1
@@ -127,8 +126,8 @@ async def test_a_change_is_known_after_the_next_question(settings: Settings, pro
         await app.brain.ingest()
         (project / "src" / "leases.py").write_text("def renew_lease():\n    return 60\n")
         await app.ask("anything at all")
-        await work_until_done(app, 60)
-        [hit, *_] = await app.search_code("renew_lease", limit=3)
+        await app.jobs.wait(60)
+        [hit, *_] = await app.code.search("renew_lease", limit=3)
 
     assert (hit.scope.file, hit.scope.name) == ("src/leases.py", "renew_lease")
 

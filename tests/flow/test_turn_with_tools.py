@@ -26,8 +26,6 @@ from ragforge.agent.events import (
 )
 from ragforge.agent.permissions import Verdict, edits_only
 from ragforge.agent.turn import TurnLimits
-from ragforge.app.agent import rules_of
-from ragforge.app.undo import undo_last
 from ragforge.domain.chat import ChatRequest, Reply
 from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
@@ -122,9 +120,9 @@ async def test_an_edit_is_shown_asked_for_made_and_taken_back(
     async with opened(environ, project, script) as (app, _):
         answer = await app.ask("Make it ninety.", approve=approve)
         edited = (project / "leases.py").read_text()
-        undone = await undo_last(app, answer.conversation_id)
+        undone = await app.undo(answer.conversation_id)
         with pytest.raises(InputError, match="nothing to undo"):
-            await undo_last(app, answer.conversation_id)
+            await app.undo(answer.conversation_id)
         with pytest.raises(InputError, match="is answered"):
             await app.retry(answer.conversation_id)
         stored = await app.store.conversations.messages(answer.conversation_id)
@@ -192,7 +190,7 @@ async def test_a_lasting_yes_is_asked_for_once_in_a_project(
     )
     async with opened(environ, project, [Says(calls=wanted), Says("Done.")]) as (app, _):
         await app.ask("Make them.", approve=approve)
-        rules = [str(rule) for rule in rules_of(app).all()]
+        rules = [str(rule) for rule in app.rules.all()]
 
     assert [wish.subject for wish in wishes] == ["touch one", "touch $(echo three)"]
     assert "run_command(touch *)" in rules

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-from ragforge.app.maintenance import work_until_done
 from ragforge.permissions import edits_only
 from tests.fakes.http_server import Asked
 from tests.fakes.talking import TITLE, call, talking
@@ -193,7 +192,7 @@ async def test_past_conversations_are_found_analysed_and_learned_from(
         for title, (question, answer) in past.items():
             talk = await agent.create_conversation(title=title, tags=["past"])
             await talk.store_turn(question, answer)
-        await work_until_done(agent.app, 60)
+        await agent.app.jobs.wait(60)
 
         similar = await agent.find_similar_conversations(
             query="refactoring authentication", limit=3
@@ -213,7 +212,7 @@ async def test_past_conversations_are_found_analysed_and_learned_from(
             told = insight.model_dump()
             text = f"{told['main_topic']}: {' '.join(told['key_findings'])}"
             await agent.remember(text, tags=["insight"], conversation=talk)
-        await work_until_done(agent.app, 60)
+        await agent.app.jobs.wait(60)
         [learned, *_] = await agent.notes("which hash do passwords use", tags=["insight"])
         fresh = await agent.create_conversation()
         answer = await fresh.send_message("How should the new service do authentication?")

@@ -1,4 +1,4 @@
-"""Once: one question, answered in one call."""
+"""Ask: one question, answered in one call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def ask(
 ) -> Answer:
     """Open RagForge in a directory, answer in its current session, and close.
 
-    Whoever asks more than once opens a `ConversationAgent` and keeps it.
+    To ask more than once, open a `ConversationAgent` and keep it.
     Raises InputError if the question is empty, SettingsError, StoreUnavailable.
     """
     async with await ConversationAgent.open(config, cwd, tools=tools) as agent:

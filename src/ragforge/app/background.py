@@ -1,4 +1,4 @@
-"""Background: which jobs there are, and who does them."""
+"""Background: the kinds of jobs, and the worker that does them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone, this_process
+from ragforge.app.code import INGEST_JOB
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
-from ragforge.domain.instants import now
 from ragforge.domain.text import Json
-from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound
 from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
@@ -34,19 +33,6 @@ from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, ModelSummariser, Summariser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-
-INGEST_JOB = "ingest"
-
-
-def is_project(path: Path) -> bool:
-    """Tell a project from any other directory, such as a home: that is not ingested unasked."""
-    return (path / ".git").exists() or (path / "ragforge.config.yaml").exists()
-
-
-def ingest_job(brain: Brain) -> NewJob:
-    """Return the job of bringing a project up to date, once a minute at most."""
-    minute = int(now().timestamp()) // 60
-    return NewJob(f"ingest:{brain.project_id}:{minute}", INGEST_JOB, str(brain.root))
 
 
 def open_condenser(

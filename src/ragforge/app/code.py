@@ -1,47 +1,208 @@
-"""The code of a project alone, for commands that ask no model and remember nothing."""
+"""Code: what is known of a project's code and documents, kept current and searched."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
+from ragforge.app.jobs import Jobs
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ingestion.ingest import Ingester
-from ragforge.brain.ingestion.report import OnStep
-from ragforge.brain.project import Brain
+from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.project import Brain, ProjectStatus, below
 from ragforge.brain.search.code import CodeFinder, CodeHit
 from ragforge.config.settings import Settings
+from ragforge.domain.instants import now
+from ragforge.domain.work import NewJob
+from ragforge.errors import InputError
 from ragforge.memory.sessions import find_project, normalise
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
+if TYPE_CHECKING:
+    from ragforge.tools.workspace import Workspace
 
-@dataclass(frozen=True, slots=True)
+__all__ = [
+    "Code",
+    "CodeHit",
+    "IngestionReport",
+    "IngestionStep",
+    "OnStep",
+    "ProjectStatus",
+    "open_brain",
+    "open_code",
+]
+
+INGEST_JOB = "ingest"
+CODE_HITS = 10
+SEMANTIC_LIMIT = 100
+LISTING_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
 class Code:
-    """A project's code, opened; the jobs in its store are left to others."""
+    """The code and documents of one project, as they are known to a store."""
 
-    store: Store
     brain: Brain
+    jobs: Jobs
+    cwd: Path
+    settings: Settings
 
     @property
     def project_path(self) -> Path:
         return self.brain.root
 
+    @property
+    def is_kept_current(self) -> bool:
+        """Whether asking also brings the code up to date in the background."""
+        return self.settings.brain.ingest_automatically
+
+    @property
+    def is_project(self) -> bool:
+        """Whether this is a project and not any other directory, such as a home: only a project
+        is ingested without having been asked for.
+        """
+        root = self.project_path
+        return (root / ".git").exists() or (root / "ragforge.config.yaml").exists()
+
+    async def is_known(self) -> bool:
+        """Tell whether the project was ever ingested."""
+        return await self.brain.is_known()
+
+    async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[IngestionReport, int]:
+        """Bring what is known of the project's code up to date.
+
+        Returns what was done, and how many scopes were embedded.
+        Raises OSError if the project cannot be listed, ModelError if embedding fails.
+        """
+        return await self.brain.ingest(on_step)
+
+    async def ingest_in_background(self) -> bool:
+        """Queue an ingestion, once a minute at most, if the settings want that.
+
+        Returns whether they do.
+        """
+        wanted = self.is_kept_current and (self.is_project or await self.is_known())
+        if wanted:
+            minute = int(now().timestamp()) // 60
+            key = f"ingest:{self.brain.project_id}:{minute}"
+            await self.jobs.queue.enqueue([NewJob(key, INGEST_JOB, str(self.project_path))])
+        return wanted
+
+    async def watch(
+        self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
+    ) -> None:
+        """Ingest changed files until told to stop, a batch at a time."""
+        await self.brain.watch(stopping, on_report)
+
+    async def status(self) -> ProjectStatus:
+        """Return what is known of the project, how fresh it is and what is pending."""
+        return await self.brain.status()
+
+    async def forget(self, path: Path) -> int:
+        """Forget the code of the project, or of a directory or file in it; return how many files.
+
+        Raises InputError if the path is not in the project.
+        """
+        return await self.brain.ingester.forget(self.project_path, self.locate(path) or None)
+
+    async def search(
+        self,
+        query: str,
+        limit: int = CODE_HITS,
+        under: str | None = None,
+        on_step: OnStep = lambda _: None,
+    ) -> list[CodeHit]:
+        """Return the code that is relevant to a query, best first.
+
+        `under` is a path in the project. A project that is not known yet is ingested first.
+        """
+        await self._ingest_once(on_step)
+        return await self.brain.search(query, limit, under)
+
+    async def search_documents(
+        self,
+        query: str,
+        limit: int = CODE_HITS,
+        under: str | None = None,
+        on_step: OnStep = lambda _: None,
+    ) -> list[CodeHit]:
+        """Return the sections of documents that are relevant to a query, as `search` does code."""
+        await self._ingest_once(on_step)
+        return await self.brain.search_documents(query, self.project_path / (under or ""), limit)
+
+    async def search_semantic(
+        self,
+        query: str,
+        cwd: str | Path | None = None,
+        *,
+        initial_limit: int = SEMANTIC_LIMIT,
+        max_chars: int | None = None,
+        min_score: float = 0.0,
+    ) -> list[CodeHit]:
+        """Return code below a directory within a budget of characters, best first.
+
+        The directory is the opened one if none is given. Returns nothing while the project is
+        being ingested or embedded, or was never ingested.
+        """
+        return await self.brain.search_code_semantic(
+            query,
+            self.cwd if cwd is None else Path(cwd).expanduser(),
+            initial_limit=initial_limit,
+            max_chars=max_chars,
+            min_score=min_score,
+            subdirectory_only=self.settings.agent.memory.subdirectory_only,
+        )
+
+    def locate(self, path: Path) -> str:
+        """Return the path of a place relative to the project, "" for the project itself.
+
+        Raises InputError if it is outside.
+        """
+        inside = below(self.project_path, path)
+        if inside is None:
+            raise InputError(f"{path} is not in the project {self.project_path}.")
+        return inside
+
+    def list_files(self) -> Sequence[str]:
+        """Return the files of the project, as far as they can be listed in a few seconds.
+
+        Raises OSError, RagForgeError.
+        """
+        from ragforge.tools.deadline import Deadline
+
+        deadline = Deadline(LISTING_SECONDS)
+        return self._workspace.listing.select("", deadline, searched=False).files
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        from ragforge.tools.workspace import Workspace
+
+        return Workspace.at(self.project_path)
+
+    async def _ingest_once(self, on_step: OnStep) -> None:
+        if not await self.is_known():
+            await self.ingest(on_step)
+
 
 @asynccontextmanager
 async def open_code(settings: Settings, cwd: Path) -> AsyncIterator[Code]:
-    """Open the store of the settings and the brain of the project around a directory."""
-    store = await open_store(settings)
+    """Open the code of the project around a directory alone; queued jobs are left to others."""
+    store, place = await open_store(settings), normalise(cwd)
     try:
         embedder = open_embedder(settings)
         try:
-            yield Code(store, open_brain(settings, store, embedder, find_project(normalise(cwd))))
+            brain = open_brain(settings, store, embedder, find_project(place))
+            yield Code(brain, Jobs(store.jobs), place, settings)
         finally:
             if embedder is not None:
                 await embedder.close()
@@ -60,32 +221,3 @@ def open_brain(settings: Settings, store: Store, embedder: Embedder | None, proj
         await enqueue_links(store, str(root))
 
     return Brain(project, ingester, CodeFinder(store.code, embedder, WORDS), link_turns)
-
-
-async def search_code(
-    brain: Brain,
-    question: str,
-    limit: int,
-    under: str | None = None,
-    on_step: OnStep = lambda _: None,
-) -> list[CodeHit]:
-    """Return the code of a project that bears on the question; `under` is a path in it.
-
-    A project that is not known yet is ingested first, which tells its steps.
-    """
-    if not await brain.is_known():
-        await brain.ingest(on_step)
-    return await brain.search(question, limit, under)
-
-
-async def search_documents(
-    brain: Brain,
-    question: str,
-    limit: int,
-    under: str | None = None,
-    on_step: OnStep = lambda _: None,
-) -> list[CodeHit]:
-    """Return the sections of a project's documents that bear on the question, as `search_code`."""
-    if not await brain.is_known():
-        await brain.ingest(on_step)
-    return await brain.search_documents(question, brain.root / (under or ""), limit)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragforge.app.application import App
 from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import MemoryFilter, Message, ToolCall
+from ragforge.domain.hits import TurnHit
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, UserQuery
 from ragforge.errors import InputError, MessageNotFound
-from ragforge.memory import sessions
-from ragforge.memory.exchange.export import export_conversation
-from ragforge.memory.recall import TurnHit
 
 if TYPE_CHECKING:
     from ragforge.agent.events import Event, OnEvent
@@ -57,7 +55,7 @@ class Conversation:
         return self._facts
 
     async def refresh(self) -> domain.Conversation:
-        """Read title, tags and counters anew."""
+        """Read title, tags and counters again."""
         self._facts = await self._app.store.conversations.get(self.id)
         return self._facts
 
@@ -66,7 +64,7 @@ class Conversation:
     ) -> Answer:
         """Ask, and return the answer with its tool calls, reasoning and `context_used`.
 
-        `on_event` is told everything while it happens. `approve` is asked before a file is
+        `on_event` receives every event as it happens. `approve` decides before a file is
         changed or a command run that is not read-only; without it, neither is done.
         Raises InputError if the text is empty.
         """
@@ -75,9 +73,9 @@ class Conversation:
     async def stream_message(
         self, text: str, *, approve: Approve | None = None
     ) -> AsyncGenerator[Event, None]:
-        """Ask, and give every event as it comes; the last is `Done` with the answer.
+        """Ask, and yield every event as it comes; the last is `Done` with the answer.
 
-        Whoever stops listening interrupts the turn; it is stored as far as it went. Use
+        To stop listening interrupts the turn, which is stored as far as it went. Use
         `contextlib.aclosing` to have that done before the next line runs.
         Raises InputError if the text is empty.
         """
@@ -97,20 +95,18 @@ class Conversation:
     async def retry(
         self, *, on_event: OnEvent | None = None, approve: Approve | None = None
     ) -> Answer:
-        """Go on with the last turn, which broke off or has no answer.
+        """Resume the last turn, which broke off or has no answer.
 
         Raises InputError if there is none.
         """
         return await self._app.retry(self.id, on_event=on_event, approve=approve)
 
     async def undo(self) -> Undone:
-        """Take back the last edit that was made in this conversation; the model gets to know.
+        """Take back the last edit that was made in this conversation; the model sees that it was.
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        from ragforge.app.undo import undo_last
-
-        return await undo_last(self._app, self.id)
+        return await self._app.undo(self.id)
 
     async def store_turn(
         self,
@@ -120,7 +116,7 @@ class Conversation:
         tool_calls: Sequence[ToolCall] = (),
         reasoning: str | None = None,
     ) -> Turn:
-        """Store a whole exchange that took place elsewhere; durable when this returns.
+        """Store a whole exchange of another agent; durable when this returns.
 
         Vectors, links to code and summaries follow in the background.
         """
@@ -177,7 +173,7 @@ class Conversation:
         return await self._app.history.get_raw_history_char_count(self.id)
 
     async def search_history(self, query: str, limit: int = 5) -> list[TurnHit]:
-        """Return the turns of this conversation that bear on the query, best first."""
+        """Return the turns of this conversation that are relevant to the query, best first."""
         where = MemoryFilter(conversation_id=self.id)
         return await self._app.recall.turns(query, where, limit)
 
@@ -200,7 +196,7 @@ class Conversation:
 
         Raises ModelError if the model fails.
         """
-        return await self._app.condenser.summarise_all(self.id)
+        return await self._app.memory.summarise(self.id)
 
     async def build_context(
         self,
@@ -210,9 +206,9 @@ class Conversation:
         include_summary: bool = True,
         query: str | None = None,
     ) -> ConversationContext:
-        """Return the newest messages, those that bear on a query, or both.
+        """Return the newest messages, those that are relevant to a query, or both.
 
-        Without a query it is the last thing the user said.
+        The default query is the last thing the user said.
         """
         if strategy not in ("recent", "relevant", "hybrid"):
             raise InputError(f"There is no strategy {strategy!r}: recent, relevant or hybrid.")
@@ -222,8 +218,8 @@ class Conversation:
             recent = await conversations.latest_messages(self.id, recent_messages)
         relevant: Sequence[TurnHit] = ()
         if strategy != "recent":
-            asked = query or await self._last_question()
-            hits = await self.search_history(asked, relevant_messages) if asked else []
+            question = query or await self._last_question()
+            hits = await self.search_history(question, relevant_messages) if question else []
             shown = {message.uuid for message in recent}
             relevant = [hit for hit in hits if hit.turn.uuid not in shown]
         summary = (await self.refresh()).summary if include_summary else None
@@ -232,20 +228,16 @@ class Conversation:
     async def build_enriched_context(
         self, message: str, options: ContextOptions | None = None
     ) -> EnrichedContext:
-        """Return what a model would be given beside a message, and the receipt of it.
+        """Return the context that a model would get with a message, and the receipt of it.
 
         It has the latest turns, code, and what was said before in this project. Nothing is
         stored. Raises InputError if the message is empty, or an option makes no sense.
         """
-        if not message.strip():
-            raise InputError("The message is empty. Say something.")
-        facts = await self.refresh()
-        return await self._app.context.build_enriched_context(facts, message, options=options)
+        return await self._app.build_context(message, options, await self.refresh())
 
     async def export(self, with_embeddings: bool = False) -> dict[str, Json]:
         """Return all of it as a document: see docs/export-format.md."""
-        archive = self._app.store.archive
-        return await export_conversation(archive, self.id, with_embeddings=with_embeddings)
+        return await self._app.sessions.export(self.id, with_embeddings)
 
     async def branch(self, from_message_id: str, title: str | None = None) -> Conversation:
         """Return a new conversation with all that was said up to a message of this one.
@@ -257,7 +249,7 @@ class Conversation:
         if owners.get(from_message_id) != self.id:
             raise MessageNotFound(from_message_id)
         source = await self.refresh()
-        facts = await sessions.branch(conversations, source, from_message_id, title)
+        facts = await self._app.sessions.branch(source, from_message_id, title)
         return Conversation(self._app, facts)
 
     async def _last_question(self) -> str:

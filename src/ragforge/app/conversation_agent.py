@@ -10,48 +10,55 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from ragforge.app.application import App, open_app
+from ragforge.app.code import Code, IngestionReport, OnStep
 from ragforge.app.conversation import Conversation
-from ragforge.app.knowledge import Knowledge
+from ragforge.app.memory import Memory
+from ragforge.app.notes import Notes
+from ragforge.app.sessions import LISTED, Sessions
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
 from ragforge.domain import conversations as domain
-from ragforge.domain.conversations import (
-    ConversationChanges,
-    ConversationFilter,
-    ConversationStatus,
-)
+from ragforge.domain.conversations import ConversationStatus
+from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
-from ragforge.llm.analyze import ITEM_CHARS
-from ragforge.memory import sessions
-from ragforge.memory.code.later import enqueue_links
-from ragforge.memory.digest import format_conversation
-from ragforge.memory.embed import enqueue_missing
-from ragforge.memory.exchange.imports import import_conversation
-from ragforge.memory.secrets.redact import redact
-from ragforge.memory.similar import SimilarConversation, SimilaritySearch
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from ragforge.domain.summaries import Summary
     from ragforge.llm.calls import Tool
+    from ragforge.llm.executor import StructuredLLMExecutor
     from ragforge.llm.results import BatchResult, OnProgress
-    from ragforge.memory.code.about import ConversationAbout
 
-LISTED = 50
+P = ParamSpec("P")
+Topic = TypeVar("Topic")
+Result = TypeVar("Result")
 
 
-class ConversationAgent(Knowledge):
+def _forward(
+    topic: Callable[[App], Topic], method: Callable[Concatenate[Topic, P], Result]
+) -> Callable[Concatenate[ConversationAgent, P], Result]:
+    """Return a method of the agent that calls a method of one of the application's topics."""
+
+    @wraps(method)
+    def call(agent: ConversationAgent, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return method(topic(agent.app), *args, **kwargs)
+
+    return call
+
+
+class ConversationAgent:
     """RagForge in one directory. Close it, or use it in `async with`."""
 
     def __init__(self, app: App, stack: AsyncExitStack) -> None:
-        super().__init__(app)
+        self.app = app
         self._stack = stack
 
     @classmethod
@@ -72,11 +79,11 @@ class ConversationAgent(Knowledge):
         if not isinstance(config, Settings):
             config = load_settings(place, config).settings
         stack = AsyncExitStack()
-        app = await stack.enter_async_context(open_app(config, place, tools=_own(tools)))
+        app = await stack.enter_async_context(open_app(config, place, tools=_make_tools(tools)))
         return cls(app, stack)
 
     async def close(self) -> None:
-        """Finish what is due, as far as there is time, and close the store."""
+        """Finish the jobs that are due, as far as there is time, and close the store."""
         await self._stack.aclose()
 
     async def __aenter__(self) -> ConversationAgent:
@@ -94,21 +101,14 @@ class ConversationAgent(Knowledge):
         self, title: str | None = None, tags: Sequence[str] = ()
     ) -> Conversation:
         """Start a conversation in this directory."""
-        conversations = self.app.store.conversations
-        facts = await sessions.create_session(conversations, self.app.cwd, self.app.project_path)
-        if title is not None or tags:
-            line = None if title is None else redact(title)
-            changes = ConversationChanges(title=line, tags=tuple(tags) or None)
-            facts = await conversations.update(facts.uuid, changes)
-        return Conversation(self.app, facts)
+        return Conversation(self.app, await self.app.sessions.create(title, tags))
 
     async def load_conversation(self, conversation_id: str) -> Conversation:
         """Open a conversation by its id, or by the start of it.
 
         Raises ConversationNotFound, AmbiguousId.
         """
-        facts = await sessions.resolve_session(self.app.store.conversations, conversation_id)
-        return Conversation(self.app, facts)
+        return Conversation(self.app, await self.app.sessions.load(conversation_id))
 
     async def list_conversations(
         self,
@@ -118,60 +118,55 @@ class ConversationAgent(Knowledge):
         everywhere: bool = False,
     ) -> list[Conversation]:
         """Return conversations of this directory, or of all, the last active first."""
-        cwd = None if everywhere else str(self.app.cwd)
-        where = ConversationFilter(cwd=cwd, status=status, tags=tuple(tags))
-        found = await self.app.store.conversations.find(where, limit)
+        found = await self.app.sessions.find(status, tags, limit, everywhere=everywhere)
         return [Conversation(self.app, facts) for facts in found]
-
-    async def find_similar_conversations(
-        self, query: str, limit: int = 5, everywhere: bool = False
-    ) -> list[SimilarConversation]:
-        """Return the conversations of this project, or of all, that are most about the query."""
-        project = None if everywhere else str(self.app.project_path)
-        store = self.app.store
-        likeness = SimilaritySearch(store.conversations, store.summaries, self.app.recall.embedder)
-        return await likeness.find_similar_conversations(query, limit, project)
-
-    async def find_conversations_about(
-        self, name: str, everywhere: bool = False
-    ) -> list[ConversationAbout]:
-        """Return the conversations of this project, or of all, that edited, read or named a file,
-        a directory or something in the code, and what became of it since.
-
-        The last active come first. The name may be gone by now. Raises InputError if it may
-        mean several files.
-        """
-        return await self.app.find_conversations_about(name, everywhere=everywhere)
-
-    async def get_summaries_mentioning_file(self, path: str) -> list[Summary]:
-        """Return the summaries of this project that mention a file, newest first.
-
-        The path is that of a file in the project, seen from this directory or the project's; it
-        may be gone. Raises InputError if it may mean several files.
-        """
-        return await self.app.get_summaries_mentioning_file(path)
-
-    async def get_unread_findings(self, everywhere: bool = False) -> list[Summary]:
-        """Return the summaries of this project, or of all, with findings that nobody was shown
-        yet, newest first. `mark_findings_read` takes them off the list.
-        """
-        project = None if everywhere else str(self.app.project_path)
-        return await self.app.history.get_unread_findings(project)
-
-    async def mark_findings_read(self, summaries: Sequence[Summary]) -> None:
-        """Note that somebody was shown what these summaries found out."""
-        await self.app.history.mark_findings_read(summaries)
 
     async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
         """Store an exported conversation: see docs/export-format.md.
 
         Raises ImportRefused, and DuplicateId if it is here already; `as_new` makes a copy.
         """
-        imported = await import_conversation(self.app.store.archive, data, as_new=as_new)
-        if self.app.recall.embedder is not None:
-            await enqueue_missing(self.app.store, self.app.recall.embedder)
-        await enqueue_links(self.app.store, imported.conversation.project_path)
+        imported = await self.app.sessions.import_document(data, as_new=as_new)
         return Conversation(self.app, imported.conversation)
+
+    find_similar_conversations = _forward(lambda app: app.sessions, Sessions.find_similar)
+    find_conversations_about = _forward(lambda app: app.sessions, Sessions.find_about)
+
+    search_conversation_history = _forward(lambda app: app.memory, Memory.search)
+    get_summaries_by_date_range = _forward(lambda app: app.memory, Memory.find_summaries)
+    get_recent_summaries = _forward(lambda app: app.memory, Memory.find_recent_summaries)
+    get_summaries_mentioning_file = _forward(
+        lambda app: app.memory, Memory.find_summaries_mentioning_file
+    )
+    get_unread_findings = _forward(lambda app: app.memory, Memory.find_unread_findings)
+    mark_findings_read = _forward(lambda app: app.memory, Memory.mark_findings_read)
+
+    async def trim_summaries_by_date(self, before: datetime, level: Level | None = None) -> int:
+        """Delete the summaries of all projects made before a moment; return how many."""
+        return await self.app.memory.trim_summaries(before, level, everywhere=True)
+
+    remember = _forward(lambda app: app.notes, Notes.remember)
+    notes = _forward(lambda app: app.notes, Notes.find)
+    forget_note = _forward(lambda app: app.notes, Notes.forget)
+
+    async def ingest(self, on_step: OnStep = lambda _: None) -> IngestionReport:
+        """Bring what is known of the project's code up to date, and return what was done.
+
+        Raises OSError if the project cannot be listed, ModelError if embedding fails.
+        """
+        report, _ = await self.app.code.ingest(on_step)
+        return report
+
+    search_code = _forward(lambda app: app.code, Code.search)
+    search_code_semantic = _forward(lambda app: app.code, Code.search_semantic)
+
+    @property
+    def executor(self) -> StructuredLLMExecutor:
+        """Does the same task for many items, with the chat model of the settings.
+
+        Raises ModelMissing if no chat model is configured.
+        """
+        return self.app.executor
 
     async def batch_analyze(
         self,
@@ -186,10 +181,17 @@ class ConversationAgent(Knowledge):
         the newest turns. Raises ModelMissing if no chat model is configured, InputError for a
         bad schema, ConversationNotFound.
         """
-        texts = [await self._as_item(item) for item in items]
-        return await self.app.batch_analyze(texts, task, output_schema, on_progress)
+        from ragforge.llm.analyze import batch_analyze
 
-    async def _as_item(self, item: Json | Conversation | domain.Conversation) -> Json:
+        texts = [await self._format_item(item) for item in items]
+        return await batch_analyze(
+            self.executor, texts, task, output_schema, on_progress=on_progress
+        )
+
+    async def _format_item(self, item: Json | Conversation | domain.Conversation) -> Json:
+        from ragforge.llm.analyze import ITEM_CHARS
+        from ragforge.memory.digest import format_conversation
+
         if isinstance(item, Conversation):
             item = await item.refresh()
         if isinstance(item, domain.Conversation):
@@ -197,7 +199,7 @@ class ConversationAgent(Knowledge):
         return item
 
 
-def _own(functions: Sequence[Callable[..., Any]]) -> list[Tool]:
+def _make_tools(functions: Sequence[Callable[..., Any]]) -> list[Tool]:
     if not functions:
         return []
     from ragforge.tools.function_tool import own_tool

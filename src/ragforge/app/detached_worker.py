@@ -1,4 +1,4 @@
-"""Elsewhere: a process of its own for what a command could not finish."""
+"""The detached worker: a process for the jobs that a command could not finish."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ragforge.config.settings import Settings
 log = logging.getLogger(__name__)
 
 
-def work_elsewhere(settings: Settings, cwd: Path) -> None:
-    """Start a process that does what is queued and ends; nothing waits for it.
+def start_detached_worker(settings: Settings, cwd: Path) -> None:
+    """Start a process that does the queued jobs and ends; nothing waits for it.
 
-    If it cannot be started, whoever opens the store next does the work.
+    If it cannot be started, the next process that opens the store does them.
     """
     # The store goes through the environment: an address may hold a password.
     environ = {**os.environ, "RAGFORGE_STORE": settings.store.url}

@@ -1,25 +1,28 @@
-"""Upkeep: what users do about their memory by hand."""
+"""Maintenance: rebuild summaries and vectors, and look at the store."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 
-from ragforge.app.application import App
 from ragforge.domain.conversations import Conversation, ConversationFilter
-from ragforge.domain.summaries import Summary, SummaryFilter
-from ragforge.domain.work import JobStatus
-from ragforge.jobs.worker import POLL_SECONDS
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.errors import InputError
+from ragforge.jobs.worker import POLL_SECONDS, Worker
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.summaries.condense import SUMMARY_JOB
+from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
+from ragforge.ports.archive import RECORD_KINDS
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Health, Store
+
+__all__ = ["EmbeddedMemory", "Health", "Maintenance", "RebuildReport"]
 
 PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilt:
+class RebuildReport:
     """What there is after a rebuild."""
 
     conversations: int
@@ -27,74 +30,94 @@ class Rebuilt:
     failed_jobs: int
 
 
-async def rebuild(
-    app: App, everywhere: bool, anew: bool, on_progress: Callable[[int, int], None]
-) -> Rebuilt:
-    """Make what summaries and vectors are due now; `anew` throws the old summaries away first.
+@dataclass(frozen=True, slots=True)
+class EmbeddedMemory:
+    """How many turns have a vector of the current model."""
 
-    Tells how many conversations of how many it has dealt with. A model that fails leaves
-    its jobs for later.
-    """
-    found = [one async for one in _conversations(app, everywhere)]
-    for done, conversation in enumerate(found):
-        on_progress(done, len(found))
-        if anew:
-            await _forget(app, conversation.uuid)
-        await app.condenser.enqueue_due(conversation.uuid)
-        await _drain(app)
-    if app.recall.embedder is not None:
-        await embed_missing(app.store, app.recall.embedder)
-    on_progress(len(found), len(found))
-    counts = [len(await _summaries(app, one.uuid)) for one in found]
-    failed = (await app.store.jobs.counts())["dead"]
-    return Rebuilt(len(found), sum(counts), failed)
+    model: str
+    turns: int
+    missing: int
 
 
-async def work_until_done(app: App, seconds: float) -> Mapping[JobStatus, int]:
-    """Wait while the application's worker does what is queued; return how many jobs there are.
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """Work on a whole store or project, started by hand."""
 
-    Jobs that wait for another try are waited for, and those that other processes do.
-    """
-    ends = time.monotonic() + seconds
-    counts = await app.store.jobs.counts()
-    while counts["pending"] + counts["running"] and time.monotonic() < ends:
-        await asyncio.sleep(POLL_SECONDS / 4)
-        counts = await app.store.jobs.counts()
-    return counts
+    store: Store
+    project_path: str
+    embedder: Embedder | None
+    condenser: Condenser
+    worker: Worker
 
+    async def rebuild(
+        self, everywhere: bool, anew: bool, on_progress: Callable[[int, int], None]
+    ) -> RebuildReport:
+        """Make the summaries and vectors that are due now; `anew` deletes the old summaries first.
 
-async def retry_failed(app: App) -> int:
-    """Give every job that failed for good another chance; return how many there were."""
-    dead = await app.store.jobs.find(status="dead", limit=100_000)
-    for job in dead:
-        await app.store.jobs.revive(job.key)
-    return len(dead)
+        Reports how many conversations of how many are done. A model that fails leaves its jobs
+        for later.
+        """
+        found = [one async for one in self._conversations(everywhere)]
+        for done, conversation in enumerate(found):
+            on_progress(done, len(found))
+            if anew:
+                await self._delete_summaries(conversation.uuid)
+            await self.condenser.enqueue_due(conversation.uuid)
+            await self._drain()
+        if self.embedder is not None:
+            await embed_missing(self.store, self.embedder)
+        on_progress(len(found), len(found))
+        summaries = self.store.summaries
+        counts = [len(await summaries.find(SummaryFilter(one.uuid))) for one in found]
+        failed = (await self.store.jobs.counts())["dead"]
+        return RebuildReport(len(found), sum(counts), failed)
 
+    async def count_embedded(self) -> EmbeddedMemory:
+        """Return how many turns have a vector of the model. Raises InputError if there is none."""
+        embedder = self._require_embedder()
+        missing, turns = await self.store.conversations.count_turns_to_embed(embedder.name)
+        return EmbeddedMemory(embedder.name, turns, missing)
 
-async def _drain(app: App) -> None:
-    """Do what is queued, and wait for summaries that are being made beside: others follow them."""
-    await app.worker.drain()
-    while any(job.kind == SUMMARY_JOB for job in await app.store.jobs.find("running")):
-        await asyncio.sleep(POLL_SECONDS / 4)
-        await app.worker.drain()
+    async def embed_memory(self, on_progress: Callable[[int], None]) -> EmbeddedMemory:
+        """Give every turn a vector of the current model, now.
 
+        Raises InputError if there is no model, ModelError if it fails.
+        """
+        await embed_missing(self.store, self._require_embedder(), on_progress)
+        return await self.count_embedded()
 
-async def _forget(app: App, conversation_id: str) -> None:
-    """Delete the summaries of a conversation, and forget that others were trimmed."""
-    for level in (1, 2):  # with a short-term one goes what is built on it
-        for summary in await app.store.summaries.find(SummaryFilter(conversation_id, level=level)):
-            await app.store.summaries.delete(summary.uuid)
-    await app.store.summaries.forget_trims(conversation_id)
+    async def inspect_store(self) -> tuple[Health, Mapping[str, int]]:
+        """Return the state of the store, and how many records it holds of each kind."""
+        counts = {str(kind): await self.store.archive.count(kind) for kind in RECORD_KINDS}
+        return await self.store.health(), counts
 
+    def _require_embedder(self) -> Embedder:
+        if self.embedder is None:
+            raise InputError(
+                "Memory is searched by words alone: embeddings.model is none, or "
+                "agent.memory.embeddings.enabled is false."
+            )
+        return self.embedder
 
-async def _summaries(app: App, conversation_id: str) -> Sequence[Summary]:
-    return await app.store.summaries.find(SummaryFilter(conversation_id))
+    async def _drain(self) -> None:
+        """Do the queued jobs, and wait for running summaries: others follow them."""
+        await self.worker.drain()
+        while any(job.kind == SUMMARY_JOB for job in await self.store.jobs.find("running")):
+            await asyncio.sleep(POLL_SECONDS / 4)
+            await self.worker.drain()
 
+    async def _delete_summaries(self, conversation_id: str) -> None:
+        """Delete the summaries of a conversation, and forget that others were trimmed."""
+        summaries = self.store.summaries
+        for level in (1, 2):  # with a short-term one goes what is built on it
+            for summary in await summaries.find(SummaryFilter(conversation_id, level=level)):
+                await summaries.delete(summary.uuid)
+        await summaries.forget_trims(conversation_id)
 
-async def _conversations(app: App, everywhere: bool) -> AsyncIterator[Conversation]:
-    where = ConversationFilter(project_path=None if everywhere else str(app.project_path))
-    offset = 0
-    while page := await app.store.conversations.find(where, PAGE, offset):
-        for conversation in page:
-            yield conversation
-        offset += len(page)
+    async def _conversations(self, everywhere: bool) -> AsyncIterator[Conversation]:
+        where = ConversationFilter(project_path=None if everywhere else self.project_path)
+        offset = 0
+        while page := await self.store.conversations.find(where, PAGE, offset):
+            for conversation in page:
+                yield conversation
+            offset += len(page)

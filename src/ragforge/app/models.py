@@ -1,4 +1,4 @@
-"""Models: the one that answers and the one that compares by meaning, from settings."""
+"""Models: the chat model and the embedding model of the settings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragforge.config.keys import api_key, where_to_put
 from ragforge.config.settings import LlmSettings, Settings
-from ragforge.errors import KeyRejected, ModelError, ModelMissing
+from ragforge.errors import InputError, KeyRejected, ModelError, ModelMissing
 from ragforge.ports.embedder import Embedder
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _THINKING: dict[str, bool | Literal["low", "medium", "high"] | None] = {
 def open_chat(settings: Settings, meter: Meter) -> Asker | None:
     """Return the chat model of the settings, or None where there is none.
 
-    Nothing is loaded or sent until it is asked; a missing key or library is told then.
+    Nothing is loaded or sent before the first request, which reports a missing key or library.
     """
     from ragforge.llm.ask import Asker
     from ragforge.llm.lazy import LazyModel
@@ -62,7 +62,20 @@ def chat_model(llm: LlmSettings) -> ChatModel:
     return open_model(provider, model, key, llm.base_url, limits, calls_tools=calls_tools)
 
 
-def needed(chat: Asker | None) -> Asker:
+def choose_model(settings: Settings, name: str) -> Settings:
+    """Return the settings with another chat model. Raises InputError if there is no such model."""
+    from pydantic import ValidationError
+
+    try:
+        llm = type(settings.llm).model_validate({**settings.llm.model_dump(), "model": name})
+    except ValidationError as error:
+        raise InputError(
+            f"{name!r} is no model: write none, openai:MODEL, anthropic:MODEL or google:MODEL."
+        ) from error
+    return settings.model_copy(update={"llm": llm})
+
+
+def require_chat(chat: Asker | None) -> Asker:
     """Return the chat model. Raises ModelMissing, in one sentence, if there is none."""
     if chat is None:
         raise ModelMissing(NO_CHAT_MODEL)
@@ -70,9 +83,9 @@ def needed(chat: Asker | None) -> Asker:
 
 
 def open_embedder(settings: Settings, meter: Meter | None = None) -> Embedder | None:
-    """Return the embedding model of the settings, or None where words must do.
+    """Return the embedding model of the settings, or None to search by words alone.
 
-    One that cannot be used says why when it is asked; words must do until then.
+    A model that cannot be used raises the reason with every request.
     """
     chosen = settings.embeddings
     if chosen.model == "none":

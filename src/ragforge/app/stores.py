@@ -1,4 +1,4 @@
-"""Stores: the engine that a URL stands for, and copying from one to another."""
+"""Stores: open the engine of a URL, and copy one store to another."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.memory.exchange.copy import CopyProgress, CopyReport
+
+__all__ = ["CopyProgress", "CopyReport", "copy_store", "open_store"]
 
 
 async def open_store(settings: Settings, url: str | None = None) -> Store:
@@ -41,7 +43,7 @@ async def open_store(settings: Settings, url: str | None = None) -> Store:
 async def copy_store(
     source: str, target: str, settings: Settings, on_progress: Callable[[CopyProgress], None]
 ) -> CopyReport:
-    """Copy everything in one store to another; a broken-off copy goes on where it was.
+    """Copy everything in one store to another; an interrupted copy continues where it stopped.
 
     Raises InputError if both are the same.
     """

@@ -1,4 +1,4 @@
-"""Undo: take back the last edit of a session, and have the model know."""
+"""Undo: take back the last edit of a session, and record that for the model."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.app.application import App
 from ragforge.domain.conversations import ToolCall, ToolResult
+from ragforge.memory.record import Recorder
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.journal import Journal
 
@@ -20,14 +20,14 @@ class Undone:
     diff: str
 
 
-async def undo_last(app: App, conversation_id: str) -> Undone:
+async def undo_last(state: Path, project: Path, recorder: Recorder, conversation_id: str) -> Undone:
     """Take back the last edit that was made in a session.
 
     Raises InputError if there is none, or if the file has changed since.
     """
-    journal = Journal.of(Path(app.settings.agent.state_dir), conversation_id)
-    change = await asyncio.to_thread(journal.undo, Root.at(app.project_path))
+    journal = Journal.of(state, conversation_id)
+    change = await asyncio.to_thread(journal.undo, Root.at(project))
     done = ToolCall("undo", {"path": change.path}, ToolResult(True, change.to_json()))
     note = f"The user took back the last edit of {change.path}."
-    await app.recorder.answer(conversation_id, None, note, tool_calls=[done], by_model=False)
+    await recorder.answer(conversation_id, None, note, tool_calls=[done], by_model=False)
     return Undone(change.path, change.diff)

@@ -1,4 +1,4 @@
-"""Lively: how `ragforge ask` tells of a turn in a terminal."""
+"""Live output: how `ragforge ask` shows a turn in a terminal."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ragforge.agent.events import Event
-from ragforge.agent.permissions import Verdict
 from ragforge.cli.outputs import Output, show_end
+from ragforge.events import Event
+from ragforge.permissions import PermissionRequest, Verdict
 from ragforge.show.console import console, printable
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
-from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.keyboard import silent
 from ragforge.tui.permission import Permission
 
@@ -22,15 +21,15 @@ if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
 
 
-class Lively(Output):
+class LiveOutput(Output):
     """The answer as it comes, and questions before changes."""
 
     def __init__(self, yes: bool) -> None:
         super().__init__(yes)
         self._screen = Screen()
         # Lines of tool calls belong to stderr; in the same terminal they must not cross the view.
-        elsewhere = None if sys.stderr.isatty() else console(stderr=True)
-        self._view = TurnView(self._screen, calls_out=elsewhere)
+        calls_out = None if sys.stderr.isatty() else console(stderr=True)
+        self._view = TurnView(self._screen, calls_out=calls_out)
         self._stack = AsyncExitStack()
         self._asking: asyncio.Task[object] | None = None
 
@@ -51,10 +50,10 @@ class Lively(Output):
     def on_event(self, event: Event) -> None:
         self._view.on_event(event)
 
-    async def approve(self, wish: PermissionRequest) -> Verdict:
-        if self.yes and wish.action == "edit_file":
+    async def approve(self, request: PermissionRequest) -> Verdict:
+        if self.yes and request.action == "edit_file":
             return Verdict("once")
-        return await Permission(self._screen, self._view, self._interrupt).approve(wish)
+        return await Permission(self._screen, self._view, self._interrupt).approve(request)
 
     def end(self, answer: Answer) -> None:
         if answer.problem is not None:

@@ -1,4 +1,4 @@
-"""Outputs: how `ragforge ask` tells of a turn, to people and to scripts."""
+"""Outputs: how `ragforge ask` reports a turn, to people and to scripts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ragforge.agent.events import Event, ToolFinished
-from ragforge.agent.permissions import Verdict, deny_all, edits_only
 from ragforge.errors import RagForgeError
+from ragforge.events import Event, ToolFinished
+from ragforge.permissions import PermissionRequest, Verdict, deny_all, edits_only
 from ragforge.show.answers import show_passages
 from ragforge.show.console import console, print_json, print_note, printable
 from ragforge.show.events import answer_as_json, event_as_json
-from ragforge.tools.permission import PermissionRequest
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
@@ -23,12 +22,12 @@ CALL_WIDTH = 120
 
 
 def is_terminal() -> bool:
-    """Tell whether a person sits here, to read and to be asked."""
+    """Tell whether a person is at the terminal, to read and to be asked."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 class Output:
-    """Takes the events of a turn, answers its wishes, and at last tells the answer."""
+    """Receives the events of a turn, answers its requests, and prints the answer at the end."""
 
     def __init__(self, yes: bool) -> None:
         self.yes = yes
@@ -47,11 +46,11 @@ class Output:
     def on_event(self, event: Event) -> None:
         pass
 
-    async def approve(self, wish: PermissionRequest) -> Verdict:
-        return await (edits_only if self.yes else deny_all)(wish)
+    async def approve(self, request: PermissionRequest) -> Verdict:
+        return await (edits_only if self.yes else deny_all)(request)
 
     def end(self, answer: Answer) -> None:
-        """Tell the answer, where the last event has not."""
+        """Print the answer, where no event has shown it."""
 
 
 class AsJson(Output):
@@ -84,7 +83,7 @@ class AsStream(Output):
 
 
 class AsText(Output):
-    """The answer alone on stdout; in a terminal, stderr tells of tool calls meanwhile."""
+    """The answer alone on stdout; in a terminal, stderr shows tool calls meanwhile."""
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, ToolFinished) and sys.stderr.isatty():

@@ -1,14 +1,17 @@
-"""Progress: a bar on stderr, which shows in a terminal only."""
+"""Progress: bars on stderr, which show in a terminal only."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ragforge.brain.ingestion.report import IngestionStep, OnStep
+    from ragforge.app.code import IngestionStep, OnStep
+
+OnProgress: TypeAlias = Callable[[str, int, int], None]
+"""Receives what is counted, how many are done, and how many there are."""
 
 _NAMES = {
     "waiting": "waiting for another process",
@@ -16,6 +19,33 @@ _NAMES = {
     "relating": "relating",
     "embedding": "embedding scopes",
 }
+
+
+@contextmanager
+def progress_bar() -> Iterator[OnProgress]:
+    """Show how far something is: call what this yields with every step."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    from ragforge.show.console import console
+
+    out = console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<13}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda name, done, total: bar.update(
+            task, description=name, completed=done, total=total
+        )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ MAX_QUESTION_BYTES = 10_000_000
 PIPE_SECONDS = 3.0
 
 
-def question_of(argument: str | None, wait: bool = False) -> str:
+def read_question(argument: str | None, wait: bool = False) -> str:
     """Return the question; what is piped in beside one stands below it, fenced.
 
     Raises BadParameter if there is none, or too much of it.

@@ -1,19 +1,23 @@
-"""State: the global options, and the settings that a command works with."""
+"""State: the global options, and what a command works with: settings and the application."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
+    from ragforge.app import App, Code
     from ragforge.config import Loaded
 
+T = TypeVar("T")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
 
@@ -43,3 +47,51 @@ def load(context: typer.Context) -> Loaded:
     folder = Path(loaded.settings.agent.state_dir)
     log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
     return loaded
+
+
+def use_app(
+    context: typer.Context,
+    work: Callable[[App], Awaitable[T]],
+    *,
+    folder: Path | None = None,
+    detach: bool = False,
+) -> T:
+    """Open the application in a folder, or here, do some work with it, and close it."""
+    import asyncio
+
+    settings = load(context).settings
+
+    async def run() -> T:
+        from ragforge.app import open_app
+
+        async with open_app(settings, folder or current_directory(), detach=detach) as app:
+            return await work(app)
+
+    return asyncio.run(run())
+
+
+def use_code(context: typer.Context, folder: Path, work: Callable[[Code], Awaitable[T]]) -> T:
+    """Open the code of the project around a folder, do some work with it, and close it."""
+    import asyncio
+
+    settings = load(context).settings
+
+    async def run() -> T:
+        from ragforge.app import open_code
+
+        async with open_code(settings, folder) as code:
+            return await work(code)
+
+    return asyncio.run(run())
+
+
+def require_terminal() -> None:
+    """Raise BadParameter if there is nobody to ask."""
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("nobody can be asked here: add --yes", param_hint="--yes")
+
+
+def confirm(question: str) -> None:
+    """Continue only if the user says yes. Raises Abort if not, BadParameter if nobody is there."""
+    require_terminal()
+    typer.confirm(question, abort=True, err=True)

@@ -13,6 +13,9 @@ from ragforge.domain.summaries import Summary
 from ragforge.domain.text import new_id
 from ragforge.domain.vectors import Vector
 
+MAX_EXPORT_BYTES = 512 * 1024 * 1024
+"""A larger file is not imported."""
+
 
 @dataclass(frozen=True, slots=True)
 class BranchPoint:

@@ -12,6 +12,8 @@ from ragforge.domain.text import Json, new_id, to_text
 Role: TypeAlias = Literal["user", "assistant", "system"]
 ConversationStatus: TypeAlias = Literal["active", "archived"]
 
+SHORT_ID = 8
+"""How many characters of an id are shown."""
 BYTES_A_TOKEN = 4
 BEFORE_FIRST_TURN = -1
 """turn_index of messages that precede the first user message."""

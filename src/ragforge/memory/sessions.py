@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.domain.conversations import (
+    SHORT_ID,
     Conversation,
     ConversationChanges,
     ConversationFilter,
@@ -17,8 +18,6 @@ from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import AmbiguousId, ConversationNotFound, InputError
 from ragforge.ports.conversations import ConversationStore
 
-SHORT_ID = 8
-"""How many characters of an id are shown."""
 CANDIDATES = 5
 
 
@@ -79,12 +78,6 @@ async def load_session(store: ConversationStore, conversation_id: str) -> Sessio
     return Session(conversation, tuple(await store.messages(conversation_id)))
 
 
-async def get_current_session(store: ConversationStore, cwd: Path, project: Path) -> Conversation:
-    """Return the last active session of exactly this directory, or a new one."""
-    known = await store.find(ConversationFilter(cwd=str(cwd), status="active"), limit=1)
-    return known[0] if known else await create_session(store, cwd, project)
-
-
 async def list_sessions(
     store: ConversationStore, where: ConversationFilter, limit: int
 ) -> list[SessionLine]:
@@ -132,7 +125,9 @@ async def branch(
     Raises InputError if there is no such turn or message, AmbiguousId.
     """
     message = _find_message(source, await store.messages(source.uuid), point.strip())
-    if title is None and source.title is not None:
+    if title is not None:
+        title = clean_title(title)
+    elif source.title is not None:
         title = f"{source.title} (branch)"
     into = Conversation(source.cwd, source.project_path, title=title, tags=source.tags)
     return await store.branch(message.uuid, into)
@@ -180,9 +175,14 @@ async def retag(
 
 async def rename(store: ConversationStore, conversation: Conversation, title: str) -> Conversation:
     """Give a session another title, on one line. Raises InputError if it is empty."""
-    from ragforge.memory.secrets.redact import redact  # its patterns take a while to compile
-
-    line = " ".join(title.split())
+    line = clean_title(title)
     if not line:
         raise InputError("The title is empty. Give the session a name.")
-    return await store.update(conversation.uuid, ConversationChanges(title=redact(line)))
+    return await store.update(conversation.uuid, ConversationChanges(title=line))
+
+
+def clean_title(title: str) -> str:
+    """Return a title as it is stored: on one line, with secrets redacted."""
+    from ragforge.memory.secrets.redact import redact  # its patterns take a while to compile
+
+    return redact(" ".join(title.split()))

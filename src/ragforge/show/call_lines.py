@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ragforge.agent.events import ToolFinished
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
+from ragforge.events import ToolFinished
 from ragforge.show.calls import counted, duration, headline, outcome
 from ragforge.show.console import one_line, printable
 from ragforge.show.screen import Signs

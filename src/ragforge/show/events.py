@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragforge.agent import events
+from ragforge import events
 from ragforge.domain.answers import Answer
 from ragforge.domain.chat import Usage
 from ragforge.domain.text import Json

@@ -1,15 +1,20 @@
-"""Hits: how what was found is shown, to people and to scripts."""
+"""Hits in code and memory, as text and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ragforge.domain.instants import format_instant
+from ragforge.domain.text import to_text
+from ragforge.show.console import console, one_line, print_note, printable
+from ragforge.show.notes import note_as_json
+from ragforge.show.snippets import best_text, snippet, words_pattern
+
 if TYPE_CHECKING:
-    from ragforge.brain.search.code import CodeHit
+    from ragforge.app.code import CodeHit
+    from ragforge.app.memory import StaleCode
     from ragforge.domain.hits import HistoryHit
-    from ragforge.domain.notes import Note
-    from ragforge.memory.code.age import StaleCode
 
 WIDEST = 100
 SNIPPET_LINES = 4
@@ -36,8 +41,6 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
     from rich.syntax import Syntax
     from rich.text import Text
 
-    from ragforge.show.console import console, print_note, printable
-
     if not found:
         print_note("Nothing found. `ragforge status` tells what is known of this project.")
         return
@@ -59,8 +62,6 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
 
 def _telling_lines(source: str, query: str) -> list[str]:
     """Return a few lines of a source: those around the most of the query's words."""
-    from ragforge.show.snippets import words_pattern
-
     lines = [line.rstrip() for line in source.split("\n")]
     pattern = words_pattern(query)
     scores = [len(pattern.findall(line)) if pattern else 0 for line in lines]
@@ -72,8 +73,6 @@ def _telling_lines(source: str, query: str) -> list[str]:
 
 
 def memory_as_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, object]:
-    from ragforge.domain.instants import format_instant
-
     facts: dict[str, object] = {
         "type": hit.type,
         "level": hit.level,
@@ -113,9 +112,6 @@ def show_memory(
     """Show when and where something was said, how it was found, and what speaks for it."""
     from rich.text import Text
 
-    from ragforge.show.console import console, one_line, print_note, printable
-    from ragforge.show.snippets import best_text, snippet, words_pattern
-
     if not found:
         print_note("Nothing found." if everywhere else "Nothing found. Try --everywhere.")
         return
@@ -128,7 +124,7 @@ def show_memory(
         head.append(f"  {printable(_place(hit))}", style="bold")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
-        title, texts = _told(hit)
+        title, texts = _list_texts(hit)
         lines = snippet(printable(best_text(texts, pattern)), pattern, width)
         shown = [Text(f"  {one_line(title, width)}", style="bold")] if title else []
         for line in (*shown, *(Text(f"    {line}") for line in lines)):
@@ -137,20 +133,6 @@ def show_memory(
             out.print(line)
         for one in aged:
             out.print(Text(f"    {one_line(str(one), width)}", style="magenta"))
-
-
-def note_as_json(note: Note) -> dict[str, object]:
-    from ragforge.domain.instants import format_instant
-
-    return {
-        "note_id": note.uuid,
-        "text": note.text,
-        "tags": list(note.tags),
-        "supersedes": note.supersedes,
-        "conversation_id": note.conversation_id,
-        "project_path": note.project_path,
-        "created_at": format_instant(note.created_at),
-    }
 
 
 def _place(hit: HistoryHit) -> str:
@@ -163,10 +145,8 @@ def _place(hit: HistoryHit) -> str:
     return f"summary {hit.level} of {turns}"
 
 
-def _told(hit: HistoryHit) -> tuple[str, list[str]]:
+def _list_texts(hit: HistoryHit) -> tuple[str, list[str]]:
     """Return the title of a hit, and the texts that may show why it was found."""
-    from ragforge.domain.text import to_text
-
     if hit.type == "turn":
         turn = hit.turn
         results = [to_text(call.result.result) for call in turn.tool_calls if call.result]

@@ -9,7 +9,7 @@ BAR_CHARS = 40
 SOURCE_CHARS = 60
 
 
-def show(receipt: Receipt) -> None:
+def show_receipt(receipt: Receipt) -> None:
     """Print a receipt: what is in, what was left out, how the searches went, and the budget."""
     out = console()
     rows = [

@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import one_line, print_table
+from ragforge.domain.conversations import SHORT_ID
+from ragforge.domain.instants import format_instant
+from ragforge.show.console import console, one_line, print_note, print_table, printable
 
 if TYPE_CHECKING:
+    from ragforge.app.sessions import SessionLine, SimilarConversation
     from ragforge.domain.conversations import Conversation
-    from ragforge.memory.sessions import SessionLine
 
 NO_TITLE = "(no title)"
 DAYS = 30
+WIDEST = 100
 
 
 def short(uuid: str) -> str:
     """Return as much of an id as is shown."""
-    from ragforge.memory.sessions import SHORT_ID
-
     return uuid[:SHORT_ID]
 
 
@@ -81,3 +82,56 @@ def _row(line: SessionLine, with_directory: bool, with_summary: bool) -> list[st
         *([one_line(about.summary or "", 80)] if with_summary else []),
         one_line(line.last_message, 60),
     ]
+
+
+def session_as_json(conversation: Conversation) -> dict[str, object]:
+    return {
+        "conversation_id": conversation.uuid,
+        "title": conversation.title,
+        "summary": conversation.summary,
+        "status": conversation.status,
+        "cwd": conversation.cwd,
+        "project_path": conversation.project_path,
+        "tags": list(conversation.tags),
+        "turn_count": conversation.turn_count,
+        "created_at": format_instant(conversation.created_at),
+        "updated_at": format_instant(conversation.updated_at),
+    }
+
+
+def line_as_json(line: SessionLine) -> dict[str, object]:
+    return {**session_as_json(line.conversation), "last_message": line.last_message}
+
+
+def similar_as_json(one: SimilarConversation) -> dict[str, object]:
+    return {
+        **session_as_json(one.conversation),
+        "score": round(one.score, 4),
+        "found_by": list(one.found_by),
+        "turn_index": one.turn.user.turn_index if one.turn else None,
+        "question": one.turn.user.content if one.turn else None,
+    }
+
+
+def show_similar(found: Sequence[SimilarConversation], everywhere: bool) -> None:
+    """Show sessions that were about the same thing, and the turn that says most."""
+    from rich.text import Text
+
+    if not found:
+        print_note("Nothing found." if everywhere else "Nothing found. Try --all.")
+        return
+    out = console()
+    for one in found:
+        about = one.conversation
+        head = Text(short(about.uuid), style="cyan")
+        head.append(f"  {one.score:.2f}  {', '.join(one.found_by)}", style="dim")
+        head.append(f"  {about.updated_at:%Y-%m-%d %H:%M}", style="dim")
+        if everywhere:
+            head.append(f"  {printable(about.cwd)}", style="dim")
+        head.append(f"  {one_line(about.title or NO_TITLE, WIDEST)}", style="bold")
+        out.print(head)
+        if about.summary:
+            out.print(f"  {one_line(about.summary, WIDEST)}")
+        if one.turn is not None:
+            out.print(f"  turn {one.turn.user.turn_index}: ", style="dim", end="")
+            out.print(one_line(one.turn.user.content, WIDEST))

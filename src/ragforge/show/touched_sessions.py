@@ -1,4 +1,4 @@
-"""About: how sessions that touched some code are shown, to people and to scripts."""
+"""Sessions that touched some code, with what became of the code, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from ragforge.domain.code import TOUCH_KINDS
+from ragforge.domain.instants import format_instant
+from ragforge.show.console import console, one_line, printable
+from ragforge.show.sessions import NO_TITLE, session_as_json, short
+
 if TYPE_CHECKING:
+    from ragforge.app.sessions import CodeState, ConversationAbout, TouchedCode
     from ragforge.domain.code import Touch
-    from ragforge.memory.code.about import ConversationAbout, TouchedCode
-    from ragforge.memory.code.since import CodeState
 
 TURNS = 10
 THINGS = 5
@@ -17,9 +21,12 @@ COMMITS = 5
 WIDEST = 100
 
 
-def touched_as_json(one: TouchedCode) -> dict[str, object]:
-    from ragforge.domain.instants import format_instant
+def about_as_json(one: ConversationAbout) -> dict[str, object]:
+    touched = [_touched_as_json(code) for code in one.touched]
+    return {**session_as_json(one.conversation), "touched": touched}
 
+
+def _touched_as_json(one: TouchedCode) -> dict[str, object]:
     return {
         "turn_index": one.touch.first_turn,
         "last_turn_index": one.touch.last_turn,
@@ -33,8 +40,6 @@ def touched_as_json(one: TouchedCode) -> dict[str, object]:
 
 
 def _since_as_json(since: CodeState, touch: Touch) -> dict[str, object]:
-    from ragforge.domain.instants import format_instant
-
     first, last = since.lines or (None, None)
     return {
         "state": since.state,
@@ -62,9 +67,6 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
     """Show each session, the turns in which it touched the code, and what became of that."""
     from rich.text import Text
 
-    from ragforge.show.console import console, one_line, printable
-    from ragforge.show.sessions import NO_TITLE, short
-
     out = console()
     for one in found:
         about = one.conversation
@@ -83,9 +85,6 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
 
 def _show_turn(touched: Sequence[TouchedCode]) -> None:
     from rich.text import Text
-
-    from ragforge.domain.code import TOUCH_KINDS
-    from ragforge.show.console import console, one_line
 
     out = console()
     strongest_first = sorted(touched, key=lambda one: TOUCH_KINDS.index(one.touch.how))

@@ -13,7 +13,9 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from ragforge.agent.events import (
+from ragforge.domain.chat import Usage
+from ragforge.domain.receipts import Receipt
+from ragforge.events import (
     ContextBuilt,
     Done,
     Event,
@@ -22,9 +24,7 @@ from ragforge.agent.events import (
     ToolStarted,
     Used,
 )
-from ragforge.agent.events import Text as Words
-from ragforge.domain.chat import Usage
-from ragforge.domain.receipts import Receipt
+from ragforge.events import Text as Words
 from ragforge.show.blocks import Blocks
 from ragforge.show.call_lines import call_line, diff_lines, plan_lines, receipt_line
 from ragforge.show.calls import headline

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from ragforge.errors import RagForgeError
 
-if TYPE_CHECKING:
-    from ragforge.tools.workspace import Workspace
-
 SHOWN = 20
-LISTING_SECONDS = 5.0
 LIKE = 60  # of 100
 _COMMAND = re.compile(r"/[a-z]*")
 _FILE = re.compile(r"(?:^|\s)@(\S*)$")
@@ -30,10 +24,11 @@ def is_completed(text: str) -> bool:
 class InputCompleter(Completer):
     """Knows the commands with what they are for, and the files of a project."""
 
-    def __init__(self, commands: Mapping[str, str], project: Path) -> None:
+    def __init__(
+        self, commands: Mapping[str, str], list_files: Callable[[], Sequence[str]]
+    ) -> None:
         self._commands = commands
-        self._project = project
-        self._workspace: Workspace | None = None
+        self._list_files = list_files
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
@@ -54,14 +49,8 @@ class InputCompleter(Completer):
         return begun[0] if _COMMAND.fullmatch(text) and len(begun) == 1 else None
 
     def _files(self) -> Sequence[str]:
-        from ragforge.tools.deadline import Deadline
-        from ragforge.tools.workspace import Workspace
-
         try:
-            if self._workspace is None:
-                self._workspace = Workspace.at(self._project)
-            listing = self._workspace.listing
-            return listing.select("", Deadline(LISTING_SECONDS), searched=False).files
+            return self._list_files()
         except (RagForgeError, OSError):
             return ()
 

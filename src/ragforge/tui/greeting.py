@@ -1,4 +1,4 @@
-"""Greeting: what a user sees first, and what was said last in a session that goes on."""
+"""Greeting: what a user sees first, and the latest turns of a resumed session."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge import __version__
-from ragforge.app.background import is_project
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now
-from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.turns import Turn
 from ragforge.show.console import one_line, printable
 from ragforge.show.markdown import markdown
 from ragforge.show.sessions import NO_TITLE, about_of, age_of, named, short, turns_of
@@ -26,24 +25,24 @@ ANSWER_CHARS = 2_000
 
 
 def greet(terminal: Terminal, earlier: int, is_first_run: bool) -> None:
-    """Tell where one is, in a few lines; no questions are asked."""
+    """Show directory, model and earlier sessions in a few lines; nothing is asked."""
     screen, app = terminal.screen, terminal.app
     place = _from_home(app.cwd)
     dot = screen.signs.dot
-    model = terminal.model or "no model"
+    model = terminal.app.model or "no model"
     screen.say(f"RagForge {__version__} {dot} {place} {dot} {model} {dot} /help", "bold")
     if is_first_run:
-        screen.note(f"Memory is kept in {app.settings.store.url}. {_reading(terminal)}")
+        screen.note(f"Memory is kept in {app.settings.store.url}. {_describe_reading(terminal)}")
     elif earlier:
         many = "1 earlier session" if earlier == 1 else f"{earlier:,} earlier sessions"
         screen.note(f"{many} here: ragforge -c, -r{KEYS[len(terminal.offered)]}")
-        for line in offer_lines(terminal.offered, now(), screen.out.width):
+        for line in format_offers(terminal.offered, now(), screen.out.width):
             screen.note(line)
-    if terminal.model is None:
+    if terminal.app.model is None:
         screen.note(NO_CHAT_MODEL)
 
 
-def offer_lines(offered: Sequence[Conversation], today: datetime, width: int) -> list[str]:
+def format_offers(offered: Sequence[Conversation], today: datetime, width: int) -> list[str]:
     """Return the sessions that one key resumes, a line each: key, age, turns, what about."""
     facts = [(age_of(one.updated_at, today), turns_of(one)) for one in offered]
     ages, turns = (
@@ -56,25 +55,23 @@ def offer_lines(offered: Sequence[Conversation], today: datetime, width: int) ->
     return [h + about_of(one, r) for h, one, r in zip(heads, offered, rest, strict=True)]
 
 
-def _reading(terminal: Terminal) -> str:
-    app = terminal.app
-    if not app.keeps_known:
+def _describe_reading(terminal: Terminal) -> str:
+    code = terminal.app.code
+    if not code.is_kept_current:
         return "The code is not read: brain.ingest_automatically is off."
-    if not is_project(app.project_path):
+    if not code.is_project:
         return "This is no project (it has no .git), so its files are not read unasked."
     return "The code of this project is read in the background."
 
 
-async def recall(terminal: Terminal, session: Conversation) -> None:
+async def show_latest(terminal: Terminal, session: Conversation) -> None:
     """Show the title of a session and what was said in it last."""
     screen = terminal.screen
     screen.say(f"Session {named(session)}, {turns_of(session)}", "bold")
-    first = max(0, session.turn_count - EXCHANGES)
-    store = terminal.app.store.conversations
-    turns = group_into_turns(await store.messages(session.uuid, first))
+    turns = await terminal.app.sessions.latest_turns(session, EXCHANGES)
     for turn in turns:
         _show(terminal, turn)
-    if turns and _can_be_gone_on_with(terminal, turns[-1]):
+    if turns and _can_be_resumed(terminal, turns[-1]):
         screen.say("The last question has no whole answer: /retry answers it.", "yellow")
 
 
@@ -93,12 +90,12 @@ def _show(terminal: Terminal, turn: Turn) -> None:
         screen.say(printable(said), "dim")
 
 
-def _can_be_gone_on_with(terminal: Terminal, turn: Turn) -> bool:
-    """Tell whether a turn has no answer; without a model, what was found is one."""
-    return not turn.is_answered and (terminal.model is not None or not turn.replies)
+def _can_be_resumed(terminal: Terminal, turn: Turn) -> bool:
+    """Tell whether a turn has no answer; without a model, what was found is the answer."""
+    return not turn.is_answered and (terminal.app.model is not None or not turn.replies)
 
 
-def goodbye(session: Conversation | None) -> str | None:
+def format_goodbye(session: Conversation | None) -> str | None:
     """Return how to come back, if there is something to come back to."""
     if session is None or not session.uuid:
         return None

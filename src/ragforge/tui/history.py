@@ -1,8 +1,9 @@
-"""History: what was typed before, for its owner's eyes and without secrets."""
+"""History: what was typed before, readable by its owner only and without secrets."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,17 +11,22 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 
 class InputHistory(FileHistory):
-    """Lines of all terminals in one file. Who typed a secret has it back in this terminal only."""
+    """The lines of all terminals in one file; a secret is recalled in its own terminal only."""
+
+    def __init__(self, file: Path, redact: Callable[[str], str]) -> None:
+        super().__init__(str(file))
+        self._redact = redact
 
     def store_string(self, string: str) -> None:
-        from ragforge.memory.secrets.redact import redact
-
         with suppress(OSError):  # a full disk costs the history, not the session
-            super().store_string(redact(string))
+            super().store_string(self._redact(string))
 
 
-def open_history(folder: Path) -> History:
-    """Return the history in a folder, or one that lasts as long as the terminal."""
+def open_history(folder: Path, redact: Callable[[str], str]) -> History:
+    """Return the history in a folder, or one that lasts as long as the terminal.
+
+    What is written to the file is redacted first.
+    """
     file = folder / "history"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -28,4 +34,4 @@ def open_history(folder: Path) -> History:
         file.chmod(0o600)
     except OSError:
         return InMemoryHistory()
-    return InputHistory(str(file))
+    return InputHistory(file, redact)

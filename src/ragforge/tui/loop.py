@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.errors import RagForgeError
-from ragforge.tui.commands import COMMANDS, command_of
+from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-INTERRUPTED = "Interrupted. What was done is kept; /retry goes on."
+INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
 
 
@@ -31,8 +31,8 @@ async def converse(terminal: Terminal) -> None:
     """Take input until the user leaves; nothing that fails ends the session."""
     app = terminal.app
     prompt = Prompt(
-        InputCompleter({f"/{one.name}": one.purpose for one in COMMANDS}, app.project_path),
-        open_history(Path(app.settings.agent.state_dir)),
+        InputCompleter({f"/{one.name}": one.purpose for one in COMMANDS}, app.code.list_files),
+        open_history(Path(app.settings.agent.state_dir), app.redact),
         terminal.screen.signs,
         lambda: toolbar(terminal),
         lambda: expand_last(terminal),
@@ -68,7 +68,7 @@ async def _handle(terminal: Terminal, text: str) -> None:
     """Do what an input says: a command, or a question."""
     is_turn = True
     try:
-        if (found := command_of(text)) is not None:
+        if (found := find_command(text)) is not None:
             command, argument = found
             is_turn = command.name == "retry"
             await command.run(terminal, argument)
@@ -84,6 +84,6 @@ async def _handle(terminal: Terminal, text: str) -> None:
         log.exception("The input failed")
         if os.environ.get("RAGFORGE_DEBUG"):
             terminal.screen.note(traceback.format_exc())
-        told = " ".join(str(error).split()).rstrip(".")
+        text = " ".join(str(error).split()).rstrip(".")
         name = type(error).__name__
-        terminal.screen.problem(f"Something unexpected went wrong: {name}: {told}.")
+        terminal.screen.problem(f"Something unexpected went wrong: {name}: {text}.")

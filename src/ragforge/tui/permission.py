@@ -11,12 +11,11 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from ragforge.agent.permissions import Verdict
+from ragforge.permissions import PermissionRequest, Verdict
 from ragforge.show.call_lines import diff_lines
 from ragforge.show.console import one_line, printable
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
-from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.keyboard import forget_typed
 
 MOST_LINES = 1_000  # of a diff
@@ -26,37 +25,37 @@ _ASKED = {"edit_file": "Change {}?", "run_command": "Run a command?"}
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Puts wishes to the user, one at a time."""
+    """Puts requests to the user, one at a time."""
 
     screen: Screen
     view: TurnView
     interrupt: Callable[[], None]
 
-    async def approve(self, wish: PermissionRequest) -> Verdict:
+    async def approve(self, request: PermissionRequest) -> Verdict:
         """Return what the user says. Ctrl-C says no, and interrupts the turn."""
         with self.view.paused():
-            self._show(wish)
-            self.view.saw(wish.preview)
-            verdict = await self._answer(wish)
-            self.screen.say(_told(verdict), "green" if verdict.answer != "deny" else "red")
+            self._show(request)
+            self.view.saw(request.preview)
+            verdict = await self._answer(request)
+            self.screen.say(_describe(verdict), "green" if verdict.answer != "deny" else "red")
             return verdict
 
-    def _show(self, wish: PermissionRequest) -> None:
+    def _show(self, request: PermissionRequest) -> None:
         out = self.screen.out
-        question = _ASKED[wish.action].format(one_line(wish.subject, 200))
+        question = _ASKED[request.action].format(one_line(request.subject, 200))
         out.print(Text(f"\n{question}", style="bold yellow"))
-        is_edit = wish.action == "edit_file"
-        lines = diff_lines(wish.preview) if is_edit else [Text(printable(wish.preview))]
+        is_edit = request.action == "edit_file"
+        lines = diff_lines(request.preview) if is_edit else [Text(printable(request.preview))]
         out.print(Padding(Group(*lines[:MOST_LINES]), (0, 0, 0, 2), expand=False))
         if len(lines) > MOST_LINES:
             self.screen.say(f"  {len(lines) - MOST_LINES:,} more lines are not shown.", "red")
         self.screen.note("  y  yes, this once")
-        for number, pattern in enumerate(wish.always, 1):
+        for number, pattern in enumerate(request.always, 1):
             key = "a " if number == 1 else f"a{number}"
-            self.screen.note(f"  {key} always: {wish.action}({one_line(pattern, 200)})")
-        self.screen.note("  n  no; words after it are told to the model")
+            self.screen.note(f"  {key} always: {request.action}({one_line(pattern, 200)})")
+        self.screen.note("  n  no; the model gets the words after it")
 
-    async def _answer(self, wish: PermissionRequest) -> Verdict:
+    async def _answer(self, request: PermissionRequest) -> Verdict:
         # What was typed before the question was there is no answer to it.
         asking: PromptSession[str] = PromptSession()
         clear_typeahead(asking.app.input)
@@ -69,13 +68,15 @@ class Permission:
                 return Verdict("deny", reason=INTERRUPTED)
             except EOFError:
                 return Verdict("deny")
-            if (verdict := verdict_of(text, wish)) is not None:
+            if (verdict := verdict_of(text, request)) is not None:
                 return verdict
-            keys = "y, a or n" if len(wish.always) < 2 else f"y, a to a{len(wish.always)}, or n"
+            keys = (
+                "y, a or n" if len(request.always) < 2 else f"y, a to a{len(request.always)}, or n"
+            )
             self.screen.note(f"Type {keys}, then Enter.")
 
 
-def verdict_of(text: str, wish: PermissionRequest) -> Verdict | None:
+def verdict_of(text: str, request: PermissionRequest) -> Verdict | None:
     """Return what an answer means, or None if it means nothing."""
     word, _, rest = text.strip().partition(" ")
     word = word.lower()
@@ -88,11 +89,11 @@ def verdict_of(text: str, wish: PermissionRequest) -> Verdict | None:
     number = rest.strip() or word.removeprefix("always").removeprefix("a")
     if word.startswith("a") and (not number or number.isdecimal()):
         at = int(number or 1)
-        return Verdict("always", wish.always[at - 1]) if 1 <= at <= len(wish.always) else None
+        return Verdict("always", request.always[at - 1]) if 1 <= at <= len(request.always) else None
     return None
 
 
-def _told(verdict: Verdict) -> str:
+def _describe(verdict: Verdict) -> str:
     if verdict.answer == "once":
         return "Allowed once."
     if verdict.answer == "always":

@@ -13,14 +13,14 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.styles import Style
 
 from ragforge.app import App
-from ragforge.domain.conversations import Conversation, ConversationFilter
-from ragforge.memory.sessions import SessionLine, add_last_messages
+from ragforge.app.sessions import SessionLine
+from ragforge.domain.conversations import Conversation
 from ragforge.show.console import one_line
 from ragforge.show.screen import Signs
 from ragforge.show.sessions import NO_TITLE, short, turns_of
 
 MOST_ROWS = 15
-SESSIONS = 10_000
+MOST_SESSIONS = 10_000
 STYLE = Style.from_dict({"chosen": "bold", "dim": "ansibrightblack"})
 
 
@@ -127,14 +127,8 @@ class Picker:
         return keys
 
 
-async def earlier(app: App) -> list[Conversation]:
-    """Return the sessions of this directory, the last active first."""
-    where = ConversationFilter(cwd=str(app.cwd), status="active")
-    return await app.store.conversations.find(where, limit=SESSIONS)
-
-
 async def pick(app: App, here: Sequence[Conversation], signs: Signs) -> Conversation | None:
     """Let the user choose one of some sessions."""
-    lines = await add_last_messages(app.store.conversations, here)
+    lines = await app.sessions.add_last_messages(here)
     found = await Picker(lines, signs).pick()
     return None if found is None else found.conversation

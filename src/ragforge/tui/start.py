@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.app import App, open_app
-from ragforge.app.background import is_project
 from ragforge.config import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import RagForgeError
 from ragforge.show.screen import Screen
-from ragforge.tui.greeting import goodbye, greet, recall
+from ragforge.tui.greeting import format_goodbye, greet, show_latest
 from ragforge.tui.loop import converse
-from ragforge.tui.picker import earlier, pick
+from ragforge.tui.picker import MOST_SESSIONS, pick
 from ragforge.tui.terminal import Terminal
 
 log = logging.getLogger(__name__)
@@ -34,13 +33,13 @@ TERMINATED = 143
 class Beginning:
     """How the user wants to begin."""
 
-    go_on: bool = False  # with the last session of the directory
+    go_on: bool = False  # resume the last session of the directory
     resume: str | None = None  # the start of a session's id; "" asks which
     verbose: bool = False
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the user has said which session to go on with."""
+        """Whether the user has said which session to resume."""
         return self.go_on or self.resume is not None
 
 
@@ -62,24 +61,22 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     screen = Screen()
     async with open_app(settings, cwd, detach=True) as app:
         terminal = Terminal(app, screen, verbose=beginning.verbose)
-        here = await earlier(app)
+        here = await app.sessions.find(limit=MOST_SESSIONS)
         session = await _begin_with(terminal, here, beginning)
         if not beginning.is_chosen:
             terminal.offered = tuple(one for one in here if one.turn_count)[:OFFERED]
         greet(terminal, 0 if session else len(here), is_first_run)
         if session is not None:
             terminal.session = session
-            await recall(terminal, session)
+            await show_latest(terminal, session)
         elif beginning.is_chosen and not here:
             screen.note("There is no earlier session here. This is a new one.")
-        async with _kept_known(app):
+        async with _keep_current(app):
             await converse(terminal)
         if terminal.session is not None:
             with suppress(RagForgeError):  # it may be deleted, the store may be gone
-                last = await app.store.conversations.get(terminal.session.uuid)
-                screen.note(goodbye(last) or "")
-        if terminal.app.chat is not app.chat and terminal.app.chat is not None:
-            await terminal.app.chat.model.close()
+                last = await app.sessions.load(terminal.session.uuid)
+                screen.note(format_goodbye(last) or "")
 
 
 def _end_on_signals() -> None:
@@ -96,15 +93,15 @@ async def _begin_with(
     terminal: Terminal, here: list[Conversation], beginning: Beginning
 ) -> Conversation | None:
     if beginning.resume:
-        return await terminal.app.session_called(beginning.resume)
+        return await terminal.app.sessions.resolve(beginning.resume)
     if beginning.resume is not None and here:
         return await pick(terminal.app, here, terminal.screen.signs)
-    return here[0] if beginning.go_on and here else None
+    return await terminal.app.sessions.find_current() if beginning.go_on else None
 
 
 @asynccontextmanager
-async def _kept_known(app: App) -> AsyncIterator[None]:
-    """Keep the project's code known while the terminal is open. Failures disturb nobody."""
+async def _keep_current(app: App) -> AsyncIterator[None]:
+    """Ingest changed files while the terminal is open. Failures disturb nobody."""
     stopping = asyncio.Event()
     watching = asyncio.create_task(_watch(app, stopping))
     try:
@@ -119,7 +116,7 @@ async def _kept_known(app: App) -> AsyncIterator[None]:
 
 async def _watch(app: App, stopping: asyncio.Event) -> None:
     try:
-        if await app.keep_known() and is_project(app.project_path):
-            await app.brain.watch(stopping)
+        if await app.code.ingest_in_background() and app.code.is_project:
+            await app.code.watch(stopping)
     except Exception:
         log.exception("The project is no longer watched")

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.domain.chat import Usage
-from ragforge.memory import sessions
 from ragforge.show.answers import show_found
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
@@ -14,12 +13,12 @@ from ragforge.tui.keyboard import Interruptible
 from ragforge.tui.permission import Permission
 
 if TYPE_CHECKING:
-    from ragforge.agent.events import OnEvent, ToolFinished
-    from ragforge.agent.permissions import Approve
     from ragforge.app import App
     from ragforge.domain.answers import Answer
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.receipts import Receipt
+    from ragforge.events import OnEvent, ToolFinished
+    from ragforge.permissions import Approve
 
     Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
 
@@ -32,9 +31,8 @@ class Terminal:
         self.screen = screen
         self.verbose = verbose
         self.session: Conversation | None = None  # None: the first message begins one
-        self.offered: tuple[
-            Conversation, ...
-        ] = ()  # one key resumes each, before anything is typed
+        # One key resumes each of these, before anything is typed.
+        self.offered: tuple[Conversation, ...] = ()
         self.calls: list[ToolFinished] = []  # of this terminal, the oldest first
         self.receipt: Receipt | None = None
         self.usage = Usage()
@@ -42,18 +40,11 @@ class Terminal:
         self.is_leaving = False
         self.work = Interruptible()
 
-    @property
-    def model(self) -> str | None:
-        return None if self.app.chat is None else self.app.chat.model.name
-
     async def ask(self, question: str) -> None:
         """Take a turn; the first one begins the session."""
-        session = self.session
-        if session is None:
-            store = self.app.store.conversations
-            session = await sessions.create_session(store, self.app.cwd, self.app.project_path)
-            self.session = session
-        uuid = session.uuid
+        if self.session is None:
+            self.session = await self.app.sessions.create()
+        uuid = self.session.uuid
         await self._turn(
             lambda on_event, approve: self.app.ask(
                 question, uuid, on_event=on_event, approve=approve
@@ -61,7 +52,7 @@ class Terminal:
         )
 
     async def retry(self, session: Conversation) -> None:
-        """Go on with the last turn of a session."""
+        """Resume the last turn of a session."""
         await self._turn(
             lambda on_event, approve: self.app.retry(
                 session.uuid, on_event=on_event, approve=approve
@@ -83,7 +74,7 @@ class Terminal:
     def _show_end(self, answer: Answer) -> None:
         """Tell what a model did not: what was found where there is none, or why it stopped."""
         if answer.problem is not None:
-            self.screen.problem(f"{answer.problem.rstrip()} /retry goes on.")
+            self.screen.problem(f"{answer.problem.rstrip()} /retry resumes it.")
         if answer.model is None:
             show_found(answer)
         self.screen.say()

@@ -19,7 +19,7 @@ LOOK_SECONDS = 2.0
 
 def toolbar(terminal: Terminal) -> str:
     """Return the line, as much of it as fits."""
-    parts = [terminal.model or "no model"]
+    parts = [terminal.app.model or "no model"]
     if (receipt := terminal.receipt) is not None:
         parts.append(f"context {receipt.chars / max(1, receipt.max_chars):.0%}")
     if taken := usage_line(terminal.usage):
@@ -41,11 +41,10 @@ def usage_line(usage: Usage) -> str:
 
 
 async def follow(terminal: Terminal, redraw: Callable[[], None]) -> None:
-    """Keep the number of jobs true."""
+    """Keep the number of waiting jobs current."""
     while True:
         try:
-            counts = await terminal.app.store.jobs.counts()
-            jobs = counts["pending"] + counts["running"]
+            jobs = await terminal.app.jobs.count_waiting()
         except StoreError:
             jobs = terminal.jobs
         if jobs != terminal.jobs:

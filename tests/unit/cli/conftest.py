@@ -31,8 +31,8 @@ class FakeApp:
 
     answer: object = None
     hits: list[object] = field(default_factory=list)
-    lines: list[object] = field(default_factory=list)
     store: object = None
+    maintenance: object = None
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)
 
@@ -41,20 +41,28 @@ class FakeApp:
     ) -> object:
         return self._return(self.answer, "ask", question, *([session] if session else []))
 
-    async def ages_of(self, hits: list[object]) -> list[list[str]]:
-        return [["src/lease.py: changed since"] for _ in hits]
-
-    async def search_conversation_history(self, query: str, **wanted: object) -> object:
-        return self._return(self.hits, "search", query, wanted)
-
-    async def sessions(self, everywhere: bool) -> object:
-        return self._return(self.lines, "sessions", everywhere)
+    @property
+    def memory(self) -> FakeMemory:
+        return FakeMemory(self)
 
     def _return(self, value: object, *call: object) -> object:
         self.calls.append(call)
         if self.fails is not None:
             raise self.fails
         return value
+
+
+@dataclass
+class FakeMemory:
+    """The memory of an application that only pretends."""
+
+    app: FakeApp
+
+    async def find_changed_code(self, hits: list[object]) -> list[list[str]]:
+        return [["src/lease.py: changed since"] for _ in hits]
+
+    async def search(self, query: str, **wanted: object) -> object:
+        return self.app._return(self.app.hits, "search", query, wanted)
 
 
 Ragforge = Callable[..., Output]

@@ -22,7 +22,7 @@ USUAL = {
     "levels": (0, 1, 2),
     "since": None,
     "until": None,
-    "session": None,
+    "conversation": None,
     "everywhere": False,
 }
 
@@ -146,7 +146,7 @@ def test_a_session_a_level_and_words_alone_can_be_asked_for(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     options = ("--session", "ab12", "--level", "2", "--words")
-    wanted = {"session": "ab12", "levels": (2,), "include_notes": False, "semantic": False}
+    wanted = {"conversation": "ab12", "levels": (2,), "include_notes": False, "semantic": False}
     assert asked(ragforge, app, *options) == USUAL | wanted
 
 

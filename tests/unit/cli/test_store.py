@@ -15,13 +15,11 @@ from tests.unit.cli.conftest import FakeApp, Ragforge
 
 
 def test_store_info_shows_the_engine_and_counts(ragforge: Ragforge, app: FakeApp) -> None:
-    async def count(kind: str) -> int:
-        return len(kind)
+    async def inspect_store() -> tuple[Health, dict[str, int]]:
+        health = Health("SQLite", "3.54", "/x.db", 4, ("row 7 is missing",))
+        return health, {kind: len(kind) for kind in RECORD_KINDS}
 
-    async def health() -> Health:
-        return Health("SQLite", "3.54", "/x.db", 4, ("row 7 is missing",))
-
-    app.store = SimpleNamespace(archive=SimpleNamespace(count=count), health=health)
+    app.maintenance = SimpleNamespace(inspect_store=inspect_store)
     facts = json.loads(ragforge("store", "info", "--json").out)
     assert facts["engine"] == "SQLite"
     assert facts["counts"] == {kind: len(kind) for kind in RECORD_KINDS}

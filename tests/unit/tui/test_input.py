@@ -12,12 +12,13 @@ from prompt_toolkit.document import Document
 from ragforge.agent.permissions import Verdict
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import InputError
+from ragforge.memory.secrets.redact import redact
 from ragforge.memory.sessions import SessionLine
 from ragforge.show.sessions import age_of
 from ragforge.tools.permission import PermissionRequest
-from ragforge.tui.commands import COMMANDS, command_of
+from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.completion import InputCompleter, closest, is_completed
-from ragforge.tui.greeting import offer_lines
+from ragforge.tui.greeting import format_offers
 from ragforge.tui.history import open_history
 from ragforge.tui.permission import verdict_of
 from ragforge.tui.picker import line_of, matching
@@ -27,23 +28,23 @@ WISH = PermissionRequest("run_command", "make test", "$ make test", ("make test"
 
 
 def test_commands_are_parsed_with_what_follows_them() -> None:
-    found = command_of("  /rename  All about\nleases ")
+    found = find_command("  /rename  All about\nleases ")
     assert found is not None
     assert (found[0].name, found[1]) == ("rename", "All about\nleases")
-    assert command_of("/exit") is not None
+    assert find_command("/exit") is not None
     assert len({command.name for command in COMMANDS}) == len(COMMANDS)
 
 
 @pytest.mark.parametrize("text", ["hello", "/etc/hosts is what?", "/ what", "a /help", "/Users"])
 def test_anything_else_is_a_question(text: str) -> None:
-    assert command_of(text) is None
+    assert find_command(text) is None
 
 
 def test_an_unknown_command_is_a_sentence() -> None:
     with pytest.raises(InputError, match="Did you mean /sessions"):
-        command_of("/session")
+        find_command("/session")
     with pytest.raises(InputError, match="/help lists them"):
-        command_of("/xyzzy")
+        find_command("/xyzzy")
 
 
 def test_files_are_found_by_name_then_path_then_likeness() -> None:
@@ -73,9 +74,8 @@ def test_a_menu_opens_where_there_is_something_to_choose(text: str, is_one: bool
     assert is_completed(text) == is_one
 
 
-def test_completions_replace_what_was_typed(tmp_path: Path) -> None:
-    (tmp_path / "login.py").touch()
-    completer = InputCompleter({"/retry": "Go on", "/resume": "Another"}, tmp_path)
+def test_completions_replace_what_was_typed() -> None:
+    completer = InputCompleter({"/retry": "Go on", "/resume": "Another"}, lambda: ["login.py"])
 
     def offered(text: str) -> list[tuple[str, int]]:
         found = completer.get_completions(Document(text), CompleteEvent())
@@ -144,12 +144,12 @@ def test_sessions_are_offered_with_their_age_length_and_subject() -> None:
         session(timedelta(days=2), 12, None),
         session(timedelta(days=90), 3, "Old", "x" * 90),
     ]
-    assert offer_lines(offered, noon, 60) == [
+    assert format_offers(offered, noon, 60) == [
         "  1  5 min ago   1 turn    Login: Tokens expire after an h…",
         "  2  2 days ago  12 turns  (no title)",
         "  3  2025-11-02  3 turns   Old: xxxxxxxxxxxxxxxxxxxxxxxxxx…",
     ]
-    assert offer_lines([], noon, 60) == []
+    assert format_offers([], noon, 60) == []
 
 
 @pytest.mark.parametrize(
@@ -170,18 +170,18 @@ def test_an_age_is_a_word_or_two(ago: timedelta, shown: str) -> None:
 
 
 def test_the_history_keeps_no_secrets_and_is_for_its_owner(tmp_path: Path) -> None:
-    history = open_history(tmp_path / "state")
+    history = open_history(tmp_path / "state", redact)
     history.append_string("two\nlines")
     history.append_string("postgres://shop:hunter2swordfish@db.local/shop")
     file = tmp_path / "state" / "history"
     assert file.stat().st_mode & 0o777 == 0o600
     assert "hunter2" not in file.read_text()
-    kept = list(open_history(tmp_path / "state").load_history_strings())
+    kept = list(open_history(tmp_path / "state", redact).load_history_strings())
     assert kept[1] == "two\nlines"
 
 
 def test_without_a_place_the_history_lasts_as_long_as_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    history = open_history(tmp_path / "file" / "state")
+    history = open_history(tmp_path / "file" / "state", redact)
     history.append_string("one")
     assert history.get_strings() == ["one"]

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.question import question_of
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.question import read_question
+from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.cli.outputs import Output
-    from ragforge.config import Settings
     from ragforge.domain.answers import Answer
 
 BROKE_OFF = 3
-INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, goes on."
+INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
 
 EXAMPLES = """\b
 Examples:
@@ -72,7 +71,8 @@ def ask(
     ] = None,
     *,
     go_on: Annotated[
-        bool, typer.Option("-c", "--continue", help="In the last session here; so it is anyway.")
+        bool,
+        typer.Option("-c", "--continue", help="In the last session here: the default."),
     ] = False,
     new: Annotated[bool, typer.Option("--new", help="In a new session.")] = False,
     session: Annotated[
@@ -95,8 +95,8 @@ def ask(
 ) -> None:
     """Ask a question; it and the answer are remembered.
 
-    The answer goes on with the last session of this directory. It is written as it comes in a
-    terminal, plainly in a pipe.
+    The question belongs to the last session of this directory, unless another is chosen. In a
+    terminal the answer is shown as it is written, in a pipe as plain text.
     """
     import asyncio
 
@@ -104,11 +104,18 @@ def ask(
 
     if new + go_on + (session is not None) > 1:
         raise typer.BadParameter("choose one of --continue, --new and --session")
-    settings = load(context).settings
-    text = question_of(question, stdin)
-    output = _output(Form.json if as_json else form, yes)
+    text = read_question(question, stdin)
+    output = _make_output(Form.json if as_json else form, yes)
+
+    async def take_turn(app: App) -> Answer:
+        chosen = await _choose_session(app, new, session)
+        async with output:
+            answer = await app.ask(text, chosen, on_event=output.on_event, approve=output.approve)
+        output.end(answer)  # before the application closes, which may take a moment
+        return answer
+
     try:
-        answer = asyncio.run(_ask(settings, text, output, new, session))
+        answer = use_app(context, take_turn, detach=True)
     except (asyncio.CancelledError, KeyboardInterrupt):
         if sys.stderr.isatty():
             print_note(INTERRUPTED)
@@ -117,7 +124,7 @@ def ask(
         raise typer.Exit(BROKE_OFF)
 
 
-def _output(form: Form, yes: bool) -> Output:
+def _make_output(form: Form, yes: bool) -> Output:
     from ragforge.cli import outputs
 
     if form is Form.json:
@@ -126,34 +133,13 @@ def _output(form: Form, yes: bool) -> Output:
         return outputs.AsStream(yes)
     if not outputs.is_terminal():
         return outputs.AsText(yes)
-    from ragforge.cli.live_output import Lively
+    from ragforge.cli.live_output import LiveOutput
 
-    return Lively(yes)
-
-
-async def _ask(
-    settings: Settings, question: str, output: Output, new: bool, session: str | None
-) -> Answer:
-    from ragforge.app import open_app
-
-    async with open_app(settings, current_directory(), detach=True) as app:
-        chosen = await _session(app, new, session)
-        async with output:
-            answer = await app.ask(
-                question, chosen, on_event=output.on_event, approve=output.approve
-            )
-        # Shown at once: closing may take a moment, while jobs are finished.
-        output.end(answer)
-        return answer
+    return LiveOutput(yes)
 
 
-async def _session(app: App, new: bool, session: str | None) -> str | None:
-    """Return the id of the session that is meant, or None for the current one."""
-    from ragforge.memory.sessions import create_session
-
+async def _choose_session(app: App, new: bool, session: str | None) -> str | None:
+    """Return the id of the session to ask in, or None for the current one."""
     if session is not None:
-        return (await app.session_called(session)).uuid
-    if new:
-        made = await create_session(app.store.conversations, app.cwd, app.project_path)
-        return made.uuid
-    return None
+        return (await app.sessions.resolve(session)).uuid
+    return (await app.sessions.create()).uuid if new else None

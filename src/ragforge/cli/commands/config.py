@@ -24,19 +24,11 @@ def register(app: typer.Typer) -> None:
 
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show every setting, its value and where it came from."""
-    from ragforge.config.settings import value_at
-    from ragforge.show.console import print_json, print_table
+    from ragforge.show.console import print_json
+    from ragforge.show.settings import settings_as_json, show_settings
 
     loaded = load(context)
-    values = {key: value_at(loaded.settings, key) for key in loaded.origins}
     if as_json:
-        settings = {
-            key: {"value": value, "origin": loaded.origins[key]} for key, value in values.items()
-        }
-        print_json({"settings": settings, "files": [str(path) for path in loaded.files]})
-        return
-    rows = [
-        [key, "-" if value is None else str(value), loaded.origins[key]]
-        for key, value in values.items()
-    ]
-    print_table(["Key", "Value", "Where it came from"], rows)
+        print_json(settings_as_json(loaded))
+    else:
+        show_settings(loaded)

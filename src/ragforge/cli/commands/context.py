@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load
-
-if TYPE_CHECKING:
-    from ragforge.config import Settings
-    from ragforge.context.build import EnrichedContext
-    from ragforge.domain.receipts import Receipt
+from ragforge.cli.state import JsonOption, use_app
 
 EXAMPLES = """\b
 Examples:
@@ -43,43 +38,27 @@ def context(
 
     Nothing is stored.
     """
-    import asyncio
-
     from ragforge.show.console import print_json, print_note, printable
-    from ragforge.show.receipts import show
+    from ragforge.show.receipts import show_receipt
 
     if last == (message is not None):
         raise typer.BadParameter("give a message, or --last", param_hint="MESSAGE")
-    settings = load(ctx).settings
     if message is None:
-        receipt = asyncio.run(_last(settings))
+        receipt = use_app(ctx, lambda app: app.sessions.last_receipt())
         if receipt is None:
             print_note("No answer in this directory has a receipt yet. Ask something.")
             raise typer.Exit(1)
         if as_json:
             print_json({"receipt": receipt.to_json()})
         else:
-            show(receipt)
+            show_receipt(receipt)
         return
-    built = asyncio.run(_build(settings, message))
+    text = message
+    built = use_app(ctx, lambda app: app.build_context(text))
     if as_json:
         print_json({"text": built.text, "receipt": built.receipt.to_json()})
         return
     if not receipt_only:
         typer.echo(printable(built.text))
         typer.echo()
-    show(built.receipt)
-
-
-async def _build(settings: Settings, message: str) -> EnrichedContext:
-    from ragforge.app import open_app
-
-    async with open_app(settings, current_directory()) as app:
-        return await app.build_context(message)
-
-
-async def _last(settings: Settings) -> Receipt | None:
-    from ragforge.app import open_app
-
-    async with open_app(settings, current_directory()) as app:
-        return await app.last_receipt()
+    show_receipt(built.receipt)

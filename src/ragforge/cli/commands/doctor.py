@@ -26,14 +26,17 @@ def register(app: typer.Typer) -> None:
 
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Check the installation, the configuration and the store."""
+    from ragforge.show.checks import check_as_json, show_checks
     from ragforge.show.console import print_json
 
     checks = _diagnose(context)
     if as_json:
-        print_json({"ok": _healthy(checks), "checks": [_as_json(check) for check in checks]})
+        print_json(
+            {"ok": _is_healthy(checks), "checks": [check_as_json(check) for check in checks]}
+        )
     else:
-        _show(checks)
-    if not _healthy(checks):
+        show_checks(checks)
+    if not _is_healthy(checks):
         raise typer.Exit(1)
 
 
@@ -49,24 +52,5 @@ def _diagnose(context: typer.Context) -> list[Check]:
     return asyncio.run(diagnose(loaded.settings, loaded.origins, current_directory()))
 
 
-def _healthy(checks: list[Check]) -> bool:
+def _is_healthy(checks: list[Check]) -> bool:
     return all(check.status != "fail" for check in checks)
-
-
-def _as_json(check: Check) -> dict[str, object]:
-    return {
-        "name": check.name,
-        "status": check.status,
-        "detail": check.detail,
-        "remedy": check.remedy,
-    }
-
-
-def _show(checks: list[Check]) -> None:
-    from ragforge.show.console import print_table
-
-    rows = []
-    for check in checks:
-        remedy = f"\n→ {check.remedy}" if check.remedy else ""
-        rows.append([check.status, check.name, check.detail + remedy])
-    print_table(["", "Check", "Result"], rows)

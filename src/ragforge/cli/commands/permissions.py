@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from ragforge.cli.state import JsonOption, current_directory, load
 
 if TYPE_CHECKING:
-    from ragforge.agent.rules import Effect, Rules
+    from ragforge.app.rules import Effect, Rules
 
 EXAMPLES = """\b
 Examples:
@@ -43,15 +42,14 @@ def register(app: typer.Typer) -> None:
 
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the rules of this project."""
-    from ragforge.show.console import print_json, print_note, print_table
+    from ragforge.show.console import print_json
+    from ragforge.show.rules import rule_as_json, show_rules
 
-    found = _rules(context).all()
+    found = _open_rules(context).all()
     if as_json:
-        print_json({"rules": [{"effect": rule.effect, "rule": str(rule)} for rule in found]})
-    elif found:
-        print_table(["Effect", "Rule"], [[rule.effect, str(rule)] for rule in found])
+        print_json({"rules": [rule_as_json(rule) for rule in found]})
     else:
-        print_note("There are no rules here: every edit and every other command is asked for.")
+        show_rules(found)
 
 
 def allow(context: typer.Context, rule: RuleArgument) -> None:
@@ -69,7 +67,7 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
     from ragforge.errors import InputError
     from ragforge.show.console import print_note
 
-    rules = _rules(context)
+    rules = _open_rules(context)
     found = [one for one in rules.all() if str(one) == rule.strip()]
     if not found:
         raise InputError(f"There is no rule {rule!r} here. `ragforge permissions list` has them.")
@@ -79,17 +77,14 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
 
 
 def _add(context: typer.Context, effect: Effect, text: str) -> None:
-    from ragforge.agent.rules import rule_of
+    from ragforge.app.rules import add_rule
     from ragforge.show.console import print_note
 
-    rule = rule_of(effect, text)
-    _rules(context).add(rule)
+    rule = add_rule(_open_rules(context), effect, text)
     print_note(f"{'Allowed' if effect == 'allow' else 'Forbidden'} here from now on: {rule}")
 
 
-def _rules(context: typer.Context) -> Rules:
-    from ragforge.agent.rules import Rules
-    from ragforge.memory.sessions import find_project, normalise
+def _open_rules(context: typer.Context) -> Rules:
+    from ragforge.app.rules import open_rules
 
-    state = Path(load(context).settings.agent.state_dir)
-    return Rules.of(state, find_project(normalise(current_directory())))
+    return open_rules(load(context).settings, current_directory())

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.errors import InputError
+from ragforge.cli.state import JsonOption, current_directory, use_app, use_code
 
 if TYPE_CHECKING:
-    from ragforge.app import App
-    from ragforge.brain.search.code import CodeHit
-    from ragforge.config import Settings
+    from ragforge.app import App, Code
+    from ragforge.app.code import CodeHit
+    from ragforge.app.memory import StaleCode
     from ragforge.domain.hits import HistoryHit
-    from ragforge.memory.code.age import StaleCode
 
 EXAMPLES = """\b
 Examples:
@@ -87,8 +85,6 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Search the project's code, its documents, or what was said before."""
-    import asyncio
-
     from ragforge.cli import dates
     from ragforge.show import hits
     from ragforge.show.console import print_json
@@ -96,63 +92,50 @@ def search(
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
     if place is Place.memory:
-        wanted = {
-            "semantic": not words,
-            "max_results": limit,
-            "include_notes": not level,
-            "levels": tuple(sorted(set(level or (0, 1, 2)))),
-            "since": dates.since(since),
-            "until": dates.until(until),
-            "session": session,
-            "everywhere": everywhere,
-        }
-        said, ages = asyncio.run(_memory(load(context).settings, query, wanted))
+
+        async def search_memory(app: App) -> list[tuple[HistoryHit, list[StaleCode]]]:
+            found = await app.memory.search(
+                query,
+                semantic=not words,
+                max_results=limit,
+                include_notes=not level,
+                levels=tuple(sorted(set(level or (0, 1, 2)))),
+                since=dates.since(since),
+                until=dates.until(until),
+                conversation=session,
+                everywhere=everywhere,
+            )
+            changed = await app.memory.find_changed_code(found)
+            return list(zip(found, changed, strict=True))
+
+        said = use_app(context, search_memory)
         if as_json:
-            payload = [hits.memory_as_json(*pair) for pair in zip(said, ages, strict=True)]
-            print_json({"query": query, "hits": payload})
+            print_json({"query": query, "hits": [hits.memory_as_json(*pair) for pair in said]})
         else:
-            hits.show_memory(list(zip(said, ages, strict=True)), query, everywhere)
+            hits.show_memory(said, query, everywhere)
         return
     if session or since or until or level or words or everywhere:
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
-    found = asyncio.run(_files(load(context).settings, query, place, limit, path))
+    here = current_directory()
+    below = None if path is None else (here / path).resolve()
+    found = use_code(context, here, lambda code: _search_files(code, query, place, limit, below))
     if as_json:
         print_json({"query": query, "hits": [hits.code_as_json(hit) for hit in found]})
     else:
         hits.show_code(found, query)
 
 
-async def _memory(
-    settings: Settings, query: str, wanted: dict[str, Any]
-) -> tuple[list[HistoryHit], list[list[StaleCode]]]:
-    from ragforge.app import open_app
-
-    app: App
-    async with open_app(settings, current_directory()) as app:
-        found = await app.search_conversation_history(query, **wanted)
-        return found, await app.ages_of(found)
-
-
-async def _files(
-    settings: Settings, query: str, place: Place | None, limit: int, path: Path | None
+async def _search_files(
+    code: Code, query: str, place: Place | None, limit: int, below: Path | None
 ) -> list[CodeHit]:
-    """Search code or documents; a project that is not known yet is read first, with a bar."""
-    from ragforge.app.code import open_code, search_code, search_documents
-    from ragforge.brain.project import below
+    """Search code or documents; a project that is not known yet is ingested first, with a bar."""
     from ragforge.cli.progress import ingestion_bar
 
-    async with open_code(settings, current_directory()) as code:
-        under = ""
-        if path is not None:
-            there = (current_directory() / path).resolve()
-            inside = below(code.project_path, there)
-            if inside is None:
-                raise InputError(f"{there} is not in the project {code.project_path}.")
-            under = inside
-        found: list[CodeHit] = []
-        with ingestion_bar() as on_step:
-            if place is not Place.docs:
-                found = await search_code(code.brain, query, limit, under or None, on_step)
-            if place is Place.docs or (place is None and not found):
-                found = await search_documents(code.brain, query, limit, under or None, on_step)
-        return found
+    under = None if below is None else code.locate(below) or None
+    found: list[CodeHit] = []
+    with ingestion_bar() as on_step:
+        if place is not Place.docs:
+            found = await code.search(query, limit, under, on_step)
+        if place is Place.docs or (place is None and not found):
+            found = await code.search_documents(query, limit, under, on_step)
+    return found

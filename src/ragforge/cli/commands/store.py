@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.state import JsonOption, current_directory, load, use_app
 from ragforge.errors import SettingsError
 
 if TYPE_CHECKING:
+    from ragforge.app.stores import CopyProgress, CopyReport
     from ragforge.config import Settings
-    from ragforge.memory.exchange.copy import CopyProgress, CopyReport
-    from ragforge.ports.store import Health
 
 INFO_EXAMPLES = """\b
 Examples:
@@ -26,7 +25,7 @@ Examples:
   ragforge store copy --from notes.db --to bolt://localhost:7687
   ragforge store copy --from neo4j://db.example.org --to backup.db
 
-An interrupted copy goes on where it stopped: run the same command again.
+An interrupted copy continues where it stopped: run the same command again.
 """
 
 
@@ -43,34 +42,14 @@ def register(app: typer.Typer) -> None:
 
 def info(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show which store is in use and what it holds."""
-    import asyncio
+    from ragforge.show.console import print_json
+    from ragforge.show.store import show_store, store_as_json
 
-    from ragforge.show.console import print_json, print_table
-
-    health, counts = asyncio.run(_info(load(context).settings))
-    facts = {
-        "engine": health.engine,
-        "version": health.version,
-        "location": health.location,
-        "schema": health.schema,
-        "problems": list(health.problems),
-    }
+    health, counts = use_app(context, lambda app: app.maintenance.inspect_store())
     if as_json:
-        print_json({**facts, "counts": counts})
-        return
-    rows = [[name, str(value)] for name, value in facts.items() if name != "problems"]
-    rows += [["problem", problem] for problem in health.problems]
-    rows += [[kind.replace("_", " "), f"{count:,}"] for kind, count in counts.items()]
-    print_table(["Store", ""], rows)
-
-
-async def _info(settings: Settings) -> tuple[Health, dict[str, int]]:
-    from ragforge.app import open_app
-    from ragforge.ports.archive import RECORD_KINDS
-
-    async with open_app(settings, current_directory()) as app:
-        counts = {str(kind): await app.store.archive.count(kind) for kind in RECORD_KINDS}
-        return await app.store.health(), counts
+        print_json(store_as_json(health, counts))
+    else:
+        show_store(health, counts)
 
 
 def copy(
@@ -83,7 +62,7 @@ def copy(
     from ragforge.show.console import print_json, print_note
 
     settings = load(context).settings
-    start, end = _url("--from", source), _url("--to", target)
+    start, end = _normalise_url("--from", source), _normalise_url("--to", target)
     if Path(start).resolve() == Path(end).resolve():
         raise typer.BadParameter("--from and --to are the same store")
     report = _copy(start, end, settings)
@@ -95,7 +74,7 @@ def copy(
     print_note(f"Copied {total:,} records to {end}{again}.")
 
 
-def _url(option: str, text: str) -> str:
+def _normalise_url(option: str, text: str) -> str:
     from ragforge.config.store_url import normal_store_url
 
     try:
@@ -105,21 +84,14 @@ def _url(option: str, text: str) -> str:
 
 
 def _copy(source: str, target: str, settings: Settings) -> CopyReport:
-    """Copy with a progress bar on stderr, which shows in a terminal only."""
     import asyncio
 
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from ragforge.app import copy_store
-    from ragforge.show.console import console
+    from ragforge.cli.progress import progress_bar
 
-    out = console(stderr=True)
-    columns = TextColumn("{task.description:<12}"), BarColumn(), MofNCompleteColumn()
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
-        task = bar.add_task("")
+    with progress_bar() as on_progress:
 
-        def on_progress(progress: CopyProgress) -> None:
-            kind = progress.kind.replace("_", " ")
-            bar.update(task, description=kind, completed=progress.done, total=progress.total)
+        def on_copied(progress: CopyProgress) -> None:
+            on_progress(progress.kind.replace("_", " "), progress.done, progress.total)
 
-        return asyncio.run(copy_store(source, target, settings, on_progress))
+        return asyncio.run(copy_store(source, target, settings, on_copied))

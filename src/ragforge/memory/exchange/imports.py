@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversation_bundle import (
+    MAX_EXPORT_BYTES,
     BranchPoint,
     ConversationBundle,
     SummaryBundle,
@@ -47,7 +48,6 @@ from ragforge.memory.exchange.older import upgrade_document
 from ragforge.memory.secrets.redact_bundle import redact_bundle
 from ragforge.ports.archive import Archive
 
-MAX_BYTES = 512 * 1024 * 1024
 SHOWN_PROBLEMS = 3
 """How many problems of a document are told at once."""
 _KEY_CHARS = 60
@@ -94,8 +94,8 @@ async def import_conversation(
 
 def parse_document(data: bytes) -> Json:
     """Return what the text of a document says. Raises ImportRefused."""
-    if len(data) > MAX_BYTES:
-        raise ImportRefused(f"it is larger than {MAX_BYTES:,} bytes")
+    if len(data) > MAX_EXPORT_BYTES:
+        raise ImportRefused(f"it is larger than {MAX_EXPORT_BYTES:,} bytes")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

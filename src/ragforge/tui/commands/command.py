@@ -25,7 +25,7 @@ class Command:
     run: Run
 
 
-def begun(terminal: Terminal) -> Conversation:
+def require_session(terminal: Terminal) -> Conversation:
     """Return the session of the terminal. Raises InputError if it has not begun."""
     if terminal.session is None:
         raise InputError("This session is empty: nothing was asked in it yet.")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.agent.rules import Effect, rule_of
-from ragforge.app.agent import rules_of
+from ragforge.app.rules import Effect, add_rule
 from ragforge.errors import InputError
 from ragforge.tui.commands.command import Command
 
@@ -18,14 +17,14 @@ USAGE = (
 
 
 async def permissions(terminal: Terminal, argument: str) -> None:
-    rules, screen = rules_of(terminal.app), terminal.screen
-    what, _, told = argument.partition(" ")
+    rules, screen = terminal.app.rules, terminal.screen
+    what, _, text = argument.partition(" ")
     known = rules.all()
     if what in ("allow", "deny"):
         effect: Effect = "allow" if what == "allow" else "deny"
-        rules.add(rule_of(effect, told))
-    elif what == "forget" and told.strip().isdecimal() and 1 <= int(told) <= len(known):
-        rules.remove(known[int(told) - 1])
+        add_rule(rules, effect, text)
+    elif what == "forget" and text.strip().isdecimal() and 1 <= int(text) <= len(known):
+        rules.remove(known[int(text) - 1])
     elif what:
         raise InputError(USAGE)
     known = rules.all()

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from ragforge.app.save_file import write_whole
 from ragforge.errors import InputError
-from ragforge.memory import sessions
-from ragforge.memory.exchange.export import export_conversation, to_bytes
 from ragforge.show.sessions import named, short, show_lines, turns_of
-from ragforge.tui.commands.command import Command, begun
-from ragforge.tui.greeting import recall
-from ragforge.tui.picker import earlier, pick
+from ragforge.tui.commands.command import Command, require_session
+from ragforge.tui.greeting import show_latest
+from ragforge.tui.picker import MOST_SESSIONS, pick
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation
@@ -21,20 +19,20 @@ if TYPE_CHECKING:
 
 
 async def list_(terminal: Terminal, argument: str) -> None:
-    here = await earlier(terminal.app)
+    sessions = terminal.app.sessions
+    here = await sessions.find(limit=MOST_SESSIONS)
     if not here:
         terminal.screen.say("There are no sessions in this directory yet.")
         return
-    store = terminal.app.store.conversations
-    show_lines(await sessions.add_last_messages(store, here), with_directory=False)
+    show_lines(await sessions.add_last_messages(here), with_directory=False)
 
 
 async def resume(terminal: Terminal, argument: str) -> None:
     app = terminal.app
     if argument:
-        found: Conversation | None = await app.session_called(argument)
+        found: Conversation | None = await app.sessions.resolve(argument)
     else:
-        here = await earlier(app)
+        here = await app.sessions.find(limit=MOST_SESSIONS)
         if not here:
             raise InputError("There are no sessions in this directory yet.")
         found = await pick(app, here, terminal.screen.signs)
@@ -43,26 +41,24 @@ async def resume(terminal: Terminal, argument: str) -> None:
 
 
 async def rename(terminal: Terminal, argument: str) -> None:
-    store = terminal.app.store.conversations
-    made = await sessions.rename(store, begun(terminal), argument)
+    made = await terminal.app.sessions.rename(require_session(terminal), argument)
     terminal.session = made
     terminal.screen.say(f"It is {named(made)} now.")
 
 
 async def branch(terminal: Terminal, argument: str) -> None:
-    store = terminal.app.store.conversations
-    source = await store.get(begun(terminal).uuid)
+    sessions = terminal.app.sessions
+    source = await sessions.load(require_session(terminal).uuid)
     point, _, title = argument.partition(" ")
     point = point or str(source.turn_count - 1)
-    made = await sessions.branch(store, source, point, title.strip() or None)
+    made = await sessions.branch(source, point, title.strip() or None)
     terminal.screen.say(f"A branch of {named(source)}, with {turns_of(made)}:")
     await _go_to(terminal, made)
 
 
 async def export(terminal: Terminal, argument: str) -> None:
-    session = begun(terminal)
-    document = await export_conversation(terminal.app.store.archive, session.uuid)
-    data = await asyncio.to_thread(to_bytes, document)
+    session = require_session(terminal)
+    data = await terminal.app.sessions.export_bytes(session.uuid)
     path = Path(argument or f"session-{short(session.uuid)}.json").expanduser()
     path = path if path.is_absolute() else terminal.app.cwd / path
     await asyncio.to_thread(write_whole, path, data)
@@ -78,14 +74,14 @@ async def clear(terminal: Terminal, argument: str) -> None:
 async def _go_to(terminal: Terminal, session: Conversation) -> None:
     terminal.session = session
     terminal.receipt = None
-    await recall(terminal, session)
+    await show_latest(terminal, session)
 
 
 COMMANDS = (
     Command("sessions", "", "The sessions of this directory", list_),
-    Command("resume", "[ID]", "Go on with another session", resume),
+    Command("resume", "[ID]", "Resume another session", resume),
     Command("clear", "", "Begin a new session", clear),
     Command("rename", "TITLE", "Give this session another title", rename),
-    Command("branch", "[TURN] [TITLE]", "Go another way from a turn on", branch),
+    Command("branch", "[TURN] [TITLE]", "Begin another session from a turn of this one", branch),
     Command("export", "[FILE]", "Write this session as JSON", export),
 )

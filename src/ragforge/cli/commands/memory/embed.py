@@ -6,48 +6,41 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
-    from ragforge.config import Settings
+    from ragforge.app import App
+    from ragforge.app.maintenance import EmbeddedMemory
 
 EXAMPLES = """\b
 Examples:
   ragforge memory embed
   RAGFORGE_EMBEDDINGS__MODEL=local ragforge memory embed
 
-It happens in the background as well. An interrupted run goes on where it stopped.
+It happens in the background as well. An interrupted run continues where it stopped.
 """
 
 
 def embed(context: typer.Context, as_json: JsonOption = False) -> None:
     """Give every past turn a vector of the current embedding model, now."""
-    import asyncio
-
+    from ragforge.cli.progress import progress_bar
     from ragforge.show.console import print_json, print_note
 
-    model, missing, every = asyncio.run(_embed(load(context).settings))
+    async def run(app: App) -> EmbeddedMemory:
+        missing, done = (await app.maintenance.count_embedded()).missing, 0
+        with progress_bar() as on_progress:
+
+            def on_embedded(count: int) -> None:
+                nonlocal done
+                done += count
+                on_progress("turns", done, missing)
+
+            return await app.maintenance.embed_memory(on_embedded)
+
+    found = use_app(context, run)
+    embedded = found.turns - found.missing
     if as_json:
-        print_json({"model": model, "turns": every, "embedded": every - missing})
+        print_json({"model": found.model, "turns": found.turns, "embedded": embedded})
         return
-    left = f"; {missing:,} hold no words to embed" if missing else ""
-    print_note(f"{every - missing:,} of {every:,} turns have vectors of {model}{left}.")
-
-
-async def _embed(settings: Settings) -> tuple[str, int, int]:
-    """Embed with a progress bar on stderr, which shows in a terminal only."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    from ragforge.app import open_app
-    from ragforge.show.console import console
-
-    out = console(stderr=True)
-    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    async with open_app(settings, current_directory()) as app:
-        embedder = app.recall.embedder
-        name = embedder.name if embedder else ""
-        missing, _ = await app.store.conversations.count_turns_to_embed(name)
-        with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
-            task = bar.add_task("turns", total=missing)
-            missing, every = await app.embed_memory(lambda done: bar.advance(task, done))
-        return name, missing, every
+    left = f"; {found.missing:,} hold no words to embed" if found.missing else ""
+    print_note(f"{embedded:,} of {found.turns:,} turns have vectors of {found.model}{left}.")

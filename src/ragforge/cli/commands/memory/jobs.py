@@ -1,4 +1,4 @@
-"""`ragforge memory jobs`: what is still to be done, and what could not be."""
+"""`ragforge memory jobs`: what is still to be done, and what failed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ragforge.config import Settings
+    from ragforge.app import App
     from ragforge.domain.work import Job, JobStatus
 
 EXAMPLES = """\b
@@ -36,6 +36,15 @@ class Shown(StrEnum):
     dead = "dead"
 
 
+_STATUSES: dict[Shown, tuple[JobStatus, ...]] = {
+    Shown.open: ("running", "pending", "dead"),
+    Shown.pending: ("pending",),
+    Shown.running: ("running",),
+    Shown.done: ("done",),
+    Shown.dead: ("dead",),
+}
+
+
 def jobs(
     context: typer.Context,
     status: Annotated[Shown, typer.Option(help="open: all that are not done.")] = Shown.open,
@@ -46,45 +55,19 @@ def jobs(
     as_json: JsonOption = False,
 ) -> None:
     """Show the work that is done in the background."""
-    import asyncio
-
     from ragforge.show.console import print_json, print_note
-    from ragforge.show.memory_view import show_jobs
+    from ragforge.show.jobs import job_as_json, show_jobs
 
-    settings = load(context).settings
-    found, counts, revived = asyncio.run(_jobs(settings, status, retry, limit))
+    async def run(app: App) -> tuple[list[Job], Mapping[JobStatus, int], int]:
+        revived = await app.jobs.retry_failed() if retry else 0
+        found = await app.jobs.find(limit, _STATUSES[status])
+        return found, await app.jobs.count(), revived
+
+    found, counts, revived = use_app(context, run)
     if as_json:
-        told = [_as_json(job) for job in found]
-        print_json({"jobs": told, "counts": dict(counts), "revived": revived})
+        jobs = [job_as_json(job) for job in found]
+        print_json({"jobs": jobs, "counts": dict(counts), "revived": revived})
         return
     if retry:
         print_note(f"{revived:,} failed jobs will be tried again.")
     show_jobs(found, counts)
-
-
-async def _jobs(
-    settings: Settings, status: Shown, retry: bool, limit: int
-) -> tuple[list[Job], Mapping[JobStatus, int], int]:
-    from ragforge.app import open_app
-    from ragforge.app.maintenance import retry_failed
-
-    async with open_app(settings, current_directory()) as app:
-        revived = await retry_failed(app) if retry else 0
-        every: list[JobStatus] = ["running", "pending", "dead", "done"]
-        wanted = [one for one in every if one == status] or every[:-1]
-        found = [job for one in wanted for job in await app.store.jobs.find(one, limit)]
-        return found[:limit], await app.store.jobs.counts(), revived
-
-
-def _as_json(job: Job) -> dict[str, object]:
-    from ragforge.domain.instants import format_instant
-
-    return {
-        "key": job.key,
-        "kind": job.kind,
-        "status": job.status,
-        "attempts": job.attempts,
-        "error": job.error,
-        "run_after": format_instant(job.run_after),
-        "created_at": format_instant(job.created_at),
-    }

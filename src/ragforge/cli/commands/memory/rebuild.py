@@ -1,17 +1,18 @@
-"""`ragforge memory rebuild`: make now what is due, or all summaries anew."""
+"""`ragforge memory rebuild`: make the summaries that are due now, or all of them again."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.memory.summaries import AllOption, confirm
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.commands.memory.summaries import AllOption
+from ragforge.cli.state import JsonOption, confirm, use_app
 
 if TYPE_CHECKING:
-    from ragforge.app.maintenance import Rebuilt
-    from ragforge.config import Settings
+    from ragforge.app import App
+    from ragforge.app.maintenance import RebuildReport
 
 EXAMPLES = """\b
 Examples:
@@ -31,42 +32,22 @@ def rebuild(
     as_json: JsonOption = False,
 ) -> None:
     """Make the summaries and vectors that are due, now."""
-    import asyncio
-
+    from ragforge.cli.progress import progress_bar
     from ragforge.show.console import print_json, print_note
 
     if anew and not yes:
         confirm("Throw the summaries away and make them again?")
-    done = asyncio.run(_rebuild(load(context).settings, everywhere, anew))
+
+    async def run(app: App) -> RebuildReport:
+        with progress_bar() as on_progress:
+            return await app.maintenance.rebuild(
+                everywhere, anew, lambda done, total: on_progress("conversations", done, total)
+            )
+
+    done = use_app(context, run)
     if as_json:
-        print_json(
-            {
-                "conversations": done.conversations,
-                "summaries": done.summaries,
-                "failed_jobs": done.failed_jobs,
-            }
-        )
+        print_json(asdict(done))
         return
     print_note(f"{done.conversations:,} conversations have {done.summaries:,} summaries.")
     if done.failed_jobs:
         print_note(f"{done.failed_jobs:,} jobs have failed: see `ragforge memory jobs`.")
-
-
-async def _rebuild(settings: Settings, everywhere: bool, anew: bool) -> Rebuilt:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    from ragforge.app import open_app
-    from ragforge.app.maintenance import rebuild
-    from ragforge.show.console import console
-
-    out = console(stderr=True)
-    columns = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    async with open_app(settings, current_directory()) as app:
-        with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
-            task = bar.add_task("conversations", total=None)
-            return await rebuild(
-                app,
-                everywhere,
-                anew,
-                lambda done, total: bar.update(task, completed=done, total=total),
-            )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli import dates
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.state import JsonOption, confirm, use_app
 
 if TYPE_CHECKING:
-    from ragforge.config import Settings
-    from ragforge.domain.summaries import Level, Summary, SummaryFilter
+    from ragforge.app import App
+    from ragforge.domain.summaries import Level, Summary
 
 EXAMPLES = """\b
 Examples:
@@ -57,19 +54,28 @@ def summaries(
     as_json: JsonOption = False,
 ) -> None:
     """Show the summaries of this project's conversations."""
-    import asyncio
-
-    from ragforge.domain.summaries import SummaryFilter
     from ragforge.show.console import print_json
-    from ragforge.show.memory_view import show_summaries
+    from ragforge.show.summaries import show_summaries, summary_as_json
 
-    settings = load(context).settings
-    where = SummaryFilter(
-        level=_level(level), since=dates.since(since), until=dates.until(until), unread=unread
-    )
-    found = asyncio.run(_find(settings, where, file, everywhere=everywhere))
+    async def find(app: App) -> list[Summary]:
+        found = await app.memory.find_summaries(
+            dates.since(since),
+            dates.until(until),
+            level=_level(level),
+            everywhere=everywhere,
+            unread=unread,
+        )
+        if file is not None:
+            mentioning = await app.memory.find_summaries_mentioning_file(file)
+            wanted = {one.uuid for one in mentioning}
+            found = [one for one in found if one.uuid in wanted]
+        if unread:  # they are shown now
+            await app.memory.mark_findings_read(found)
+        return found
+
+    found = use_app(context, find)
     if as_json:
-        print_json({"summaries": [_as_json(summary) for summary in found]})
+        print_json({"summaries": [summary_as_json(summary) for summary in found]})
     else:
         show_summaries(found)
 
@@ -95,8 +101,6 @@ def trim(
     as_json: JsonOption = False,
 ) -> None:
     """Delete old summaries of this project; the turns stay, and are not summarised again."""
-    import asyncio
-
     from ragforge.show.console import print_json, print_note
 
     if session is not None and everywhere:
@@ -107,73 +111,15 @@ def trim(
         whose = "of all projects" if everywhere else "of this project"
         whose = whose if session is None else f"of session {session}"
         confirm(f"Delete the {what} {whose} that were made before {limit:%Y-%m-%d %H:%M}?")
-    settings = load(context).settings
-    gone = asyncio.run(_trim(settings, limit, _level(level), session, everywhere=everywhere))
+    gone = use_app(
+        context,
+        lambda app: app.memory.trim_summaries(limit, _level(level), session, everywhere=everywhere),
+    )
     if as_json:
         print_json({"deleted": gone})
     else:
         print_note(f"{gone:,} summaries deleted." if gone != 1 else "One summary deleted.")
 
 
-def confirm(question: str) -> None:
-    """Go on only if the user says yes. Raises BadParameter if there is nobody to ask."""
-    if not sys.stdin.isatty():
-        raise typer.BadParameter("nobody can be asked here: add --yes", param_hint="--yes")
-    typer.confirm(question, abort=True)
-
-
 def _level(level: int | None) -> Level | None:
     return 1 if level == 1 else 2 if level == 2 else None
-
-
-async def _find(
-    settings: Settings, where: SummaryFilter, file: str | None, *, everywhere: bool
-) -> list[Summary]:
-    """Find summaries. Those that are shown for their findings are read then."""
-    from ragforge.app import open_app
-
-    async with open_app(settings, current_directory()) as app:
-        project = None if everywhere else str(app.project_path)
-        found = await app.store.summaries.find(replace(where, project_path=project))
-        if file is not None:
-            wanted = {one.uuid for one in await app.get_summaries_mentioning_file(file)}
-            found = [one for one in found if one.uuid in wanted]
-        if where.unread:
-            await app.history.mark_findings_read(found)
-        return found
-
-
-async def _trim(
-    settings: Settings,
-    before: datetime,
-    level: Level | None,
-    session: str | None,
-    *,
-    everywhere: bool,
-) -> int:
-    from ragforge.app import open_app
-
-    async with open_app(settings, current_directory()) as app:
-        one = None if session is None else (await app.session_called(session)).uuid
-        project = None if everywhere or one else str(app.project_path)
-        return await app.history.trim_summaries_by_date(before, level, one, project)
-
-
-def _as_json(summary: Summary) -> dict[str, object]:
-    from ragforge.domain.instants import format_instant
-
-    return {
-        "summary_id": summary.uuid,
-        "conversation_id": summary.conversation_id,
-        "level": summary.level,
-        "turns": [summary.start_turn_index, summary.end_turn_index],
-        "chars": [summary.char_range_start, summary.char_range_end],
-        "conversation_summary": summary.conversation_summary,
-        "actions_summary": summary.actions_summary,
-        "key_findings": list(summary.key_findings),
-        "files_mentioned": list(summary.files_mentioned),
-        "tools_used": list(summary.tools_used),
-        "topics": list(summary.topics),
-        "made_by": summary.made_by,
-        "created_at": format_instant(summary.created_at),
-    }

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.commands.sessions.arguments import SessionArgument
-from ragforge.cli.commands.sessions.arguments import as_json as session_as_json
-from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.show.sessions import named, turns_of
+from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
-    from ragforge.config import Settings
+    from ragforge.app import App
     from ragforge.domain.conversations import Conversation
 
 EXAMPLES = """\b
@@ -41,27 +39,18 @@ def branch(
     as_json: JsonOption = False,
 ) -> None:
     """Begin a new session from a turn or message of another."""
-    import asyncio
-
     from ragforge.show.console import print_json, print_note
+    from ragforge.show.sessions import named, session_as_json, turns_of
 
-    source, made = asyncio.run(_branch(load(context).settings, session, point, title))
+    async def make(app: App) -> tuple[Conversation, Conversation]:
+        source = await app.sessions.resolve(session)
+        return source, await app.sessions.branch(source, point, title)
+
+    source, made = use_app(context, make)
     if as_json:
         print_json({**session_as_json(made), "branch_of": source.uuid})
     else:
         print_note(
             f"{named(made)} branches from {named(source)}, with {turns_of(made)}. "
-            f"It is the session that `ragforge ask` goes on with in {made.cwd}."
+            f"It is now the current session of {made.cwd}."
         )
-
-
-async def _branch(
-    settings: Settings, session: str, point: str, title: str | None
-) -> tuple[Conversation, Conversation]:
-    from ragforge.app import open_app
-    from ragforge.memory import sessions
-
-    async with open_app(settings, current_directory()) as app:
-        conversations = app.store.conversations
-        source = await app.session_called(session)
-        return source, await sessions.branch(conversations, source, point, title)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli.commands.sessions.arguments import SessionArgument, SessionsArgument
-from ragforge.cli.commands.sessions.arguments import as_json as session_as_json
-from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.show.sessions import named, turns_of
+from ragforge.cli.state import JsonOption, confirm, require_terminal, use_app
+from ragforge.show.sessions import named, session_as_json, turns_of
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.config import Settings
     from ragforge.domain.conversations import Conversation, ConversationStatus
-    from ragforge.ports.conversations import ConversationStore
-
-    Change: TypeAlias = Callable[[ConversationStore, Conversation], Awaitable[Conversation]]
 
 ARCHIVE_EXAMPLES = """\b
 Examples:
   ragforge sessions archive 9719cf4e
   ragforge sessions archive 9719cf4e 0c7c8d2e
 
-It stays searchable, but is neither listed nor gone on with.
+It stays searchable, but is not listed and not continued.
 """
 UNARCHIVE_EXAMPLES = """\b
 Examples:
@@ -87,13 +81,9 @@ def tag(
     as_json: JsonOption = False,
 ) -> None:
     """Mark a session with tags."""
-
-    async def change(store: ConversationStore, known: Conversation) -> Conversation:
-        from ragforge.memory.sessions import retag
-
-        return await retag(store, known, add=tags)
-
-    _change(context, [session], change, _tagged, as_json)
+    _change(
+        context, [session], lambda app, one: app.sessions.retag(one, add=tags), _tags_of, as_json
+    )
 
 
 def untag(
@@ -103,13 +93,9 @@ def untag(
     as_json: JsonOption = False,
 ) -> None:
     """Take tags off a session."""
-
-    async def change(store: ConversationStore, known: Conversation) -> Conversation:
-        from ragforge.memory.sessions import retag
-
-        return await retag(store, known, remove=tags)
-
-    _change(context, [session], change, _tagged, as_json)
+    _change(
+        context, [session], lambda app, one: app.sessions.retag(one, remove=tags), _tags_of, as_json
+    )
 
 
 def rename(
@@ -119,13 +105,13 @@ def rename(
     as_json: JsonOption = False,
 ) -> None:
     """Give a session another title."""
-
-    async def change(store: ConversationStore, known: Conversation) -> Conversation:
-        from ragforge.memory.sessions import rename as give_title
-
-        return await give_title(store, known, title)
-
-    _change(context, [session], change, lambda made: f"It is {named(made)} now.", as_json)
+    _change(
+        context,
+        [session],
+        lambda app, one: app.sessions.rename(one, title),
+        lambda made: f"It is {named(made)} now.",
+        as_json,
+    )
 
 
 def delete(
@@ -136,41 +122,35 @@ def delete(
     as_json: JsonOption = False,
 ) -> None:
     """Delete sessions for good."""
-
-    async def change(store: ConversationStore, known: Conversation) -> Conversation:
-        await store.delete(known.uuid)
-        return known
-
-    if not yes and not sys.stdin.isatty():
-        raise typer.BadParameter("nobody can be asked here: add --yes", param_hint="--yes")
-    if not yes:
-        typer.confirm(f"Delete {_asked(context, sessions)}?", abort=True, err=True)
-    _change(context, sessions, change, lambda gone: f"Deleted {named(gone)}.", as_json)
-
-
-def _asked(context: typer.Context, sessions: list[str]) -> str:
-    """Return what is about to be deleted, for a question."""
-    import asyncio
-
     from ragforge.show.console import printable
 
-    found = asyncio.run(_resolved(load(context).settings, sessions))
-    told = (f"{named(one)} with {turns_of(one)}" for one in found)
-    return printable(", ".join(told))
+    if not yes:
+        require_terminal()
+        found = use_app(context, lambda app: app.sessions.resolve_all(sessions))
+        names = ", ".join(f"{named(one)} with {turns_of(one)}" for one in found)
+        confirm(f"Delete {printable(names)}?")
+    _change(
+        context,
+        sessions,
+        lambda app, one: app.sessions.delete(one),
+        lambda gone: f"Deleted {named(gone)}.",
+        as_json,
+    )
 
 
 def _set_status(
     context: typer.Context, sessions: list[str], status: ConversationStatus, as_json: bool
 ) -> None:
-    async def change(store: ConversationStore, known: Conversation) -> Conversation:
-        from ragforge.domain.conversations import ConversationChanges
+    _change(
+        context,
+        sessions,
+        lambda app, one: app.sessions.set_status(one, status),
+        lambda made: f"{named(made)} is {made.status}.",
+        as_json,
+    )
 
-        return await store.update(known.uuid, ConversationChanges(status=status))
 
-    _change(context, sessions, change, lambda made: f"{named(made)} is {made.status}.", as_json)
-
-
-def _tagged(made: Conversation) -> str:
+def _tags_of(made: Conversation) -> str:
     from ragforge.show.console import one_line
 
     tags = one_line(", ".join(made.tags), 200)
@@ -180,39 +160,19 @@ def _tagged(made: Conversation) -> str:
 def _change(
     context: typer.Context,
     sessions: list[str],
-    change: Change,
-    told: Callable[[Conversation], str],
+    change: Callable[[App, Conversation], Awaitable[Conversation]],
+    describe: Callable[[Conversation], str],
     as_json: bool,
 ) -> None:
-    """Change sessions and tell how they are; all must be known before the first is changed."""
-    import asyncio
-
+    """Change sessions and show the result; all must exist before the first is changed."""
     from ragforge.show.console import print_json, print_note
 
-    changed = asyncio.run(_changed(load(context).settings, sessions, change))
+    async def change_all(app: App) -> list[Conversation]:
+        return [await change(app, one) for one in await app.sessions.resolve_all(sessions)]
+
+    changed = use_app(context, change_all)
     if as_json:
         print_json({"sessions": [session_as_json(one) for one in changed]})
         return
     for one in changed:
-        print_note(told(one))
-
-
-async def _resolved(settings: Settings, sessions: list[str]) -> list[Conversation]:
-    from ragforge.app import open_app
-
-    async with open_app(settings, current_directory()) as app:
-        return await _each(app, sessions)
-
-
-async def _changed(settings: Settings, sessions: list[str], change: Change) -> list[Conversation]:
-    from ragforge.app import open_app
-
-    async with open_app(settings, current_directory()) as app:
-        store = app.store.conversations
-        return [await change(store, one) for one in await _each(app, sessions)]
-
-
-async def _each(app: App, sessions: list[str]) -> list[Conversation]:
-    """Return the sessions that are meant, each once."""
-    found = [await app.session_called(session) for session in sessions]
-    return list({one.uuid: one for one in found}.values())
+        print_note(describe(one))

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.arguments import AllOption, line_as_json
-from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.show.sessions import show_lines
+from ragforge.cli.commands.sessions.arguments import AllOption
+from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
-    from ragforge.config import Settings
+    from ragforge.app import App
+    from ragforge.app.sessions import SessionLine
     from ragforge.domain.conversations import ConversationStatus
-    from ragforge.memory.sessions import SessionLine
 
 EXAMPLES = """\b
 Examples:
@@ -59,12 +58,14 @@ def list_sessions(
     as_json: JsonOption = False,
 ) -> None:
     """List sessions, the last active first."""
-    import asyncio
-
     from ragforge.show.console import print_json, print_note
+    from ragforge.show.sessions import line_as_json, show_lines
 
-    settings = load(context).settings
-    lines = asyncio.run(_lines(settings, everywhere, status, tuple(tags or ()), limit))
+    async def find(app: App) -> list[SessionLine]:
+        found = await app.sessions.find(_STATUS[status], tags or (), limit, everywhere=everywhere)
+        return await app.sessions.add_last_messages(found)
+
+    lines = use_app(context, find)
     if as_json:
         print_json({"sessions": [line_as_json(line) for line in lines]})
     elif lines:
@@ -77,19 +78,3 @@ def list_sessions(
         kind = "" if status is Wanted.any else f" {status.value}"
         tagged = f" tagged {' or '.join(tags)}" if tags else ""
         print_note(f"There are no{kind} sessions{tagged}{place}.{hint}")
-
-
-async def _lines(
-    settings: Settings, everywhere: bool, status: Wanted, tags: tuple[str, ...], limit: int
-) -> list[SessionLine]:
-    from ragforge.app import open_app
-    from ragforge.domain.conversations import ConversationFilter
-    from ragforge.memory.sessions import list_sessions
-
-    async with open_app(settings, current_directory()) as app:
-        where = ConversationFilter(
-            cwd=None if everywhere else str(app.cwd),
-            status=_STATUS[status],
-            tags=tags,
-        )
-        return await list_sessions(app.store.conversations, where, limit)

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.arguments import SessionArgument, as_json
-from ragforge.cli.state import JsonOption, current_directory, load
-from ragforge.show.sessions import NO_TITLE, short
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from ragforge.config import Settings
-    from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
-    from ragforge.domain.conversations import ToolCall
-    from ragforge.domain.turns import Turn
-    from ragforge.memory.states import TurnState, TurnStates
+from ragforge.cli.commands.sessions.arguments import SessionArgument
+from ragforge.cli.state import JsonOption, use_app
 
 TURNS = 20
-TEXT_CHARS = 1_000
-CALL_CHARS = 100
 
 EXAMPLES = """\b
 Examples:
@@ -32,22 +17,8 @@ Examples:
   ragforge sessions show 9719cf4e --turns 3 --full
   ragforge sessions show 9719cf4e --json
 
-Each turn tells how far it has come: stored, embedded, summarised, or failed.
+Each turn has its states: stored, embedded, summarised, failed.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What is shown of a session."""
-
-    whole: ConversationBundle
-    states: TurnStates
-
-    @property
-    def turns(self) -> list[Turn]:
-        from ragforge.domain.turns import group_into_turns
-
-        return group_into_turns(self.whole.messages)
 
 
 def register(group: typer.Typer) -> None:
@@ -61,207 +32,15 @@ def show(
     turns: Annotated[
         int, typer.Option("--turns", min=0, help="How many of the latest turns to show.")
     ] = TURNS,
-    full: Annotated[bool, typer.Option("--full", help="Show long texts whole.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show long texts uncut.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a session: its turns with their tools and states, and its summaries."""
-    import asyncio
-
     from ragforge.show.console import print_json
+    from ragforge.show.session_detail import detail_as_json, show_detail
 
-    found = asyncio.run(_find(load(context).settings, session))
+    found = use_app(context, lambda app: app.sessions.load_detail(session))
     if as_json:
-        print_json(_as_json(found))
+        print_json(detail_as_json(found))
     else:
-        _show(found, turns, full)
-
-
-async def _find(settings: Settings, session: str) -> _Found:
-    from ragforge.app import open_app
-    from ragforge.memory.states import load_states
-
-    async with open_app(settings, current_directory()) as app:
-        known = await app.session_called(session)
-        embedder = app.recall.embedder
-        states = await load_states(app.store, known.uuid, embedder.name if embedder else None)
-        return _Found(await app.store.archive.conversation(known.uuid), states)
-
-
-def _as_json(found: _Found) -> dict[str, object]:
-    whole = found.whole
-    origin = whole.branch_of
-    return {
-        **as_json(whole.conversation),
-        "branch_of": None if origin is None else origin.conversation_id,
-        "branches": [point.conversation_id for point in whole.branches],
-        "turns": [_turn_as_json(turn, found.states.turns.get(turn.uuid)) for turn in found.turns],
-        "summaries": [_summary_as_json(known) for known in whole.summaries],
-        "failed_jobs": [
-            {"key": job.key, "kind": job.kind, "error": job.error}
-            for job in found.states.failed_jobs
-        ],
-    }
-
-
-def _turn_as_json(turn: Turn, state: TurnState | None) -> dict[str, object]:
-    from ragforge.domain.instants import format_instant
-
-    return {
-        "turn_index": turn.user.turn_index,
-        "turn_id": turn.uuid,
-        "timestamp": format_instant(turn.user.timestamp),
-        "question": turn.user.content,
-        "answer": turn.answer,
-        "messages": [
-            {"message_id": said.uuid, "role": said.role, "content": said.content}
-            for said in (turn.user, *turn.replies)
-        ],
-        "tool_calls": [_call_as_json(call) for call in turn.tool_calls],
-        "states": list(state.names) if state else ["stored"],
-        "error": state.error if state else None,
-    }
-
-
-def _call_as_json(call: ToolCall) -> dict[str, object]:
-    return {
-        "tool_name": call.tool_name,
-        "arguments": call.arguments,
-        "success": call.success,
-        "duration_ms": call.duration_ms,
-        "result": call.result.result if call.result else None,
-        "error": call.result.error if call.result else None,
-    }
-
-
-def _summary_as_json(known: SummaryBundle) -> dict[str, object]:
-    summary = known.summary
-    return {
-        "summary_id": summary.uuid,
-        "level": summary.level,
-        "start_turn_index": summary.start_turn_index,
-        "end_turn_index": summary.end_turn_index,
-        "covers": list(known.covers),
-        "parent_summaries": list(summary.parent_summaries),
-        "conversation_summary": summary.conversation_summary,
-        "actions_summary": summary.actions_summary,
-        "key_findings": list(summary.key_findings),
-        "files_mentioned": list(summary.files_mentioned),
-        "made_by": summary.made_by,
-    }
-
-
-def _show(found: _Found, wanted: int, full: bool) -> None:
-    from ragforge.show.console import console, print_note
-
-    out = console()
-    _show_head(out, found.whole)
-    turns = found.turns
-    shown = turns[len(turns) - wanted :] if wanted < len(turns) else turns
-    if len(shown) < len(turns):
-        verb = "is" if len(shown) == 1 else "are"
-        print_note(
-            f"{len(shown)} of {len(turns)} turns {verb} shown. --turns {len(turns)} shows all."
-        )
-    for turn in shown:
-        _show_turn(out, turn, found.states.turns.get(turn.uuid), full)
-    for known in found.whole.summaries:
-        _show_summary(out, known, full)
-    for job in found.states.failed_jobs:
-        print_note(f"A job failed for good: {job.kind}: {job.error}")
-
-
-def _show_head(out: Console, whole: ConversationBundle) -> None:
-    from ragforge.show.console import one_line, printable
-
-    about = whole.conversation
-    out.print(one_line(about.title or NO_TITLE, 200), style="bold")
-    facts = [
-        ("session", about.uuid),
-        ("directory", about.cwd),
-        ("status", about.status),
-        ("tags", ", ".join(about.tags)),
-        ("started", f"{about.created_at:%Y-%m-%d %H:%M}"),
-        ("last active", f"{about.updated_at:%Y-%m-%d %H:%M}"),
-        ("turns", str(about.turn_count)),
-        ("branch of", short(whole.branch_of.conversation_id) if whole.branch_of else ""),
-        ("branches", ", ".join(short(point.conversation_id) for point in whole.branches)),
-        ("about", one_line(about.summary or "", 500)),
-    ]
-    for name, value in facts:
-        if value:
-            out.print(f"  {name:<12}", style="dim", end="")
-            out.print(printable(value))
-
-
-def _show_turn(out: Console, turn: Turn, state: TurnState | None, full: bool) -> None:
-    from rich.text import Text
-
-    from ragforge.show.console import one_line
-
-    names = state.names if state else ("stored",)
-    out.print()
-    head = Text(f"Turn {turn.user.turn_index}", style="cyan")
-    head.append(f"  {turn.user.timestamp:%Y-%m-%d %H:%M}", style="cyan")
-    head.append(f"  {short(turn.uuid)}", style="dim")
-    head.append(f"  {', '.join(names)}", style="bold red" if "failed" in names else "dim")
-    out.print(head)
-    if state is not None and state.error is not None:
-        out.print(f"  {one_line(state.error, 200)}", style="red")
-    _show_text(out, turn.user.content, full, style="bold")
-    for said in turn.replies:
-        for call in said.tool_calls:
-            out.print(f"  {_call_line(call)}", style="dim")
-        if said.content.strip():
-            _show_text(out, said.content, full)
-
-
-def _call_line(call: ToolCall) -> str:
-    from ragforge.domain.text import to_text
-    from ragforge.show.console import one_line, printable
-
-    given = one_line(to_text(call.arguments), CALL_CHARS)
-    line = f"→ {printable(call.tool_name)} {given}"
-    if call.result is None:
-        return f"{line}: interrupted"
-    gave = call.result.error if call.result.error else to_text(call.result.result)
-    how = "" if call.success else "failed, "
-    return f"{line}: {how}{call.duration_ms} ms, {one_line(gave, CALL_CHARS)}"
-
-
-def _show_summary(out: Console, known: SummaryBundle, full: bool) -> None:
-    from rich.text import Text
-
-    from ragforge.show.console import printable
-
-    summary = known.summary
-    out.print()
-    head = Text(f"Summary L{summary.level}", style="magenta")
-    head.append(f"  {_covered(known)}", style="magenta")
-    head.append(f"  {short(summary.uuid)}  by {printable(summary.made_by)}", style="dim")
-    out.print(head)
-    _show_text(out, summary.conversation_summary, full)
-    for text in (summary.actions_summary, *summary.key_findings):
-        if text.strip():
-            _show_text(out, text, full, style="dim")
-
-
-def _covered(known: SummaryBundle) -> str:
-    first, last = known.summary.start_turn_index, known.summary.end_turn_index
-    if known.summary.level == 2:
-        made_of = ", ".join(short(parent) for parent in known.summary.parent_summaries)
-        return f"turns {first} to {last}, made of {made_of}"
-    if list(known.covers) == list(range(first, last + 1)):
-        return f"turns {first} to {last}"
-    return f"turns {_numbers(known.covers)}"
-
-
-def _numbers(turns: Sequence[int]) -> str:
-    return ", ".join(map(str, turns)) or "none any more"
-
-
-def _show_text(out: Console, text: str, full: bool, style: str = "") -> None:
-    from ragforge.show.console import printable
-
-    told = text if full or len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS].rstrip()} …"
-    for line in printable(told).rstrip().split("\n"):
-        out.print(f"  {line}".rstrip(), style=style)
+        show_detail(found, turns, full)

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.commands.sessions.arguments import SessionArgument
-from ragforge.cli.commands.sessions.arguments import as_json as session_as_json
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.state import JsonOption, use_app
 from ragforge.errors import DuplicateId, InputError
-from ragforge.show.sessions import named, turns_of
 
 if TYPE_CHECKING:
-    from ragforge.config import Settings
-    from ragforge.memory.exchange.imports import ImportResult
+    from ragforge.app import App
 
 EXPORT_EXAMPLES = """\b
 Examples:
@@ -53,12 +50,14 @@ def export(
     ] = False,
 ) -> None:
     """Write a session as JSON, to a file or to stdout."""
-    import asyncio
-
     from ragforge.app.save_file import write_whole
     from ragforge.show.console import print_note
 
-    data = asyncio.run(_export(load(context).settings, session, with_embeddings))
+    async def read(app: App) -> bytes:
+        known = await app.sessions.resolve(session)
+        return await app.sessions.export_bytes(known.uuid, with_embeddings)
+
+    data = use_app(context, read)
     if output is None or str(output) == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
@@ -66,20 +65,6 @@ def export(
     else:
         write_whole(output, data)
         print_note(f"Wrote {len(data):,} bytes to {output}.")
-
-
-async def _export(settings: Settings, session: str, with_embeddings: bool) -> bytes:
-    import asyncio
-
-    from ragforge.app import open_app
-    from ragforge.memory.exchange.export import export_conversation, to_bytes
-
-    async with open_app(settings, current_directory()) as app:
-        known = await app.session_called(session)
-        document = await export_conversation(
-            app.store.archive, known.uuid, with_embeddings=with_embeddings
-        )
-        return await asyncio.to_thread(to_bytes, document)
 
 
 def import_(
@@ -95,51 +80,35 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Read an exported session into the store."""
-    import asyncio
-
     from ragforge.show.console import print_json, print_note
+    from ragforge.show.sessions import named, session_as_json, turns_of
 
-    settings = load(context).settings
-    imported = asyncio.run(_import(settings, _read(file), as_new, here))
+    data = _read(file)
+    try:
+        imported = use_app(
+            context, lambda app: app.sessions.import_document(data, as_new=as_new, here=here)
+        )
+    except DuplicateId as error:
+        raise InputError(
+            f"{error}. Nothing was changed. --as-new imports a copy with new ids."
+        ) from error
     about = imported.conversation
     if as_json:
         print_json({**session_as_json(about), "redacted": imported.redacted})
         return
     secrets = f" Secrets were redacted in {imported.redacted} texts." if imported.redacted else ""
-    print_note(f"Imported {named(about)} with {turns_of(about)} into {about.cwd}.{secrets}")
+    print_note(f"ImportResult {named(about)} with {turns_of(about)} into {about.cwd}.{secrets}")
 
 
 def _read(file: str) -> bytes:
-    from ragforge.memory.exchange.imports import MAX_BYTES
+    from ragforge.domain.conversation_bundle import MAX_EXPORT_BYTES
 
     try:
         if file == "-":
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
+            return sys.stdin.buffer.read(MAX_EXPORT_BYTES + 1)
         with Path(file).open("rb") as opened:
-            return opened.read(MAX_BYTES + 1)
+            return opened.read(MAX_EXPORT_BYTES + 1)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from error
     except ValueError as error:  # a NUL in the name
         raise InputError(f"{file} cannot be read: {error}.") from error
-
-
-async def _import(settings: Settings, data: bytes, as_new: bool, here: bool) -> ImportResult:
-    from ragforge.app import open_app
-    from ragforge.memory.code.later import enqueue_links
-    from ragforge.memory.embed import enqueue_missing
-    from ragforge.memory.exchange.imports import import_conversation
-
-    async with open_app(settings, current_directory()) as app:
-        place = (app.cwd, app.project_path) if here else None
-        try:
-            imported = await import_conversation(
-                app.store.archive, data, as_new=as_new, place=place
-            )
-        except DuplicateId as error:
-            raise InputError(
-                f"{error}. Nothing was changed. --as-new imports a copy with new ids."
-            ) from error
-        if app.recall.embedder is not None:
-            await enqueue_missing(app.store, app.recall.embedder)
-        await enqueue_links(app.store, imported.conversation.project_path)
-        return imported

@@ -1,15 +1,15 @@
-"""Remembered: summaries, and the work that is done in the background, shown."""
+"""Summaries, as text and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import console, one_line, print_note, print_table, printable
+from ragforge.domain.instants import format_instant
+from ragforge.show.console import console, print_note, printable
 
 if TYPE_CHECKING:
     from ragforge.domain.summaries import Summary
-    from ragforge.domain.work import Job, JobStatus
 
 
 def show_summaries(found: Sequence[Summary]) -> None:
@@ -32,20 +32,19 @@ def show_summaries(found: Sequence[Summary]) -> None:
         out.print()
 
 
-def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
-    """Show jobs, and how many there are of each kind."""
-    rows = [
-        [
-            job.kind,
-            job.status,
-            str(job.attempts),
-            f"{job.run_after:%Y-%m-%d %H:%M}",
-            one_line(job.error or "", 80),
-        ]
-        for job in found
-    ]
-    if rows:
-        columns = ["Job", "Status", "Attempts", "Due", "Problem"]
-        print_table(columns, rows, one_line_each=("Problem",))
-    told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-    print_note(f"Jobs: {told}.")
+def summary_as_json(summary: Summary) -> dict[str, object]:
+    return {
+        "summary_id": summary.uuid,
+        "conversation_id": summary.conversation_id,
+        "level": summary.level,
+        "turns": [summary.start_turn_index, summary.end_turn_index],
+        "chars": [summary.char_range_start, summary.char_range_end],
+        "conversation_summary": summary.conversation_summary,
+        "actions_summary": summary.actions_summary,
+        "key_findings": list(summary.key_findings),
+        "files_mentioned": list(summary.files_mentioned),
+        "tools_used": list(summary.tools_used),
+        "topics": list(summary.topics),
+        "made_by": summary.made_by,
+        "created_at": format_instant(summary.created_at),
+    }

@@ -1,0 +1,55 @@
+"""Jobs: what is still to be done in the background, and what failed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ragforge.domain.work import Job, JobStatus
+from ragforge.jobs.worker import POLL_SECONDS
+from ragforge.ports.work import JobQueue
+
+UNFINISHED: tuple[JobStatus, ...] = ("running", "pending", "dead")
+MOST_JOBS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The queue of one store."""
+
+    queue: JobQueue
+
+    async def find(self, limit: int, statuses: Sequence[JobStatus] = UNFINISHED) -> list[Job]:
+        """Return jobs in the order of the given statuses."""
+        found = [job for status in statuses for job in await self.queue.find(status, limit)]
+        return found[:limit]
+
+    async def count(self) -> Mapping[JobStatus, int]:
+        """Return how many jobs there are of each status."""
+        return await self.queue.counts()
+
+    async def count_waiting(self) -> int:
+        """Return how many jobs are still to be done."""
+        counts = await self.count()
+        return counts["pending"] + counts["running"]
+
+    async def retry_failed(self) -> int:
+        """Queue every job again that failed for good; return how many there were."""
+        dead = await self.find(MOST_JOBS, ["dead"])
+        for job in dead:
+            await self.queue.revive(job.key)
+        return len(dead)
+
+    async def wait(self, seconds: float) -> Mapping[JobStatus, int]:
+        """Wait while the application's worker does the queued jobs; return the counts.
+
+        Jobs that wait for another try, or run in other processes, are waited for as well.
+        """
+        ends = time.monotonic() + seconds
+        counts = await self.count()
+        while counts["pending"] + counts["running"] and time.monotonic() < ends:
+            await asyncio.sleep(POLL_SECONDS / 4)
+            counts = await self.count()
+        return counts

@@ -1,0 +1,171 @@
+"""Memory: search what was said and done, and look after its summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ragforge.app.sessions import HasId, Sessions
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import HistoryHit
+from ragforge.domain.instants import now
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.memory.history import History
+from ragforge.memory.notes import Notebook
+from ragforge.memory.recall import Recall
+from ragforge.memory.summaries.condense import Condenser
+
+if TYPE_CHECKING:
+    from ragforge.memory.code.age import StaleCode
+
+__all__ = ["Memory", "StaleCode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is remembered of one project, and of all others in the same store."""
+
+    sessions: Sessions
+    recall: Recall
+    notebook: Notebook
+    history: History
+    condenser: Condenser
+
+    async def search(
+        self,
+        query: str,
+        *,
+        semantic: bool = True,
+        max_results: int = 10,
+        include_turns: bool = True,
+        include_notes: bool | None = None,
+        levels: Collection[int] = (0, 1, 2),
+        min_score: float = 0.0,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        conversation: str | HasId | None = None,
+        everywhere: bool = False,
+    ) -> list[HistoryHit]:
+        """Return turns, summaries and notes that are relevant to the query, the best first.
+
+        Level 0 are turns, 1 and 2 summaries: `levels=[2]` gives long-term summaries alone.
+        They are of one conversation (or the start of its id), of this project, or of all.
+        Notes are included where turns are, unless `include_notes` says otherwise. Without
+        `semantic` words alone decide. Raises InputError if the conversation does not exist.
+        """
+        from ragforge.memory.search_with_notes import search_memory
+
+        one = await self.sessions.resolve_id(conversation)
+        return await search_memory(
+            self.recall,
+            self.notebook,
+            query,
+            MemoryFilter(one, self._project(everywhere, one), since, until),
+            semantic=semantic,
+            max_results=max_results,
+            include_turns=include_turns,
+            include_notes=include_notes,
+            levels=levels,
+            min_score=min_score,
+        )
+
+    async def find_changed_code(self, hits: Sequence[HistoryHit]) -> list[list[StaleCode]]:
+        """Return for each hit the code it is about that has changed since."""
+        from ragforge.memory.code.age import find_stale
+
+        store = self.sessions.store
+        found: list[list[StaleCode]] = []
+        for hit in hits:
+            if hit.type == "note":
+                found.append([])
+                continue
+            conversation = await store.conversations.get(hit.conversation_id)
+            found.append(await find_stale(store, conversation.project_path, hit))
+        return found
+
+    async def find_summaries(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        level: Level | None = None,
+        conversation: str | HasId | None = None,
+        everywhere: bool = False,
+        unread: bool = False,
+    ) -> list[Summary]:
+        """Return the summaries made between two moments: of one conversation, of this project,
+        or of all. With `unread` only those whose findings nobody was shown yet.
+        """
+        one = await self.sessions.resolve_id(conversation)
+        project = self._project(everywhere, one)
+        where = SummaryFilter(one, project, level, since, until, unread=unread)
+        return await self.sessions.store.summaries.find(where)
+
+    async def find_recent_summaries(
+        self,
+        days: float = 7,
+        *,
+        level: Level | None = None,
+        conversation: str | HasId | None = None,
+        everywhere: bool = False,
+    ) -> list[Summary]:
+        """Return the summaries of the last days, as `find_summaries` does."""
+        since = now() - timedelta(days=days)
+        return await self.find_summaries(
+            since, level=level, conversation=conversation, everywhere=everywhere
+        )
+
+    async def find_summaries_mentioning_file(self, path: str) -> list[Summary]:
+        """Return the summaries of this project that mention a file, newest first.
+
+        The path is relative to the directory or to the project; the file may be gone. Raises
+        InputError if it may mean several files.
+        """
+        from ragforge.memory.code.about import resolve_subject
+
+        cwd, project = self.sessions.cwd, self.sessions.project_path
+        subject = await resolve_subject(self.sessions.store.code, path, cwd, project)
+        found: dict[str, Summary] = {}
+        for file in subject.files:
+            summaries = await self.history.get_summaries_mentioning_file(file, str(project))
+            found |= {summary.uuid: summary for summary in summaries}
+        return sorted(found.values(), key=lambda summary: summary.created_at, reverse=True)
+
+    async def find_unread_findings(self, everywhere: bool = False) -> list[Summary]:
+        """Return the summaries of this project, or of all, with findings that nobody was shown
+        yet, newest first. `mark_findings_read` takes them off the list.
+        """
+        return await self.history.get_unread_findings(self._project(everywhere))
+
+    async def mark_findings_read(self, summaries: Sequence[Summary]) -> None:
+        """Record that somebody was shown what these summaries found out."""
+        await self.history.mark_findings_read(summaries)
+
+    async def trim_summaries(
+        self,
+        before: datetime,
+        level: Level | None = None,
+        conversation: str | HasId | None = None,
+        *,
+        everywhere: bool = False,
+    ) -> int:
+        """Delete the summaries made before a moment: of one conversation, of this project, or of
+        all. What they covered is not summarised again. Returns how many were deleted.
+        """
+        one = await self.sessions.resolve_id(conversation)
+        project = self._project(everywhere, one)
+        return await self.history.trim_summaries_by_date(before, level, one, project)
+
+    async def summarise(self, conversation_id: str) -> str:
+        """Return what a whole conversation is about, up to its last turn, and remember it.
+
+        Raises ModelError if the model fails.
+        """
+        return await self.condenser.summarise_all(conversation_id)
+
+    def _project(self, everywhere: bool, conversation_id: str | None = None) -> str | None:
+        """Return the project to which a search is limited, or None for all of them."""
+        is_limited = not everywhere and conversation_id is None
+        return str(self.sessions.project_path) if is_limited else None

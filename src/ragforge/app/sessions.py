@@ -1,0 +1,267 @@
+"""Sessions: the conversations of a directory, found, changed and moved."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ragforge.domain.conversation_bundle import ConversationBundle
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    ConversationFilter,
+    ConversationStatus,
+)
+from ragforge.domain.text import Json
+from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.errors import ConversationNotFound, InputError
+from ragforge.memory import sessions
+from ragforge.memory.sessions import SessionLine
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
+
+if TYPE_CHECKING:
+    from ragforge.domain.receipts import Receipt
+    from ragforge.memory.code.about import ConversationAbout, TouchedCode
+    from ragforge.memory.code.since import CodeState
+    from ragforge.memory.exchange.imports import ImportResult
+    from ragforge.memory.similar import SimilarConversation
+    from ragforge.memory.states import TurnState, TurnStates
+
+__all__ = [
+    "CodeState",
+    "ConversationAbout",
+    "HasId",
+    "ImportResult",
+    "SessionDetail",
+    "SessionLine",
+    "Sessions",
+    "SimilarConversation",
+    "TouchedCode",
+    "TurnState",
+    "TurnStates",
+]
+
+LISTED = 50
+LATEST_TURNS = 5
+
+
+class HasId(Protocol):
+    """A conversation that a program holds."""
+
+    @property
+    def id(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail:
+    """All that is stored of a session, and the state of each of its turns."""
+
+    bundle: ConversationBundle
+    states: TurnStates
+
+    @property
+    def turns(self) -> list[Turn]:
+        return group_into_turns(self.bundle.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The sessions of one store, seen from a directory and its project."""
+
+    store: Store
+    cwd: Path
+    project_path: Path
+    embedder: Embedder | None
+
+    async def find_current(self) -> Conversation | None:
+        """Return the last active session of this directory, if there is one."""
+        found = await self.find(limit=1)
+        return found[0] if found else None
+
+    async def current(self) -> Conversation:
+        """Return the last active session of this directory, or a new one."""
+        return await self.find_current() or await self.create()
+
+    async def create(self, title: str | None = None, tags: Sequence[str] = ()) -> Conversation:
+        """Begin a session in this directory. Secrets in its title are redacted."""
+        store = self.store.conversations
+        made = await sessions.create_session(store, self.cwd, self.project_path)
+        if title is None and not tags:
+            return made
+        line = None if title is None else sessions.clean_title(title)
+        return await store.update(
+            made.uuid, ConversationChanges(title=line, tags=tuple(tags) or None)
+        )
+
+    async def find(
+        self,
+        status: ConversationStatus | None = "active",
+        tags: Sequence[str] = (),
+        limit: int = LISTED,
+        *,
+        everywhere: bool = False,
+    ) -> list[Conversation]:
+        """Return the sessions of this directory, or of all, the last active first."""
+        cwd = None if everywhere else str(self.cwd)
+        where = ConversationFilter(cwd=cwd, status=status, tags=tuple(tags))
+        return await self.store.conversations.find(where, limit)
+
+    async def add_last_messages(self, found: Sequence[Conversation]) -> list[SessionLine]:
+        """Return sessions with the last message of each, in the given order."""
+        return await sessions.add_last_messages(self.store.conversations, found)
+
+    async def load(self, conversation_id: str) -> Conversation:
+        """Return the session with this id, or the only one whose id starts so.
+
+        Raises ConversationNotFound, AmbiguousId.
+        """
+        return await sessions.resolve_session(self.store.conversations, conversation_id)
+
+    async def resolve(self, start: str) -> Conversation:
+        """Return the session whose id a user typed, or the start of it.
+
+        Raises InputError if there is none, or more than one.
+        """
+        try:
+            return await self.load(start)
+        except ConversationNotFound as error:
+            raise InputError(
+                f"No session has an id that starts with {start.strip()!r}. "
+                "`ragforge sessions list --all --status any` lists them."
+            ) from error
+
+    async def resolve_all(self, starts: Sequence[str]) -> list[Conversation]:
+        """Return several sessions, each once. Raises InputError unless all of them exist."""
+        found = [await self.resolve(start) for start in starts]
+        return list({one.uuid: one for one in found}.values())
+
+    async def resolve_id(self, conversation: str | HasId | None) -> str | None:
+        """Return the id of a conversation, given by the start of its id or as an object."""
+        if conversation is None:
+            return None
+        start = conversation if isinstance(conversation, str) else conversation.id
+        return (await self.resolve(start)).uuid
+
+    async def load_detail(self, start: str) -> SessionDetail:
+        """Return everything about the session whose id starts so. Raises InputError."""
+        from ragforge.memory.states import load_states
+
+        uuid = (await self.resolve(start)).uuid
+        states = await load_states(self.store, uuid, self.embedder.name if self.embedder else None)
+        return SessionDetail(await self.store.archive.conversation(uuid), states)
+
+    async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
+        """Return the latest turns of a session, oldest first."""
+        first = max(0, conversation.turn_count - count)
+        return group_into_turns(await self.store.conversations.messages(conversation.uuid, first))
+
+    async def last_receipt(self, conversation_id: str | None = None) -> Receipt | None:
+        """Return the receipt of the last answer in a session, or in the current one.
+
+        None if none of the latest turns has any. Raises ConversationNotFound.
+        """
+        from ragforge.domain.receipts import read_receipt
+
+        store = self.store.conversations
+        session = await (store.get(conversation_id) if conversation_id else self.find_current())
+        if session is None:
+            return None
+        first = max(0, session.turn_count - LATEST_TURNS)
+        latest = reversed(await store.messages(session.uuid, first))
+        return next((read_receipt(one.receipt) for one in latest if one.receipt is not None), None)
+
+    async def find_similar(
+        self, query: str, limit: int = 5, everywhere: bool = False
+    ) -> list[SimilarConversation]:
+        """Return the conversations of this project, or of all, that are most about the query."""
+        from ragforge.memory.similar import SimilaritySearch
+
+        project = None if everywhere else str(self.project_path)
+        search = SimilaritySearch(self.store.conversations, self.store.summaries, self.embedder)
+        return await search.find_similar_conversations(query, limit, project)
+
+    async def find_about(self, name: str, everywhere: bool = False) -> list[ConversationAbout]:
+        """Return the conversations of this project, or of all, that edited, read or named some
+        code: a file, a directory or a name. Each says what became of the code since.
+
+        The last active come first. The code may be gone by now. Raises InputError if the name
+        may mean several files.
+        """
+        from ragforge.memory.code.about import find_conversations_about
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git_history import GitHistory
+
+        log = GitHistory(CommandRunner(self.project_path))
+        return await find_conversations_about(
+            self.store, name, self.cwd, self.project_path, log=log, everywhere=everywhere
+        )
+
+    async def branch(
+        self, source: Conversation, point: str, title: str | None = None
+    ) -> Conversation:
+        """Begin a new session from a turn or a message of another.
+
+        Raises InputError if there is no such turn or message, AmbiguousId.
+        """
+        return await sessions.branch(self.store.conversations, source, point, title)
+
+    async def rename(self, conversation: Conversation, title: str) -> Conversation:
+        """Give a session another title, on one line. Raises InputError if it is empty."""
+        return await sessions.rename(self.store.conversations, conversation, title)
+
+    async def retag(
+        self, conversation: Conversation, add: Sequence[str] = (), remove: Sequence[str] = ()
+    ) -> Conversation:
+        """Add tags to a session and remove others. Raises InputError for an empty tag."""
+        return await sessions.retag(self.store.conversations, conversation, add, remove)
+
+    async def set_status(
+        self, conversation: Conversation, status: ConversationStatus
+    ) -> Conversation:
+        """Archive a session, or bring it back."""
+        changes = ConversationChanges(status=status)
+        return await self.store.conversations.update(conversation.uuid, changes)
+
+    async def delete(self, conversation: Conversation) -> Conversation:
+        """Delete a session for good; return what it was."""
+        await self.store.conversations.delete(conversation.uuid)
+        return conversation
+
+    async def export(self, conversation_id: str, with_embeddings: bool = False) -> dict[str, Json]:
+        """Return a session as a document: see docs/export-format.md."""
+        from ragforge.memory.exchange.export import export_conversation
+
+        archive = self.store.archive
+        return await export_conversation(archive, conversation_id, with_embeddings=with_embeddings)
+
+    async def export_bytes(self, conversation_id: str, with_embeddings: bool = False) -> bytes:
+        """Return a session as the content of a JSON file."""
+        from ragforge.memory.exchange.export import to_bytes
+
+        document = await self.export(conversation_id, with_embeddings)
+        return await asyncio.to_thread(to_bytes, document)
+
+    async def import_document(
+        self, document: bytes | Json, *, as_new: bool = False, here: bool = False
+    ) -> ImportResult:
+        """Store an exported session: see docs/export-format.md.
+
+        With `as_new` it gets new ids, with `here` it belongs to this directory and project.
+        Its vectors and links to code follow in the background.
+        Raises ImportRefused, and DuplicateId if it is here already.
+        """
+        from ragforge.memory.code.later import enqueue_links
+        from ragforge.memory.embed import enqueue_missing
+        from ragforge.memory.exchange.imports import import_conversation
+
+        place = (self.cwd, self.project_path) if here else None
+        archive = self.store.archive
+        imported = await import_conversation(archive, document, as_new=as_new, place=place)
+        if self.embedder is not None:
+            await enqueue_missing(self.store, self.embedder)
+        await enqueue_links(self.store, imported.conversation.project_path)
+        return imported

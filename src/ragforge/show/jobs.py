@@ -1,0 +1,43 @@
+"""Jobs, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ragforge.domain.instants import format_instant
+from ragforge.show.console import one_line, print_note, print_table
+
+if TYPE_CHECKING:
+    from ragforge.domain.work import Job, JobStatus
+
+
+def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
+    """Show jobs, and how many there are of each kind."""
+    rows = [
+        [
+            job.kind,
+            job.status,
+            str(job.attempts),
+            f"{job.run_after:%Y-%m-%d %H:%M}",
+            one_line(job.error or "", 80),
+        ]
+        for job in found
+    ]
+    if rows:
+        columns = ["Job", "Status", "Attempts", "Due", "Problem"]
+        print_table(columns, rows, one_line_each=("Problem",))
+    text = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+    print_note(f"Jobs: {text}.")
+
+
+def job_as_json(job: Job) -> dict[str, object]:
+    return {
+        "key": job.key,
+        "kind": job.kind,
+        "status": job.status,
+        "attempts": job.attempts,
+        "error": job.error,
+        "run_after": format_instant(job.run_after),
+        "created_at": format_instant(job.created_at),
+    }

@@ -1,0 +1,74 @@
+"""What is known of a project's code, and what an ingestion did, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from ragforge.show.console import console, print_note, print_table, printable
+
+if TYPE_CHECKING:
+    from ragforge.app.code import IngestionReport, ProjectStatus
+    from ragforge.domain.work import JobStatus
+
+
+def status_as_json(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> dict[str, object]:
+    return {**asdict(found), "fresh": found.is_fresh, "jobs": dict(jobs)}
+
+
+def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
+    """Show what is known of the project, how fresh it is and what is pending."""
+    if not found.known:
+        print_note(f"Nothing is known of {found.path} yet. Run: ragforge ingest")
+        return
+    rows = [
+        ["project", found.path],
+        ["state", "up to date" if found.is_fresh else "not up to date"],
+        ["files", f"{found.files:,}"],
+        ["scopes", f"{found.scopes:,}"],
+        ["model", found.model or "none: words alone"],
+        ["changed files", f"{found.changed_files:,}"],
+        ["files to relate", f"{found.unrelated_files:,}"],
+        ["scopes to embed", f"{found.unembedded_scopes:,}"],
+    ]
+    rows += [["ingesting", found.ingesting]] if found.ingesting else []
+    rows += [["embedding", found.embedding]] if found.embedding else []
+    waiting = jobs["pending"] + jobs["running"]
+    rows.append(["jobs", f"{waiting:,} waiting, {jobs['dead']:,} failed"])
+    print_table(["Code", ""], rows)
+
+
+def report_as_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "project_id": report.project_id,
+        "files": report.files,
+        "read": report.read,
+        "removed": report.removed,
+        "scopes": report.scopes,
+        "related": report.related,
+        "embedded": embedded,
+        "skipped": dict(report.reasons),
+    }
+    if verbose:
+        facts["skipped_files"] = [[file.path, file.reason] for file in report.skipped]
+    return facts
+
+
+def show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
+    """Show what was read and left out; `verbose` lists every file that was."""
+    if verbose:
+        out = console()
+        for file in report.skipped:
+            out.print(f"{printable(file.path)}  ", end="")
+            out.print(file.reason, style="dim")
+    changed = f"{report.read:,} read, {report.removed:,} removed" if report.read else "none changed"
+    if not report.read and report.removed:
+        changed = f"{report.removed:,} removed"
+    print_note(
+        f"{report.files:,} files ({changed}), {report.scopes:,} scopes parsed, "
+        f"{embedded:,} embedded."
+    )
+    if report.skipped and not verbose:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in report.reasons.items())
+        print_note(f"Left out: {reasons}. --verbose lists them.")

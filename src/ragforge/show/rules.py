@@ -1,0 +1,23 @@
+"""Rules of what is allowed, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ragforge.show.console import print_note, print_table
+
+if TYPE_CHECKING:
+    from ragforge.app.rules import Rule
+
+
+def rule_as_json(rule: Rule) -> dict[str, object]:
+    return {"effect": rule.effect, "rule": str(rule)}
+
+
+def show_rules(rules: Sequence[Rule]) -> None:
+    """Show rules as a table."""
+    if rules:
+        print_table(["Effect", "Rule"], [[rule.effect, str(rule)] for rule in rules])
+    else:
+        print_note("There are no rules here: every edit and every other command is asked for.")

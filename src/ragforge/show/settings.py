@@ -1,0 +1,29 @@
+"""Settings and where each comes from, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragforge.config.settings import value_at
+from ragforge.show.console import print_table
+
+if TYPE_CHECKING:
+    from ragforge.config import Loaded
+
+
+def settings_as_json(loaded: Loaded) -> dict[str, object]:
+    settings = {
+        key: {"value": value_at(loaded.settings, key), "origin": origin}
+        for key, origin in loaded.origins.items()
+    }
+    return {"settings": settings, "files": [str(path) for path in loaded.files]}
+
+
+def show_settings(loaded: Loaded) -> None:
+    """Show every setting, its value and where it came from."""
+    values = {key: value_at(loaded.settings, key) for key in loaded.origins}
+    rows = [
+        [key, "-" if value is None else str(value), loaded.origins[key]]
+        for key, value in values.items()
+    ]
+    print_table(["Key", "Value", "Where it came from"], rows)

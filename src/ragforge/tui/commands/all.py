@@ -1,0 +1,63 @@
+"""All commands of the terminal, and /help, which lists them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from ragforge.errors import InputError
+from ragforge.tui.commands import about, calls, memory, permissions, sessions, turns
+from ragforge.tui.commands.command import Command
+
+if TYPE_CHECKING:
+    from ragforge.tui.terminal import Terminal
+
+KEYS = (
+    ("1, 2, 3", "at the start: resume one of the latest sessions"),
+    ("Enter", "send"),
+    ("Alt-Enter, Ctrl-J", "another line"),
+    ("@", "name a file of the project"),
+    ("Up, Ctrl-R", "what was typed before"),
+    ("Ctrl-O", "the last tool call, with all of its result"),
+    ("Ctrl-X Ctrl-E", "write in your editor"),
+    ("Ctrl-C", "interrupt a turn; twice at an empty prompt: quit"),
+    ("Ctrl-D", "quit"),
+)
+
+
+async def show_help(terminal: Terminal, argument: str) -> None:
+    rows = [(f"/{one.name} {one.arguments}".strip(), one.purpose) for one in COMMANDS]
+    width = max(len(left) for left, _ in (*rows, *KEYS))
+    for left, right in (*rows, ("", ""), *KEYS):
+        terminal.screen.say(f"  {left:<{width}}  {right}".rstrip())
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "", "All commands and keys", show_help),
+    *about.COMMANDS,
+    *turns.COMMANDS,
+    *calls.COMMANDS,
+    *sessions.COMMANDS,
+    *memory.COMMANDS,
+    *permissions.COMMANDS,
+)
+_OTHER_NAMES = {"exit": "quit", "new": "clear", "?": "help"}
+_COMMAND = re.compile(r"/([a-z?]+)(?:\s+(.*))?", re.DOTALL)
+
+
+def find_command(text: str) -> tuple[Command, str] | None:
+    """Return the command that an input calls and what follows it, or None for a question.
+
+    A path such as /etc/hosts is not a command. Raises InputError if there is no such command.
+    """
+    found = _COMMAND.fullmatch(text.strip())
+    if found is None:
+        return None
+    name = _OTHER_NAMES.get(found[1], found[1])
+    known = {command.name: command for command in COMMANDS}
+    if name not in known:
+        like = difflib.get_close_matches(name, known, 1)
+        hint = f" Did you mean /{like[0]}?" if like else " /help lists them."
+        raise InputError(f"There is no command /{name}.{hint}")
+    return known[name], (found[2] or "").strip()
