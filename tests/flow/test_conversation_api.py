@@ -19,7 +19,7 @@ from ragforge.errors import (
     ModelMissing,
 )
 from ragforge.events import Asked, ContextBuilt, Done, Event, Text, ToolFinished, ToolStarted
-from ragforge.permissions import Verdict, Wish
+from ragforge.permissions import PermissionRequest, Verdict
 from tests.fakes.builders import at, summary
 from tests.fakes.chat_server import Breaks, ChatServer
 from tests.fakes.talking import TITLE, call, talking, with_model
@@ -280,9 +280,9 @@ async def test_an_edit_is_allowed_by_the_program_and_taken_back(
     environ: dict[str, str], project: Path
 ) -> None:
     (project / "lease.py").write_text("SECONDS = 60\n")
-    wishes: list[Wish] = []
+    wishes: list[PermissionRequest] = []
 
-    async def approve(wish: Wish) -> Verdict:
+    async def approve(wish: PermissionRequest) -> Verdict:
         wishes.append(wish)
         return Verdict("once")
 
