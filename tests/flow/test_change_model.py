@@ -8,7 +8,7 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.config.settings import LlmSettings
-from ragforge.domain.chat import ChatRequest, Reply, UserSays
+from ragforge.domain.chat import ChatRequest, Reply, UserMessage
 from ragforge.show.screen import Screen
 from ragforge.tui.commands.about import model as change_model
 from ragforge.tui.terminal import Terminal
@@ -41,7 +41,7 @@ async def test_a_model_that_jobs_may_use_is_closed_at_the_end_and_so_is_the_newe
 
     monkeypatch.setattr("ragforge.app.models.chat_model", open_model)
     environ = environ | {"RAGFORGE_LLM__MODEL": "openai:first"}
-    request = ChatRequest((UserSays("Summarise."),))
+    request = ChatRequest((UserMessage("Summarise."),))
     async with open_app(load_settings(project, environ=environ).settings, project) as app:
         terminal = Terminal(app, Screen())
         for_jobs = app.chat

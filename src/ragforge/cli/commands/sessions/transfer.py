@@ -97,7 +97,7 @@ def import_(
         print_json({**session_as_json(about), "redacted": imported.redacted})
         return
     secrets = f" Secrets were redacted in {imported.redacted} texts." if imported.redacted else ""
-    print_note(f"ImportResult {named(about)} with {turns_of(about)} into {about.cwd}.{secrets}")
+    print_note(f"Imported {named(about)} with {turns_of(about)} into {about.cwd}.{secrets}")
 
 
 def _read(file: str) -> bytes:
