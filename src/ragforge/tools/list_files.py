@@ -11,7 +11,7 @@ from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.tools.deadline import SECONDS, Deadline
-from ragforge.tools.listing import Directory
+from ragforge.tools.listing import ListedDirectory
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import Workspace
 
@@ -74,11 +74,11 @@ def _list(workspace: Workspace, given: ListArguments, deadline: Deadline) -> Ent
                 truncated = True
                 break
             node = workspace.listing.directory(directory)
-            if isinstance(node, Directory):
+            if isinstance(node, ListedDirectory):
                 inner = [name for _, name in node.directories]
                 below += inner
                 entries += sorted([*(f"{name}/" for name in inner), *node.files, *node.others])
-                for reason in node.left_out.values():
+                for reason in node.skipped.values():
                     left_out[reason] = left_out.get(reason, 0) + 1
             elif directory == path:
                 why = f"it is left out: {node}" if node else "there is no such directory"

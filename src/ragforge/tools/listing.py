@@ -7,24 +7,27 @@ of the directories, which takes a tenth of a walk, and lists those that changed.
 from __future__ import annotations
 
 import os
-import stat
 import threading
 import time
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from ragforge.brain.files.directory import (
+    DirectoryContents,
+    is_gone,
+    read_directory,
+    walk_directories,
+)
 from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, rules_above
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.names import SkipReason, is_foreign, reason_to_skip
-from ragforge.brain.files.walk import prune
+from ragforge.brain.files.names import SkipReason
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.globs import compile_glob, is_wild
 
-LIMITS = FileLimits(max_bytes=10_000_000)
+LIMITS = FileLimits(max_bytes=10_000_000, notebook_factor=1)
 """Larger files than the brain reads are still worth a search."""
 RECENT_NS = 2_000_000_000
 """A directory that changed so shortly before it was listed may change again within one tick of
@@ -42,20 +45,20 @@ class Selection:
     complete: bool = True  # or there are too many, or the time was up
 
 
-@dataclass(slots=True)
-class Directory:
+@dataclass(frozen=True, slots=True)
+class ListedDirectory:
     """What a directory holds, and what must be the same for that to be still true."""
 
     place: str  # absolute
     above: IgnoreRules  # the rules that hold around it
     rules: IgnoreRules  # and in it
     mtime_ns: int
-    reliable: bool  # old enough for its times to tell of every change
-    rule_files: tuple[tuple[str, int, int], ...] = ()
-    files: tuple[str, ...] = ()  # that are searched
-    others: tuple[str, ...] = ()  # that are not, but are the project's own
-    directories: tuple[tuple[str, str], ...] = ()  # where it is, and its path
-    left_out: dict[str, SkipReason] = field(default_factory=dict)
+    reliable: bool  # old enough for its times to show every change
+    rule_files: tuple[tuple[str, int, int], ...]
+    files: tuple[str, ...]  # that are searched
+    others: tuple[str, ...]  # that are not, but are the project's own
+    directories: tuple[tuple[str, str], ...]  # absolute, and relative
+    skipped: dict[str, SkipReason]  # by name; a directory ends in `/`
 
 
 class Listing:
@@ -65,7 +68,7 @@ class Listing:
         self._root = root
         self._limits = limits
         self._lock = threading.Lock()
-        self._known: dict[str, Directory] = {}
+        self._known: dict[str, ListedDirectory] = {}
         self._above = IgnoreRules()
         self._all: Selection | None = None
         self._looked = 0.0  # when somebody last began to look at all directories
@@ -108,18 +111,18 @@ class Listing:
         pattern = self._relative(pattern)
         return self._all if compile_glob(pattern) is None else self._selections.get((pattern, True))
 
-    def directory(self, path: str) -> Directory | SkipReason | None:
+    def directory(self, path: str) -> ListedDirectory | SkipReason | None:
         """Return what is in a directory, or why nobody looks into it, or None if there is none."""
         with self._lock:
-            node, full = self._node(self._root.path, "", self._rules_above()), self._root.path
+            node, full = self._find_node(self._root.path, "", self._rules_above()), self._root.path
             done = ""
             for step in path.split("/") if path else ():
                 done = f"{done}/{step}" if done else step
                 full = os.path.join(full, step)
-                if isinstance(node, Directory) and (full, done) in node.directories:
-                    node = self._node(full, done, node.rules)
-                elif isinstance(node, Directory):
-                    return node.left_out.get(f"{step}/")
+                if isinstance(node, ListedDirectory) and (full, done) in node.directories:
+                    node = self._find_node(full, done, node.rules)
+                elif isinstance(node, ListedDirectory):
+                    return node.skipped.get(f"{step}/")
                 else:
                     return node
             return node
@@ -140,44 +143,37 @@ class Listing:
             return self._all
         began = time.monotonic()
         selection = self._all
-        if selection is None or not self._is_as_it_was():
+        if selection is None or not self._is_unchanged():
             selection = self._refresh(deadline)
         self._looked = began
         return selection
 
-    def _is_as_it_was(self) -> bool:
+    def _is_unchanged(self) -> bool:
         """Tell whether no directory has changed, as is mostly so."""
         same_rules = self._known[""].above is self._rules_above()
-        return same_rules and all(map(_is_as_it_was, self._known.values()))
+        return same_rules and all(map(_is_unchanged, self._known.values()))
 
     def _refresh(self, deadline: Deadline) -> Selection:
-        """Look at all directories, level by level, so that a limit cuts off what lies deepest."""
-        known: dict[str, Directory] = {}
+        """Look at all directories and list those that changed."""
+        known: dict[str, ListedDirectory] = {}
         complete = True
         count = 0
-        waiting: deque[tuple[str, str, IgnoreRules]] = deque(
-            [(self._root.path, "", self._rules_above())]
-        )
-        while waiting:
-            full, path, above = waiting.popleft()
-            node = self._known.get(path)
-            if node is None or node.above is not above or not _is_as_it_was(node):
-                found = self._list(full, path, above)
-                if not isinstance(found, Directory):
-                    if not path:
-                        raise InputError(f"{self._root.path} cannot be listed.")
+        try:
+            for path, node in walk_directories(
+                self._root.path, self._rules_above(), self._list_again
+            ):
+                if not isinstance(node, ListedDirectory):
                     continue
-                node = found
-                if deadline.has_passed:
+                if node is not self._known.get(path) and deadline.has_passed:
                     complete = False
                     break
-            known[path] = node
-            count += len(node.files)
-            if count > self._limits.max_files:
-                complete = False
-                break
-            rules = node.rules
-            waiting.extend([(inner, name, rules) for inner, name in node.directories])
+                known[path] = node
+                count += len(node.files)
+                if count > self._limits.max_files:
+                    complete = False
+                    break
+        except OSError as error:
+            raise InputError(f"{self._root.path} cannot be listed.") from error
         self._known |= known
         files = sorted([path for node in known.values() for path in node.files])
         selection = Selection(files[: self._limits.max_files], complete)
@@ -187,80 +183,49 @@ class Listing:
             self._known = known
         return selection
 
-    def _node(self, full: str, path: str, above: IgnoreRules) -> Directory | SkipReason | None:
-        before = self._known.get(path)
-        if before is not None and before.above is above and _is_as_it_was(before):
-            return before
-        found = self._list(full, path, above)
-        if isinstance(found, Directory):
+    def _find_node(
+        self, place: str, path: str, above: IgnoreRules
+    ) -> ListedDirectory | SkipReason | None:
+        """Return one directory, or why it is left out; None if it is gone."""
+        try:
+            found = self._list_again(place, path, above)
+        except OSError as error:
+            return None if is_gone(error) else "unreadable"
+        if isinstance(found, ListedDirectory) and found is not self._known.get(path):
             self._known[path] = found
-            self._all = None  # a directory that changed: the whole is looked at anew
+            self._all = None  # a directory that changed: all are looked at anew
         return found
 
-    def _list(self, full: str, path: str, above: IgnoreRules) -> Directory | SkipReason | None:
-        """List a directory, or return why not; None if it is gone."""
-        try:
-            mtime_ns = os.stat(full).st_mtime_ns
-            now = time.time_ns()
-            with os.scandir(full) as listing:
-                entries = list(listing)
-        except OSError as error:
-            gone = isinstance(error, FileNotFoundError | NotADirectoryError)
-            return None if gone else "unreadable"
-        names = {entry.name for entry in entries}
-        if path and is_foreign(path.rpartition("/")[2], names):
-            return "vendored"
-        rules = above
-        rule_files: tuple[tuple[str, int, int], ...] = ()
-        if not IGNORE_FILES.isdisjoint(names):
-            rule_files = tuple(_rule_files(full, names))
-            rules = above.enter(full, path, names)
+    def _list_again(
+        self, place: str, path: str, above: IgnoreRules
+    ) -> ListedDirectory | SkipReason:
+        """Return a directory as it was if it has not changed, else list it. Raises OSError."""
+        before = self._known.get(path)
+        if before is not None and before.above is above and _is_unchanged(before):
+            return before
+        mtime_ns = os.stat(place).st_mtime_ns
+        now = time.time_ns()
+        found = read_directory(self._root.path, place, path, above, self._limits)
+        if not isinstance(found, DirectoryContents):
+            return found
+        rule_files = tuple(_describe_rule_files(place, found.names))
         newest = max([mtime_ns, *(mtime for _, mtime, _ in rule_files)])
-        node = Directory(full, above, rules, mtime_ns, newest < now - RECENT_NS, rule_files)
-        self._sort_out(entries, f"{path}/" if path else "", node)
-        return node
-
-    def _sort_out(self, entries: list[os.DirEntry[str]], lead: str, node: Directory) -> None:
-        files: list[str] = []
-        others: list[str] = []
-        directories: list[tuple[str, str]] = []
-        for entry in entries:
-            name, inner = entry.name, lead + entry.name
-            if not name.isascii() and not _is_utf8(name):
-                node.left_out[name.encode(errors="backslashreplace").decode()] = "name"
-            elif entry.is_dir(follow_symlinks=False):
-                if reason := prune(inner, name, node.rules):
-                    node.left_out[f"{name}/"] = reason
-                else:
-                    directories.append((entry.path, inner))
-            elif name == ".git":
-                node.left_out[name] = "version control"
-            elif node.rules.ignores(inner, name, False):
-                node.left_out[name] = "ignored"
-            elif reason := self._file(entry, inner):
-                node.left_out[name] = reason
-                if reason in OWN:
-                    others.append(inner)
-            else:
-                files.append(inner)
-        node.files, node.others = tuple(files), tuple(others)
-        node.directories = tuple(sorted(directories))
-
-    def _file(self, entry: os.DirEntry[str], path: str) -> SkipReason | None:
-        if entry.is_symlink():
-            return "link" if self._root.holds(os.path.realpath(entry.path)) else "outside"
-        if reason := reason_to_skip(path):
-            return reason
-        try:
-            facts = entry.stat(follow_symlinks=False)
-        except OSError:
-            return "unreadable"
-        if not stat.S_ISREG(facts.st_mode):
-            return "special"
-        return "too large" if facts.st_size > self._limits.max_bytes else None
+        lead = f"{path}/" if path else ""
+        return ListedDirectory(
+            place,
+            above,
+            found.rules,
+            mtime_ns,
+            newest < now - RECENT_NS,
+            rule_files,
+            tuple([file.path for file in found.files]),
+            tuple([lead + name for name, reason in found.skipped.items() if reason in OWN]),
+            tuple(found.directories),
+            found.skipped,
+        )
 
 
-def _is_as_it_was(node: Directory) -> bool:
+def _is_unchanged(node: ListedDirectory) -> bool:
     """Tell whether a directory holds the same names and rules as when it was listed."""
     try:
         if not node.reliable or os.stat(node.place).st_mtime_ns != node.mtime_ns:
@@ -268,24 +233,16 @@ def _is_as_it_was(node: Directory) -> bool:
     except OSError:
         return False
     return not node.rule_files or node.rule_files == tuple(
-        _rule_files(node.place, [name for name, _, _ in node.rule_files])
+        _describe_rule_files(node.place, [name for name, _, _ in node.rule_files])
     )
 
 
-def _rule_files(full: str, names: Sequence[str] | set[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield the ignore files of a directory with what shows that they changed."""
+def _describe_rule_files(place: str, names: Collection[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the ignore files of a directory, with what shows that they changed."""
     for name in sorted(IGNORE_FILES.intersection(names)):
         try:
-            facts = os.lstat(os.path.join(full, name))
+            facts = os.lstat(os.path.join(place, name))
         except OSError:
             yield name, 0, 0
         else:
             yield name, facts.st_mtime_ns, facts.st_size
-
-
-def _is_utf8(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -17,7 +17,7 @@ from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.excerpt import GAP, split_lines
-from ragforge.tools.listing import LIMITS, OWN, Directory
+from ragforge.tools.listing import LIMITS, OWN, ListedDirectory
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import Workspace
 
@@ -98,13 +98,13 @@ def _reason(workspace: Workspace, path: str) -> str | None:
     """Return why a file is not for reading, or None."""
     parent, _, name = path.rpartition("/")
     node = workspace.listing.directory(parent)
-    if not isinstance(node, Directory):
+    if not isinstance(node, ListedDirectory):
         return f"it is left out: {node}" if node else "there is no such file"
     if path in node.files or path in node.others:
         return None
     if any(path == inner for _, inner in node.directories) or not path:
         return "it is a directory"
-    reason = node.left_out.get(name) or node.left_out.get(f"{name}/")
+    reason = node.skipped.get(name) or node.skipped.get(f"{name}/")
     return f"it is left out: {reason}" if reason and reason not in OWN else "there is no such file"
 
 

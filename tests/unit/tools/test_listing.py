@@ -13,7 +13,7 @@ from ragforge.brain.files.walk import walk
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
-from ragforge.tools.listing import LIMITS, Directory, Listing, Selection
+from ragforge.tools.listing import LIMITS, ListedDirectory, Listing, Selection
 from tests.unit.tools.conftest import write
 
 LONG_AGO = (1_600_000_000, 1_600_000_000)
@@ -100,11 +100,11 @@ def test_links_pipes_and_odd_names_are_left_out_with_the_reason(root: Path) -> N
 
     top = Listing(Root.at(root)).directory("")
 
-    assert isinstance(top, Directory)
-    assert top.left_out["out"] == "outside"
-    assert top.left_out["pipe"] == "special"
-    assert top.left_out["loop"] == "link"
-    assert top.left_out["bad\\udcff.py"] == "name"
+    assert isinstance(top, ListedDirectory)
+    assert top.skipped["out"] == "outside"
+    assert top.skipped["pipe"] == "special"
+    assert top.skipped["loop"] == "link"
+    assert top.skipped["bad\\udcff.py"] == "name"
 
 
 def test_too_many_files_are_cut_off_and_said_so(root: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.brain.files.walk import FoundFile
+from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.ids import digest
 from ragforge.domain.code import File
 from ragforge.domain.instants import to_epoch_ms

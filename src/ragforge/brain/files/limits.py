@@ -1,12 +1,10 @@
-"""Limits: how much of a project is too much."""
+"""Limits: how large a file, and how many files, are still read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 NOTEBOOK = ".ipynb"
-NOTEBOOKS_LARGER = 10
-"""What came out of a notebook's cells makes it large, and is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +13,11 @@ class FileLimits:
 
     max_bytes: int = 1_000_000
     max_files: int = 200_000
+    notebook_factor: int = 10
+    """The outputs in a notebook make it large; they are not kept."""
 
-    def most_bytes(self, path: str) -> int:
-        """Return how large this file may be."""
-        return self.max_bytes * (NOTEBOOKS_LARGER if path.endswith(NOTEBOOK) else 1)
+    def is_too_large(self, path: str, size: int) -> bool:
+        """Tell whether a file is larger than one of its kind may be."""
+        return size > self.max_bytes and (
+            not path.endswith(NOTEBOOK) or size > self.max_bytes * self.notebook_factor
+        )

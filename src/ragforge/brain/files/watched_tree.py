@@ -9,10 +9,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ragforge.brain.files.directory import skip_directory, skip_name
 from ragforge.brain.files.ignore import IGNORE_FILES, rules_in
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import FOREIGN_ANYWHERE, FOREIGN_IN_VENDOR, reason_to_skip
-from ragforge.brain.files.walk import prune, walk
+from ragforge.brain.files.walk import walk
 
 MANY = 1_000  # from here a walk costs less; and the system may have dropped some of so many
 STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR  # decide over other files
@@ -74,7 +75,8 @@ class WatchedTree:
         is_directory = place.is_dir() and not place.is_symlink()
         if path in self.directories:
             return not is_directory
-        return is_directory and not prune(path, _name(path), rules_in(self.root, _parent(path)))
+        rules = rules_in(self.root, _parent(path))
+        return is_directory and not skip_directory(path, _name(path), rules)
 
     def _take(self, path: str) -> bool:
         """Take a path up, and return whether it is or was a file of the project."""
@@ -90,10 +92,9 @@ class WatchedTree:
         return True
 
     def _is_left_out(self, path: str, size: int) -> bool:
-        if size > self.limits.max_bytes or reason_to_skip(path):
+        if self.limits.is_too_large(path, size) or reason_to_skip(path):
             return True
-        rules = rules_in(self.root, _parent(path))
-        return rules.ignores(path, _name(path), is_directory=False)
+        return skip_name(path, _name(path), rules_in(self.root, _parent(path))) is not None
 
 
 def _parent(path: str) -> str:

@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference
-from ragforge.brain.files.walk import FoundFile, Skipped, Walked
+from ragforge.brain.files.directory import FoundFile
+from ragforge.brain.files.walk import Skipped, Walked
 from ragforge.brain.graph.affected import mention_in, narrowed
 from ragforge.brain.graph.changes import (
     ChangedNames,

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
 
-from ragforge.brain.files.walk import FoundFile
+from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.parse import Definition, Import, Outline
 from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File, ParsedFile, Scope

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.walk import FoundFile, Skipped, walk
+from ragforge.brain.files.walk import Skipped, walk
 
 
 def make(root: Path, *paths: str, text: str = "x") -> None:

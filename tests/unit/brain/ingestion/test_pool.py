@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.walk import FoundFile, walk
+from ragforge.brain.files.walk import walk
 from ragforge.brain.ingestion import pool
 from ragforge.brain.ingestion.pool import SourceReader
 from ragforge.brain.parse.read_source import ReadFile, read_file
