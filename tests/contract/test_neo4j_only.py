@@ -8,8 +8,8 @@ import neo4j
 import pytest
 
 from ragforge.adapters.stores.neo4j import migrate, vectors
-from ragforge.adapters.stores.neo4j.cypher import DATES
 from ragforge.adapters.stores.neo4j.store import open_neo4j
+from ragforge.adapters.stores.rows import TIMES
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.errors import SchemaTooNew, StoreUnavailable
 from ragforge.ports.store import Store
@@ -132,14 +132,14 @@ async def test_dates_of_an_older_store_become_date_times(
                MATCH (m) WHERE NOT m:Note UNWIND $dates AS name
                WITH m, name WHERE m[name] IS NOT NULL AND coalesce(m.uuid, '') <> 'turn-1'
                SET m[name] = toString(m[name])""",
-            dates=list(DATES),
+            dates=list(TIMES),
         )
         new = await open_neo4j(neo4j_url, WORDS)
         left = await driver.execute_query(
             """MATCH (m) UNWIND keys(m) AS name
                WITH m, name WHERE m[name] IS :: STRING NOT NULL AND name IN $dates
                RETURN count(*) AS texts""",
-            dates=list(DATES),
+            dates=list(TIMES),
         )
     assert left.records[0]["texts"] == 0
     await new.conversations.set_link_pending(turns, True)

@@ -6,15 +6,28 @@ import base64
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+
+from pydantic import BaseModel
 
 from ragforge.domain.code import CodeReference
-from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, SummaryBundle
+from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import format_instant
-from ragforge.domain.notes import Note
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InvalidJson
+from ragforge.memory.exchange.format import (
+    BranchPart,
+    ConversationPart,
+    FileMentionPart,
+    MessagePart,
+    NotePart,
+    ReferencePart,
+    SummaryPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from ragforge.ports.archive import Archive
 
 FORMAT = "ragforge.conversation"
@@ -36,34 +49,23 @@ async def export_conversation(
 
 def build_document(whole: ConversationBundle, with_embeddings: bool = True) -> dict[str, Json]:
     """Return a whole conversation as a document."""
-    conversation = whole.conversation
     document: dict[str, Json] = {
         "format": FORMAT,
         "version": VERSION,
-        "conversation": {
-            "uuid": conversation.uuid,
-            "title": conversation.title,
-            "summary": conversation.summary,
-            "tags": list(conversation.tags),
-            "status": conversation.status,
-            "cwd": conversation.cwd,
-            "project_path": conversation.project_path,
-            "created_at": format_instant(conversation.created_at),
-            "updated_at": format_instant(conversation.updated_at),
-        },
+        "conversation": _write(ConversationPart, whole.conversation),
         "messages": [_export_message(message, whole) for message in whole.messages],
         "summaries": [
             _export_summary(known, whole.trimmed)
             for known in sorted(whole.summaries, key=_sort_key)
         ],
-        "branch_of": None if whole.branch_of is None else _export_branch(whole.branch_of),
+        "branch_of": whole.branch_of and _write(BranchPart, whole.branch_of),
         "branches": [
-            _export_branch(point)
+            _write(BranchPart, point)
             for point in sorted(whole.branches, key=lambda b: b.conversation_id)
         ],
     }
     if whole.notes:
-        document["notes"] = [_export_note(note) for note in whole.notes]
+        document["notes"] = [_write(NotePart, note) for note in whole.notes]
     if with_embeddings:
         document["embeddings"] = list(_export_embeddings(whole))
     return document
@@ -93,59 +95,39 @@ def _dump(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _export_message(message: Message, whole: ConversationBundle) -> Json:
+def _write(part: type[BaseModel], item: object, **given: Json) -> dict[str, Json]:
+    """Return a part of the document: its fields, as given or as the item has them."""
     return {
-        "uuid": message.uuid,
-        "role": message.role,
-        "content": message.content,
-        "reasoning": message.reasoning,
-        "timestamp": format_instant(message.timestamp),
-        "token_count": message.token_count,
-        "receipt": message.receipt,
-        "turn_index": message.turn_index,
-        "position": message.position,
-        "summary_trimmed": message.uuid in whole.trimmed,
-        "link_pending": message.uuid in whole.link_pending,
-        "tool_calls": [_export_call(call) for call in message.tool_calls],
-        "references": _export_references(whole.references.get(message.uuid, ())),
+        name: given[name] if name in given else _write_value(getattr(item, name))
+        for name in part.model_fields
     }
+
+
+def _write_value(value: Json) -> Json:
+    if isinstance(value, datetime):
+        return format_instant(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _export_message(message: Message, whole: ConversationBundle) -> Json:
+    return _write(
+        MessagePart,
+        message,
+        summary_trimmed=message.uuid in whole.trimmed,
+        link_pending=message.uuid in whole.link_pending,
+        tool_calls=[_export_call(call) for call in message.tool_calls],
+        references=_export_references(whole.references.get(message.uuid, ())),
+    )
 
 
 def _export_call(call: ToolCall) -> Json:
-    result = call.result
-    return {
-        "uuid": call.uuid,
-        "tool_name": call.tool_name,
-        "arguments": call.arguments,
-        "timestamp": format_instant(call.timestamp),
-        "duration_ms": call.duration_ms,
-        "success": call.success,
-        "iteration": call.iteration,
-        "result": None
-        if result is None
-        else {
-            "uuid": result.uuid,
-            "success": result.success,
-            "result": result.result,
-            "error": result.error,
-            "timestamp": format_instant(result.timestamp),
-            "result_size_bytes": result.result_size_bytes,
-        },
-    }
+    result = call.result and _write(ToolResultPart, call.result)
+    return _write(ToolCallPart, call, result=result)
 
 
 def _export_references(references: Iterable[CodeReference]) -> list[Json]:
     in_order = sorted(references, key=lambda r: (r.file, r.qualified_name, r.scope_id))
-    return [
-        {
-            "scope_id": one.scope_id,
-            "file": one.file,
-            "qualified_name": one.qualified_name,
-            "hash": one.hash,
-            "how": one.how,
-        }
-        for one in in_order
-    ]
+    return [_write(ReferencePart, one) for one in in_order]
 
 
 def _sort_key(known: SummaryBundle) -> tuple[int, int, str]:
@@ -153,46 +135,15 @@ def _sort_key(known: SummaryBundle) -> tuple[int, int, str]:
 
 
 def _export_summary(known: SummaryBundle, trimmed: Collection[str]) -> Json:
-    summary = known.summary
-    return {
-        "uuid": summary.uuid,
-        "level": summary.level,
-        "conversation_summary": summary.conversation_summary,
-        "actions_summary": summary.actions_summary,
-        "files_mentioned": list(summary.files_mentioned),
-        "key_findings": list(summary.key_findings),
-        "tools_used": list(summary.tools_used),
-        "topics": list(summary.topics),
-        "start_turn_index": summary.start_turn_index,
-        "end_turn_index": summary.end_turn_index,
-        "char_range_start": summary.char_range_start,
-        "char_range_end": summary.char_range_end,
-        "parent_summaries": list(summary.parent_summaries),
-        "covers": list(known.covers),
-        "summary_trimmed": summary.uuid in trimmed,
-        "made_by": summary.made_by,
-        "created_at": format_instant(summary.created_at),
-        "read_at": None if summary.read_at is None else format_instant(summary.read_at),
-        "files": [
-            {"file_id": one.file_id, "path": one.path, "hash": one.hash, "how": one.how}
-            for one in sorted(known.files, key=lambda f: (f.path, f.file_id))
-        ],
-        "scopes": _export_references(known.scopes),
-    }
-
-
-def _export_branch(point: BranchPoint) -> Json:
-    return {"conversation_id": point.conversation_id, "message_id": point.message_id}
-
-
-def _export_note(note: Note) -> Json:
-    return {
-        "uuid": note.uuid,
-        "text": note.text,
-        "tags": list(note.tags),
-        "supersedes": note.supersedes,
-        "created_at": format_instant(note.created_at),
-    }
+    files = sorted(known.files, key=lambda f: (f.path, f.file_id))
+    return _write(
+        SummaryPart,
+        known.summary,
+        covers=list(known.covers),
+        summary_trimmed=known.summary.uuid in trimmed,
+        files=[_write(FileMentionPart, one) for one in files],
+        scopes=_export_references(known.scopes),
+    )
 
 
 def _export_embeddings(whole: ConversationBundle) -> Iterator[Json]:

@@ -11,11 +11,12 @@ import binascii
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversation_bundle import (
@@ -47,6 +48,8 @@ from ragforge.memory.exchange.format import (
 from ragforge.memory.exchange.older import upgrade_document
 from ragforge.memory.secrets.redact_bundle import redact_bundle
 from ragforge.ports.archive import Archive
+
+Data = TypeVar("Data")
 
 SHOWN_PROBLEMS = 3
 """How many problems of a document are told at once."""
@@ -149,17 +152,7 @@ def build_bundle(document: ExportedConversation) -> ConversationBundle:
         vectors[embedding.owner][embedding.owner_id] = _import_vector(number, embedding)
     in_order = sorted(document.summaries, key=lambda summary: summary.level)
     return ConversationBundle(
-        conversation=Conversation(
-            cwd=about.cwd,
-            project_path=about.project_path,
-            uuid=about.uuid,
-            title=about.title,
-            summary=about.summary,
-            tags=tuple(about.tags),
-            status=about.status,
-            created_at=about.created_at,
-            updated_at=about.updated_at,
-        ),
+        conversation=_read(Conversation, about),
         messages=tuple(_import_message(part) for part in document.messages),
         references={
             part.uuid: _import_references(part.references)
@@ -167,10 +160,8 @@ def build_bundle(document: ExportedConversation) -> ConversationBundle:
             if part.references
         },
         summaries=tuple(_import_summary(about.uuid, part) for part in in_order),
-        branch_of=None
-        if (origin := document.branch_of) is None
-        else BranchPoint(origin.conversation_id, origin.message_id),
-        branches=tuple(BranchPoint(p.conversation_id, p.message_id) for p in document.branches),
+        branch_of=None if (origin := document.branch_of) is None else _read(BranchPoint, origin),
+        branches=tuple(_read(BranchPoint, part) for part in document.branches),
         vector=vectors["conversation"].get(about.uuid),
         turn_vectors=vectors["turn"],
         summary_vectors=vectors["summary"],
@@ -184,82 +175,36 @@ def build_bundle(document: ExportedConversation) -> ConversationBundle:
     )
 
 
+def _read(data: type[Data], part: BaseModel, **given: Any) -> Data:
+    """Return what a part of the document says: the fields that both have, and those given."""
+    values = {
+        field.name: tuple(value) if str(field.type).startswith("tuple") else value
+        for field in fields(data)  # type: ignore[arg-type]
+        if field.name not in given and (value := getattr(part, field.name, MISSING)) is not MISSING
+    }
+    return data(**values, **given)
+
+
 def _import_message(part: MessagePart) -> Message:
-    return Message(
-        role=part.role,
-        content=part.content,
-        reasoning=part.reasoning,
-        tool_calls=tuple(_import_call(call) for call in part.tool_calls),
-        uuid=part.uuid,
-        timestamp=part.timestamp,
-        token_count=part.token_count,
-        receipt=part.receipt,
-        turn_index=part.turn_index,
-        position=part.position,
-    )
+    return _read(Message, part, tool_calls=tuple(_import_call(call) for call in part.tool_calls))
 
 
 def _import_call(part: ToolCallPart) -> ToolCall:
-    result = None
-    if (found := part.result) is not None:
-        result = ToolResult(
-            success=found.success,
-            result=found.result,
-            error=found.error,
-            uuid=found.uuid,
-            timestamp=found.timestamp,
-            result_size_bytes=found.result_size_bytes,
-        )
-    return ToolCall(
-        tool_name=part.tool_name,
-        arguments=part.arguments,
-        result=result,
-        uuid=part.uuid,
-        timestamp=part.timestamp,
-        duration_ms=part.duration_ms,
-        success=part.success,
-        iteration=part.iteration,
-    )
+    return _read(ToolCall, part, result=part.result and _read(ToolResult, part.result))
 
 
 def _import_references(parts: Iterable[ReferencePart]) -> tuple[CodeReference, ...]:
-    return tuple(CodeReference(p.scope_id, p.file, p.qualified_name, p.hash, p.how) for p in parts)
+    return tuple(_read(CodeReference, part) for part in parts)
 
 
 def _import_summary(conversation_id: str, part: SummaryPart) -> SummaryBundle:
-    summary = Summary(
-        conversation_id=conversation_id,
-        level=part.level,
-        conversation_summary=part.conversation_summary,
-        start_turn_index=part.start_turn_index,
-        end_turn_index=part.end_turn_index,
-        char_range_start=part.char_range_start,
-        char_range_end=part.char_range_end,
-        actions_summary=part.actions_summary,
-        files_mentioned=tuple(part.files_mentioned),
-        key_findings=tuple(part.key_findings),
-        tools_used=tuple(part.tools_used),
-        topics=tuple(part.topics),
-        parent_summaries=tuple(part.parent_summaries),
-        made_by=part.made_by,
-        uuid=part.uuid,
-        created_at=part.created_at,
-        read_at=part.read_at,
-    )
-    files = tuple(FileMention(one.file_id, one.path, one.hash, one.how) for one in part.files)
+    summary = _read(Summary, part, conversation_id=conversation_id)
+    files = tuple(_read(FileMention, one) for one in part.files)
     return SummaryBundle(summary, tuple(part.covers), files, _import_references(part.scopes))
 
 
 def _import_note(about: ConversationPart, part: NotePart) -> Note:
-    return Note(
-        text=part.text,
-        project_path=about.project_path,
-        tags=tuple(part.tags),
-        conversation_id=about.uuid,
-        supersedes=part.supersedes,
-        uuid=part.uuid,
-        created_at=part.created_at,
-    )
+    return _read(Note, part, project_path=about.project_path, conversation_id=about.uuid)
 
 
 def _import_vector(number: int, part: EmbeddingPart) -> Vector:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ragforge.adapters.stores.neo4j import facts, messages
-from ragforge.adapters.stores.neo4j.cypher import REFERENCE, fields
+from ragforge.adapters.stores.neo4j.cypher import fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import Stored
+from ragforge.adapters.stores.rows import REFERENCE
+from ragforge.adapters.stores.table import Stored
 from ragforge.domain.branches import copy_messages
 from ragforge.domain.conversations import Message
 from ragforge.ports.words import Tokeniser

@@ -14,21 +14,11 @@ from ragforge.adapters.stores.neo4j import (
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.cypher import REFERENCE, fields
+from ragforge.adapters.stores.neo4j.cypher import fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import Shelf
-from ragforge.adapters.stores.rows import (
-    Row,
-    conversation_of,
-    file_mention_of,
-    file_mention_row,
-    note_of,
-    note_row,
-    reference_of,
-    reference_row,
-    summary_of,
-    summary_row,
-)
+from ragforge.adapters.stores.rows import CONVERSATION, FILE_MENTION, NOTE, REFERENCE, SUMMARY
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, SummaryBundle
 from ragforge.domain.turns import group_into_turns
@@ -51,7 +41,7 @@ async def read(tx: Transaction, conversation_id: str) -> ConversationBundle:
     inside = "n.conversation_id = $id"
     whole_vectors = await _vectors(tx, vectors.CONVERSATIONS, own, conversation_id)
     return ConversationBundle(
-        conversation=conversation_of(row),
+        conversation=CONVERSATION.decode(row),
         messages=tuple(messages.loaded(one) for one in said),
         references=await _references(tx, conversation_id),
         summaries=await _summaries(tx, conversation_id),
@@ -60,7 +50,9 @@ async def read(tx: Transaction, conversation_id: str) -> ConversationBundle:
         vector=whole_vectors.get(conversation_id),
         turn_vectors=await _vectors(tx, vectors.TURNS, inside, conversation_id),
         summary_vectors=await _vectors(tx, vectors.SUMMARIES, inside, conversation_id),
-        notes=tuple(note_of(one) for one in await note_nodes.of_conversation(tx, conversation_id)),
+        notes=tuple(
+            NOTE.decode(one) for one in await note_nodes.of_conversation(tx, conversation_id)
+        ),
         note_vectors=await _vectors(tx, vectors.NOTES, inside, conversation_id),
         trimmed=await _flagged(tx, "summary_trimmed", conversation_id),
         link_pending=await _flagged(tx, "link_pending", conversation_id),
@@ -77,7 +69,7 @@ async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) 
     await facts.put_references(
         tx,
         [
-            reference_row(message_id, reference)
+            REFERENCE.encode(reference, owner_id=message_id)
             for message_id, references in whole.references.items()
             for reference in references
         ],
@@ -86,7 +78,7 @@ async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) 
     for summary in whole.summaries:
         await _add_summary(tx, summary, row["project_path"], tokeniser)
     known = await note_nodes.known(tx, [note.uuid for note in whole.notes])
-    new = [note_row(note) for note in whole.notes if note.uuid not in known]
+    new = [NOTE.encode(note) for note in whole.notes if note.uuid not in known]
     await note_nodes.put(tx, new, tokeniser)
     new_vectors = {owner: v for owner, v in whole.note_vectors.items() if owner not in known}
     await vectors.put(tx, vectors.NOTES, new_vectors)
@@ -112,7 +104,7 @@ async def _references(
     )
     found = defaultdict(list)
     for row in rows:
-        found[row["owner_id"]].append(reference_of(row))
+        found[row["owner_id"]].append(REFERENCE.decode(row))
     return {owner: tuple(references) for owner, references in found.items()}
 
 
@@ -130,10 +122,10 @@ async def _summaries(tx: Transaction, conversation_id: str) -> tuple[SummaryBund
     )
     return tuple(
         SummaryBundle(
-            summary_of(row["row"]),
+            SUMMARY.decode(row["row"]),
             tuple(sorted(row["covers"])),
-            tuple(file_mention_of(one) for one in row["mentions"] if one["kind"] == "file"),
-            tuple(reference_of(one) for one in row["mentions"] if one["kind"] == "scope"),
+            tuple(FILE_MENTION.decode(one) for one in row["mentions"] if one["kind"] == "file"),
+            tuple(REFERENCE.decode(one) for one in row["mentions"] if one["kind"] == "scope"),
         )
         for row in rows
     )
@@ -175,16 +167,19 @@ async def _check_free(tx: Transaction, summaries: Sequence[SummaryBundle]) -> No
 async def _add_summary(
     tx: Transaction, whole: SummaryBundle, project_path: str, tokeniser: Tokeniser
 ) -> None:
-    row = summary_row(whole.summary)
+    row = SUMMARY.encode(whole.summary)
     await summary_nodes.put(tx, row, project_path, tokeniser)
     await summary_nodes.cover_turns(tx, row, whole.covers)
     if whole.summary.level == 2:
         await summary_nodes.cover_parents(tx, row)
     owner = row["uuid"]
     mentions: list[Row] = [
-        facts.mention_of_file(file_mention_row(owner, mention)) for mention in whole.files
+        facts.mention_of_file(FILE_MENTION.encode(mention, owner_id=owner))
+        for mention in whole.files
     ]
-    mentions += [facts.mention_of_scope(reference_row(owner, scope)) for scope in whole.scopes]
+    mentions += [
+        facts.mention_of_scope(REFERENCE.encode(scope, owner_id=owner)) for scope in whole.scopes
+    ]
     await facts.put_mentions(tx, mentions)
 
 

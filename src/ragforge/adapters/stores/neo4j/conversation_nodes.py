@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.adapters.stores.neo4j.cypher import CONVERSATION, LOCK, MESSAGE, Where, assign, fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import Row, Stored, conversation_of, conversation_row
+from ragforge.adapters.stores.rows import CONVERSATION, MESSAGE
+from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.conversations import Conversation, ConversationFilter, Message
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
 
@@ -35,7 +36,7 @@ async def locked(tx: Transaction, conversation_id: str) -> Row:
 
 async def create(tx: Transaction, conversation: Conversation) -> Row:
     """Store a new conversation, with all counters at zero. Raises DuplicateId."""
-    row = conversation_row(replace(conversation, message_count=0, turn_count=0, total_chars=0))
+    row = CONVERSATION.encode(replace(conversation, message_count=0, turn_count=0, total_chars=0))
     known = "MATCH (n:Conversation {uuid: $id}) RETURN true"
     if await tx.value(known, id=conversation.uuid):
         raise DuplicateId("conversation", conversation.uuid)
@@ -56,7 +57,7 @@ async def put(tx: Transaction, rows: Sequence[Stored]) -> None:
 
 async def count(tx: Transaction, row: Stored, added: Sequence[Message]) -> None:
     """Count messages that were appended."""
-    known = conversation_of(row)
+    known = CONVERSATION.decode(row)
     changed = replace(
         known,
         message_count=known.message_count + len(added),
@@ -64,7 +65,7 @@ async def count(tx: Transaction, row: Stored, added: Sequence[Message]) -> None:
         total_chars=known.total_chars + sum(message.char_count for message in added),
         updated_at=max(known.updated_at, *(message.timestamp for message in added)),
     )
-    await put(tx, [conversation_row(changed)])
+    await put(tx, [CONVERSATION.encode(changed)])
 
 
 async def recount(tx: Transaction, conversation_id: str) -> None:

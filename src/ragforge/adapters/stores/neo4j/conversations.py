@@ -13,7 +13,7 @@ from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.recall import Recall
 from ragforge.adapters.stores.neo4j.references import References
-from ragforge.adapters.stores.rows import conversation_of, conversation_row
+from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -32,7 +32,7 @@ class Neo4jConversations(Recall, References):
         await self._database.write(lambda tx: nodes.create(tx, conversation))
 
     async def get(self, conversation_id: str) -> Conversation:
-        return conversation_of(
+        return CONVERSATION.decode(
             await self._database.read(lambda tx: nodes.read(tx, conversation_id))
         )
 
@@ -40,7 +40,7 @@ class Neo4jConversations(Recall, References):
         query = f"""MATCH (n:Conversation) WHERE n.uuid STARTS WITH $prefix
                     RETURN {nodes.ROW} AS row ORDER BY n.uuid LIMIT $limit"""
         rows = await self._database.column(query, prefix=prefix, limit=limit)
-        return [conversation_of(row) for row in rows]
+        return [CONVERSATION.decode(row) for row in rows]
 
     async def find(
         self, where: ConversationFilter, limit: int = 50, offset: int = 0
@@ -51,14 +51,14 @@ class Neo4jConversations(Recall, References):
         rows = await self._database.column(
             query, limit=limit, offset=offset, **conditions.parameters
         )
-        return [conversation_of(row) for row in rows]
+        return [CONVERSATION.decode(row) for row in rows]
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
             result = apply_changes(
-                conversation_of(await nodes.locked(tx, conversation_id)), changes
+                CONVERSATION.decode(await nodes.locked(tx, conversation_id)), changes
             )
-            await nodes.put(tx, [conversation_row(result)])
+            await nodes.put(tx, [CONVERSATION.encode(result)])
             return result
 
         return await self._database.write(work)
@@ -180,7 +180,7 @@ class Neo4jConversations(Recall, References):
             row = await nodes.create(tx, into)
             await copy_until(tx, last, row, self._tokeniser)
             await nodes.recount(tx, into.uuid)
-            return conversation_of(await nodes.read(tx, into.uuid))
+            return CONVERSATION.decode(await nodes.read(tx, into.uuid))
 
         return await self._database.write(work)
 
@@ -191,7 +191,7 @@ class Neo4jConversations(Recall, References):
         async def work(tx: Transaction) -> list[Conversation]:
             await nodes.read(tx, conversation_id)
             rows = await tx.column(query, id=conversation_id)
-            return sorted(map(conversation_of, rows), key=lambda c: (c.created_at, c.uuid))
+            return sorted(map(CONVERSATION.decode, rows), key=lambda c: (c.created_at, c.uuid))
 
         return await self._database.read(work)
 

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from ragforge.adapters.stores.rows import TIMES
 from ragforge.domain.instants import to_epoch_ms, to_millisecond
-
-CONVERSATION = """uuid title summary tags status cwd project_path message_count turn_count
-    total_chars created_at updated_at updated_ms"""
-MESSAGE = """uuid conversation_id role content reasoning timestamp timestamp_ms char_count
-    turn_index token_count receipt process position summary_trimmed link_pending"""
-TOOL_CALL = "uuid message_id position tool_name arguments timestamp duration_ms success iteration"
-TOOL_RESULT = "uuid tool_call_id success result error timestamp result_size_bytes"
-SUMMARY = """uuid conversation_id level conversation_summary actions_summary files_mentioned
-    key_findings tools_used topics start_turn_index end_turn_index char_range_start
-    char_range_end summary_char_count parent_summaries made_by created_at created_ms
-    read_at summary_trimmed"""
-NOTE = "uuid project_path conversation_id text tags supersedes created_at created_ms"
-PROJECT = "uuid path name state"
-FILE = "uuid project_id path name hash kind language size mtime state imports"
-SCOPE = """uuid file_id name qualified_name type file language startLine endLine signature
-    docstring source hash embedding_hash"""
-REFERENCE = "owner_id scope_id file qualified_name hash how"
-JOB = "key kind payload status attempts run_after run_after_ms created_at error"
-
-DATES = frozenset(("created_at", "updated_at", "timestamp", "mtime", "run_after", "read_at"))
-"""Properties that are date-times in the graph, and texts in rows.
-
-Beside most of them stands the same moment in milliseconds, by which we filter and order: for
-Neo4j two date-times differ that are one moment written with two offsets.
-"""
-
-FLAGS = frozenset(("summary_trimmed", "link_pending"))
-"""Properties that are true, or absent."""
 
 FILE_LABELS = "File|WebPage"
 SCOPE_LABELS = "Scope|MarkdownSection"
@@ -45,20 +19,21 @@ LOCK = "SET n._lock = true REMOVE n._lock"
 _KEY_CHARS = 200
 
 
-def fields(variable: str, names: str) -> str:
-    """Return a map of a node's properties as a row: absent ones are null, helpers left out."""
+def fields(variable: str, names: Iterable[str]) -> str:
+    """Return a map of a node's properties as a row: absent ones are null, helpers left out.
+
+    A time is a date-time in the graph and text in a row. Most have their milliseconds beside them,
+    by which we filter and order: for Neo4j, one moment with two offsets is two date-times.
+    """
     found = [
-        f"{name}: toString({variable}.{name})" if name in DATES else f".{name}"
-        for name in names.split()
+        f"{name}: toString({variable}.{name})" if name in TIMES else f".{name}" for name in names
     ]
     return variable + " {" + ", ".join(found) + "}"
 
 
-def assign(variable: str, names: str, row: str = "row") -> str:
+def assign(variable: str, names: Iterable[str], row: str = "row") -> str:
     """Return what comes after SET to give a node the properties of a row, which has these names."""
-    changes = [
-        f"{variable}.{name} = datetime({row}.{name})" for name in names.split() if name in DATES
-    ]
+    changes = [f"{variable}.{name} = datetime({row}.{name})" for name in names if name in TIMES]
     return ", ".join([f"{variable} += {row}", *changes])
 
 

@@ -16,7 +16,7 @@ from neo4j import (
 )
 
 from ragforge.adapters.stores.neo4j.failures import translated, understood
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.table import Row
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.table import Row
 
 MENTION = """f {.owner_id, .kind, .hash, .how, .qualified_name,
     file_id: CASE f.kind WHEN 'file' THEN f.target_id END,

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import (
-    FILE,
-    FILE_LABELS,
-    LOCK,
-    SCOPE_LABELS,
-    assign,
-    index_key,
-)
+from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, LOCK, SCOPE_LABELS, assign, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import scope_words
-from ragforge.adapters.stores.rows import Row, Stored
+from ragforge.adapters.stores.rows import FILE
+from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.code import RELATION_KINDS, SECTION, FileKind
 from ragforge.errors import DuplicateId, ProjectNotFound
 from ragforge.ports.words import Tokeniser

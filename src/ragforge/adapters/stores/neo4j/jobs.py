@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from ragforge.adapters.stores.holders import is_dead, log_takeover
-from ragforge.adapters.stores.neo4j.cypher import JOB, LOCK, Where, assign, fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.leases import lease_row, milliseconds, moment, server_ms
-from ragforge.adapters.stores.rows import Row, instant, job_of, job_row
+from ragforge.adapters.stores.rows import JOB, encode_job
+from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.text import check_text
 from ragforge.domain.work import Holder, Job, JobStatus, NewJob
@@ -31,7 +32,7 @@ class Neo4jJobs:
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
         async def work(tx: Transaction) -> int:
             created = moment(await server_ms(tx))
-            rows = [job_row(job, created) for job in jobs]
+            rows = [encode_job(job, created) for job in jobs]
             new = await add(tx, rows)
             return new + (await _restart(tx, rows) if again else 0)
 
@@ -61,7 +62,7 @@ class Neo4jJobs:
                     )
                     if left is not None:
                         log_takeover(f"Job {key}", left)
-                    return job_of(await tx.value(taken, key=key, row=row))
+                    return JOB.decode(await tx.value(taken, key=key, row=row))
             return None
 
         return await self._database.write(work)
@@ -84,7 +85,7 @@ class Neo4jJobs:
             holder,
             f"n.status = 'pending', n.error = $error, {_LATER}",
             error=error,
-            run_after=instant("retry_at", retry_at),
+            run_after=format_time("retry_at", retry_at),
             run_after_ms=to_epoch_ms(retry_at),
         )
 
@@ -96,21 +97,21 @@ class Neo4jJobs:
                 f"""MATCH (n:RagForgeJob {{key: $key, status: 'dead'}})
                     SET n.status = 'pending', n.attempts = 0, {_LATER}""",
                 key=key,
-                run_after=instant("run_after", moment(start)),
+                run_after=format_time("run_after", moment(start)),
                 run_after_ms=start,
             )
 
         await self._database.write(work)
 
     async def get(self, key: str) -> Job:
-        return job_of(await self._database.read(lambda tx: _read(tx, key)))
+        return JOB.decode(await self._database.read(lambda tx: _read(tx, key)))
 
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
         where = Where().add("n.status = $status", status=status)
         query = f"""MATCH (n:RagForgeJob) WHERE {where}
                     RETURN {_ROW} AS row ORDER BY n.sequence LIMIT $limit"""
         rows = await self._database.column(query, limit=limit, **where.parameters)
-        return [job_of(row) for row in rows]
+        return [JOB.decode(row) for row in rows]
 
     async def counts(self) -> Mapping[JobStatus, int]:
         query = "MATCH (n:RagForgeJob) RETURN n.status AS status, count(n) AS jobs"

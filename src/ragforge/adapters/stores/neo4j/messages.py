@@ -6,17 +6,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragforge.adapters.stores.neo4j.cypher import MESSAGE, TOOL_CALL, TOOL_RESULT, assign, fields
+from ragforge.adapters.stores.neo4j.cypher import assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import (
-    Row,
-    Stored,
-    message_of,
-    message_row,
-    tool_call_of,
-    tool_call_row,
-    tool_result_row,
+    MESSAGE,
+    TOOL_CALL,
+    TOOL_RESULT,
+    decode_tool_call,
+    encode_tool_result,
 )
+from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.turns import Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId, TurnNotFound
@@ -33,12 +32,12 @@ WITH_CALLS = f"""{fields("m", MESSAGE)} AS message, COLLECT {{
 
 def loaded(row: Stored) -> Message:
     """Return the message of a row that holds it with its calls."""
-    return message_of(row["message"], tuple(call_of(call) for call in row["calls"]))
+    return MESSAGE.decode(row["message"], tool_calls=tuple(call_of(call) for call in row["calls"]))
 
 
 def call_of(row: Stored) -> ToolCall:
     """Return the tool call of a row that holds it with its result."""
-    return tool_call_of(row["call"], row["result"])
+    return decode_tool_call(row["call"], row["result"])
 
 
 async def add(
@@ -100,11 +99,11 @@ async def insert_placed(tx: Transaction, conversation: Stored, messages: Sequenc
     """Store new messages that know their turn and position. Raises DuplicateId."""
     rows, calls, results = [], [], []
     for message in messages:
-        rows.append(message_row(conversation["uuid"], message))
+        rows.append(MESSAGE.encode(message, conversation_id=conversation["uuid"]))
         for position, call in enumerate(message.tool_calls):
-            calls.append(tool_call_row(message.uuid, position, call))
+            calls.append(TOOL_CALL.encode(call, message_id=message.uuid, position=position))
             if call.result is not None:
-                results.append(tool_result_row(call.uuid, call.result))
+                results.append(encode_tool_result(call.uuid, call.result))
     await _check_free(tx, rows, calls, results)
     await put_messages(tx, conversation, rows)
     await put_calls(tx, calls)

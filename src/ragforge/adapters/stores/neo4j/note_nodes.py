@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import NOTE, assign, fields
+from ragforge.adapters.stores.neo4j.cypher import assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import note_words
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.rows import NOTE
+from ragforge.adapters.stores.table import Row
 from ragforge.errors import NoteNotFound
 from ragforge.ports.words import Tokeniser
 

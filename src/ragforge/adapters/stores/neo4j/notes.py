@@ -9,7 +9,7 @@ from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import note_of, note_row
+from ragforge.adapters.stores.rows import NOTE
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.vectors import Vector
@@ -25,7 +25,7 @@ class Neo4jNotes:
         self._tokeniser = tokeniser
 
     async def add(self, note: Note) -> None:
-        row = note_row(note)
+        row = NOTE.encode(note)
 
         async def work(tx: Transaction) -> None:
             if note.supersedes is not None:
@@ -37,18 +37,18 @@ class Neo4jNotes:
         await self._database.write(work)
 
     async def get(self, note_id: str) -> Note:
-        return note_of(await self._database.read(lambda tx: nodes.read(tx, note_id)))
+        return NOTE.decode(await self._database.read(lambda tx: nodes.read(tx, note_id)))
 
     async def with_ids(self, note_ids: Sequence[str]) -> dict[str, Note]:
         query = f"MATCH (n:Note) WHERE n.uuid IN $ids RETURN {nodes.ROW} AS row"
         rows = await self._database.column(query, ids=list(note_ids))
-        return {row["uuid"]: note_of(row) for row in rows}
+        return {row["uuid"]: NOTE.decode(row) for row in rows}
 
     async def starting_with(self, prefix: str, limit: int = 10) -> list[Note]:
         query = f"""MATCH (n:Note) WHERE n.uuid STARTS WITH $prefix
                     RETURN {nodes.ROW} AS row ORDER BY n.uuid LIMIT $limit"""
         rows = await self._database.column(query, prefix=prefix, limit=limit)
-        return [note_of(row) for row in rows]
+        return [NOTE.decode(row) for row in rows]
 
     async def find(self, where: NoteFilter, limit: int = 50, offset: int = 0) -> list[Note]:
         conditions = _notes(where)
@@ -57,7 +57,7 @@ class Neo4jNotes:
         rows = await self._database.column(
             query, limit=limit, offset=offset, **conditions.parameters
         )
-        return [note_of(row) for row in rows]
+        return [NOTE.decode(row) for row in rows]
 
     async def delete(self, note_id: str) -> None:
         async def work(tx: Transaction) -> None:

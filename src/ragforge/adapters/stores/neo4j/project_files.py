@@ -7,24 +7,10 @@ from datetime import datetime
 
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
-from ragforge.adapters.stores.neo4j.cypher import (
-    FILE,
-    FILE_LABELS,
-    PROJECT,
-    SCOPE_LABELS,
-    Where,
-    fields,
-)
+from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, Where, fields
 from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import (
-    file_of,
-    file_row,
-    file_time,
-    project_of,
-    project_row,
-    scope_row,
-)
+from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
 from ragforge.domain.code import Directory, File, ParsedFile, Project
 from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound
@@ -38,7 +24,7 @@ class ProjectFiles:
     _tokeniser: Tokeniser
 
     async def save_project(self, project: Project) -> None:
-        row = project_row(project)
+        row = PROJECT.encode(project)
 
         async def work(tx: Transaction) -> None:
             holder = await tx.value(
@@ -55,11 +41,11 @@ class ProjectFiles:
         row = await self._database.value(query, path=path)
         if row is None:
             raise ProjectNotFound(path)
-        return project_of(row)
+        return PROJECT.decode(row)
 
     async def projects(self) -> list[Project]:
         query = f"MATCH (n:Project) RETURN {fields('n', PROJECT)} AS row ORDER BY n.path"
-        return [project_of(row) for row in await self._database.column(query)]
+        return [PROJECT.decode(row) for row in await self._database.column(query)]
 
     async def delete_project(self, project_id: str) -> None:
         async def work(tx: Transaction) -> None:
@@ -72,8 +58,10 @@ class ProjectFiles:
         await self._database.write(work)
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
-        rows = [file_row(project_id, parsed.file) for parsed in files]
-        scopes = [scope_row(one.file.uuid, scope) for one in files for scope in one.scopes]
+        rows = [FILE.encode(parsed.file, project_id=project_id) for parsed in files]
+        scopes = [
+            SCOPE.encode(scope, file_id=one.file.uuid) for one in files for scope in one.scopes
+        ]
         for scope in scopes:
             del scope["embedding_hash"]  # what a scope was embedded from is the store's to know
 
@@ -109,7 +97,7 @@ class ProjectFiles:
         await self._database.write(work)
 
     async def touch_files(self, project_id: str, times: Mapping[str, datetime | None]) -> None:
-        rows = [[path, file_time(time)] for path, time in times.items()]
+        rows = [[path, encode_file_time(time)] for path, time in times.items()]
 
         async def work(tx: Transaction) -> None:
             await nodes.lock_project(tx, project_id)
@@ -141,4 +129,4 @@ class ProjectFiles:
         where.add("n.project_id = $project", project=project_id)
         query = f"""MATCH (n:{FILE_LABELS}) WHERE {where}
                     RETURN {fields("n", FILE)} AS row ORDER BY n.path"""
-        return [file_of(row) for row in await self._database.column(query, **where.parameters)]
+        return [FILE.decode(row) for row in await self._database.column(query, **where.parameters)]

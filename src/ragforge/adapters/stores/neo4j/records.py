@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ragforge.adapters.stores.neo4j import cypher, facts
+from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j.cypher import fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import (
@@ -18,7 +18,22 @@ from ragforge.adapters.stores.neo4j.vectors import (
     TURNS,
     Shelf,
 )
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.rows import (
+    CONVERSATION,
+    FILE,
+    FLAGS,
+    JOB,
+    MESSAGE,
+    NOTE,
+    PROJECT,
+    REFERENCE,
+    SCOPE,
+    SUMMARY,
+    TIMES,
+    TOOL_CALL,
+    TOOL_RESULT,
+)
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import RELATION_KINDS
 from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.domain.vectors import Vector
@@ -35,14 +50,14 @@ class Section:
     where: str = "true"
 
 
-def _nodes(label: str, names: str, key: str = "uuid") -> Section:
+def _nodes(label: str, names: Iterable[str], key: str = "uuid") -> Section:
     return Section(f"(n:{label})", fields("n", names), (f"n.{key}",))
 
 
 def _summaries(level: int) -> Section:
     covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
                 WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
-    record = fields("n", cypher.SUMMARY)[:-1] + f", covers: {covers}}}"
+    record = fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
     return Section("(n:Summary)", record, where=f"n.level = {level}")
 
 
@@ -61,25 +76,25 @@ def _vectors(kind: str, shelf: Shelf) -> Section:
     return Section(f"(n:{shelf.label})", record, where=f"n.{shelf.name} IS NOT NULL")
 
 
-_JOB = fields("n", cypher.JOB).replace(
+_JOB = fields("n", JOB).replace(
     ".status", "status: CASE n.status WHEN 'running' THEN 'pending' ELSE n.status END"
 )
 _BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
 
 SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
-    "conversation": (_nodes("Conversation", cypher.CONVERSATION),),
-    "message": (_nodes("Message", cypher.MESSAGE),),
-    "tool_call": (_nodes("ToolCall", cypher.TOOL_CALL),),
-    "tool_result": (_nodes("ToolResult", cypher.TOOL_RESULT),),
+    "conversation": (_nodes("Conversation", CONVERSATION),),
+    "message": (_nodes("Message", MESSAGE),),
+    "tool_call": (_nodes("ToolCall", TOOL_CALL),),
+    "tool_result": (_nodes("ToolResult", TOOL_RESULT),),
     # Level 1 first: level 2 refers to it.
     "summary": (_summaries(1), _summaries(2)),
-    "note": (_nodes("Note", cypher.NOTE),),
-    "project": (_nodes("Project", cypher.PROJECT),),
-    "file": tuple(_nodes(label, cypher.FILE) for label in ("File", "WebPage")),
-    "scope": tuple(_nodes(label, cypher.SCOPE) for label in ("Scope", "MarkdownSection")),
+    "note": (_nodes("Note", NOTE),),
+    "project": (_nodes("Project", PROJECT),),
+    "file": tuple(_nodes(label, FILE) for label in ("File", "WebPage")),
+    "scope": tuple(_nodes(label, SCOPE) for label in ("Scope", "MarkdownSection")),
     "relation": tuple(map(_relations, ("File", "WebPage", "Scope", "MarkdownSection"))),
     "reference": (
-        Section("(n:CodeReference)", fields("n", cypher.REFERENCE), ("n.owner_id", "n.scope_id")),
+        Section("(n:CodeReference)", fields("n", REFERENCE), ("n.owner_id", "n.scope_id")),
     ),
     "mention": (
         Section("(f:CodeMention)", facts.MENTION, ("f.owner_id", "f.kind", "f.target_id")),
@@ -155,9 +170,9 @@ def _after(keys: Sequence[str], place: int = 0) -> str:
 def _record(kind: RecordKind, row: Row) -> Record:
     if kind == "vector":
         row["data"] = Vector.of(row["model"], row["data"]).data
-    for name in cypher.FLAGS & row.keys():
+    for name in FLAGS & row.keys():
         row[name] = bool(row[name])
-    for name in cypher.DATES & row.keys():
+    for name in TIMES & row.keys():
         if row[name] is not None:  # Neo4j leaves out seconds that are zero
             row[name] = format_instant(parse_instant(row[name]))
     return row

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
-from ragforge.adapters.stores.neo4j.cypher import REFERENCE, Where, fields, index_key
+from ragforge.adapters.stores.neo4j.cypher import Where, fields, index_key
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import (
-    reference_of,
-    reference_row,
-    stronger,
-    touch_of,
-)
+from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.domain.code import CodeReference, Touch
 
 _NAMED = """any(name IN $names
@@ -33,7 +28,7 @@ class References:
     _database: Database
 
     async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
-        rows = [reference_row(message_id, reference) for reference in references]
+        rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
 
         async def work(tx: Transaction) -> None:
             await conversation_nodes.message(tx, message_id)
@@ -43,7 +38,7 @@ class References:
                 id=message_id,
             )
             known = {row["scope"]: row["how"] for row in found}
-            await facts.put_references(tx, [stronger(row, known) for row in rows])
+            await facts.put_references(tx, [strengthen(row, known) for row in rows])
 
         await self._database.write(work)
 
@@ -53,7 +48,7 @@ class References:
 
         async def work(tx: Transaction) -> list[CodeReference]:
             await conversation_nodes.message(tx, message_id)
-            return [reference_of(row) for row in await tx.column(query, id=message_id)]
+            return [REFERENCE.decode(row) for row in await tx.column(query, id=message_id)]
 
         return await self._database.read(work)
 
@@ -63,7 +58,7 @@ class References:
                     ORDER BY f.file, f.qualified_name, f.scope_id"""
         found: dict[str, list[CodeReference]] = {}
         for row in await self._database.column(query, ids=list(message_ids)):
-            found.setdefault(row["owner_id"], []).append(reference_of(row))
+            found.setdefault(row["owner_id"], []).append(REFERENCE.decode(row))
         return found
 
     async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
@@ -127,4 +122,4 @@ class References:
             limit=limit,
             **where.parameters,
         )
-        return [touch_of(row) for row in rows]
+        return [TOUCH.decode(row) for row in rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from ragforge.adapters.stores.neo4j import (
@@ -22,7 +22,21 @@ from ragforge.adapters.stores.neo4j.directories import add_directories
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.relations import put_relations
 from ragforge.adapters.stores.neo4j.scopes import put_vectors
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.rows import (
+    CONVERSATION,
+    FILE,
+    FLAGS,
+    JOB,
+    MESSAGE,
+    NOTE,
+    PROJECT,
+    REFERENCE,
+    SCOPE,
+    SUMMARY,
+    TOOL_CALL,
+    TOOL_RESULT,
+)
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import Relation
 from ragforge.domain.vectors import Vector
 from ragforge.errors import (
@@ -52,10 +66,10 @@ async def write(
         await _WRITERS[kind](tx, [dict(record) for record in records], tokeniser)
 
 
-def _only(names: str, rows: Sequence[Row]) -> list[Row]:
-    wanted = names.split()
+def _only(names: Iterable[str], rows: Sequence[Row]) -> list[Row]:
+    wanted = list(names)
     return [
-        {name: (row[name] or None) if name in cypher.FLAGS else row[name] for name in wanted}
+        {name: (row[name] or None) if name in FLAGS else row[name] for name in wanted}
         for row in rows
     ]
 
@@ -69,12 +83,12 @@ async def _require(
 
 
 async def _write_conversations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    await conversation_nodes.put(tx, _only(cypher.CONVERSATION, rows))
+    await conversation_nodes.put(tx, _only(CONVERSATION, rows))
 
 
 async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     by_conversation = defaultdict(list)
-    for row in _only(cypher.MESSAGE, rows):
+    for row in _only(MESSAGE, rows):
         by_conversation[row["conversation_id"]].append(row)
     for conversation_id, group in by_conversation.items():
         conversation = await conversation_nodes.read(tx, conversation_id)
@@ -86,14 +100,14 @@ async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser
 async def _write_calls(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     owners = [row["message_id"] for row in rows]
     await _require(tx, "Message", owners, MessageNotFound)
-    await messages.put_calls(tx, _only(cypher.TOOL_CALL, rows))
+    await messages.put_calls(tx, _only(TOOL_CALL, rows))
     await _index_turns_of(tx, owners, tokeniser)
 
 
 async def _write_results(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     calls = [row["tool_call_id"] for row in rows]
     await _require(tx, "ToolCall", calls)
-    await messages.put_results(tx, _only(cypher.TOOL_RESULT, rows))
+    await messages.put_results(tx, _only(TOOL_RESULT, rows))
     owners = await tx.column(
         "MATCH (t:ToolCall) WHERE t.uuid IN $calls RETURN DISTINCT t.message_id", calls=calls
     )
@@ -115,7 +129,7 @@ async def _index_turns_of(
 async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     for row in rows:
         covers = [int(turn) for turn in row.get("covers") or ()]
-        [fact] = _only(cypher.SUMMARY, [row])
+        [fact] = _only(SUMMARY, [row])
         conversation = await conversation_nodes.read(tx, fact["conversation_id"])
         await summary_nodes.put(tx, fact, conversation["project_path"], tokeniser)
         await summary_nodes.uncover(tx, fact["uuid"])
@@ -127,16 +141,16 @@ async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokenise
 
 
 async def _write_notes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
-    await note_nodes.put(tx, _only(cypher.NOTE, rows), tokeniser)
+    await note_nodes.put(tx, _only(NOTE, rows), tokeniser)
 
 
 async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    await tx.each("MERGE (n:Project {uuid: row.uuid}) SET n += row", _only(cypher.PROJECT, rows))
+    await tx.each("MERGE (n:Project {uuid: row.uuid}) SET n += row", _only(PROJECT, rows))
 
 
 async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     await _require(tx, "Project", [row["project_id"] for row in rows], ProjectNotFound)
-    await file_nodes.put_files(tx, _only(cypher.FILE, rows))
+    await file_nodes.put_files(tx, _only(FILE, rows))
     by_project = defaultdict(list)
     for row in rows:
         by_project[row["project_id"]].append(row["path"])
@@ -146,7 +160,7 @@ async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
 
 async def _write_scopes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     await _require(tx, cypher.FILE_LABELS, [row["file_id"] for row in rows], FileNotKnown)
-    await file_nodes.put_scopes(tx, _only(cypher.SCOPE, rows), tokeniser)
+    await file_nodes.put_scopes(tx, _only(SCOPE, rows), tokeniser)
 
 
 async def _write_relations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
@@ -156,7 +170,7 @@ async def _write_relations(tx: Transaction, rows: list[Row], _: Tokeniser) -> No
 
 async def _write_references(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     await _require(tx, "Message", [row["owner_id"] for row in rows], MessageNotFound)
-    await facts.put_references(tx, _only(cypher.REFERENCE, rows))
+    await facts.put_references(tx, _only(REFERENCE, rows))
 
 
 async def _write_mentions(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
@@ -195,11 +209,9 @@ _SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
 
 
 async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    found = _only(cypher.JOB, rows)
+    found = _only(JOB, rows)
     await jobs.add(tx, found)
-    await tx.each(
-        f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', cypher.JOB)}", found
-    )
+    await tx.each(f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', JOB)}", found)
 
 
 _WRITERS: dict[RecordKind, _Writer] = {

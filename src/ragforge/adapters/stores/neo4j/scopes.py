@@ -10,14 +10,13 @@ from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words
 from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
-    SCOPE,
     SCOPE_LABELS,
     Where,
     fields,
     index_key,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import scope_name_of, scope_of
+from ragforge.adapters.stores.rows import SCOPE, SCOPE_NAME, decode_scope_name
 from ragforge.domain.code import CodeFilter, FileLine, Scope, ScopeMatch, ScopeName
 from ragforge.domain.hits import Match
 from ragforge.domain.text import check_text
@@ -27,7 +26,7 @@ from ragforge.ports.code import ScopeVector
 from ragforge.ports.words import Tokeniser
 
 _ROW = fields("s", SCOPE)
-_NAME = fields("s", "uuid name qualified_name type file startLine endLine signature")
+_NAME = fields("s", SCOPE_NAME)
 _TO_EMBED = """(s.embedding_model IS NULL OR s.embedding_model <> $model
                 OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)"""
 _IN_FILE = f"""MATCH (:{FILE_LABELS} {{project_id: $project, path: place.file}})
@@ -53,14 +52,14 @@ class Scopes:
     async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
         query = f"MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids RETURN {_NAME} AS row"
         rows = await self._database.column(query, ids=list(scope_ids))
-        return {row["uuid"]: scope_name_of(row) for row in rows}
+        return {row["uuid"]: decode_scope_name(row) for row in rows}
 
     async def names_in(self, project_id: str, paths: Sequence[str]) -> list[ScopeName]:
         query = f"""UNWIND $paths AS path WITH {{file: path}} AS place {_IN_FILE}
                     RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.endLine DESC, s.uuid"""
         found = dict.fromkeys(paths)
         rows = await self._database.column(query, project=project_id, paths=list(found))
-        return [scope_name_of(row) for row in rows]
+        return [decode_scope_name(row) for row in rows]
 
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         query = f"""WITH {{file: $path}} AS place {_IN_FILE}
@@ -72,13 +71,13 @@ class Scopes:
                       AND (s.name_key = $name OR s.qualified_name_key = $name)
                     RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
         rows = await self._database.column(query, project=project_id, name=index_key(name))
-        return [scope_name_of(row) for row in rows]
+        return [decode_scope_name(row) for row in rows]
 
     async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
         query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project AND s.hash = $hash
                     RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
         rows = await self._database.column(query, project=project_id, hash=hash)
-        return [scope_name_of(row) for row in rows]
+        return [decode_scope_name(row) for row in rows]
 
     async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         query = f"""UNWIND $places AS place
@@ -96,7 +95,7 @@ class Scopes:
                 for number, place in enumerate(places)
             ],
         )
-        found = {row["number"]: scope_of(row["scope"]) for row in rows}
+        found = {row["number"]: SCOPE.decode(row["scope"]) for row in rows}
         return [found.get(number) for number in range(len(places))]
 
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
@@ -190,7 +189,7 @@ class Scopes:
         return [ScopeMatch(names[m.id], m.score) for m in found if m.id in names]
 
     async def _scopes(self, query: str, **parameters: Any) -> list[Scope]:
-        return [scope_of(row) for row in await self._database.column(query, **parameters)]
+        return [SCOPE.decode(row) for row in await self._database.column(query, **parameters)]
 
 
 async def put_vectors(

@@ -10,14 +10,7 @@ from ragforge.adapters.stores.neo4j import summary_nodes as nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import (
-    file_mention_of,
-    file_mention_row,
-    reference_of,
-    reference_row,
-    summary_of,
-    summary_row,
-)
+from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
 from ragforge.domain.instants import format_instant, now
@@ -36,7 +29,7 @@ class Neo4jSummaries:
         self._tokeniser = tokeniser
 
     async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
-        row = summary_row(summary)
+        row = SUMMARY.encode(summary)
 
         async def work(tx: Transaction) -> None:
             # The lock lets no other summary take the same turns meanwhile.
@@ -57,12 +50,12 @@ class Neo4jSummaries:
         await self._database.write(work)
 
     async def get(self, summary_id: str) -> Summary:
-        return summary_of(await self._database.read(lambda tx: nodes.read(tx, summary_id)))
+        return SUMMARY.decode(await self._database.read(lambda tx: nodes.read(tx, summary_id)))
 
     async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
         query = f"MATCH (n:Summary) WHERE n.uuid IN $ids RETURN {nodes.ROW} AS row"
         rows = await self._database.column(query, ids=list(summary_ids))
-        return {row["uuid"]: summary_of(row) for row in rows}
+        return {row["uuid"]: SUMMARY.decode(row) for row in rows}
 
     async def find(
         self, where: SummaryFilter, limit: int | None = None, offset: int = 0
@@ -74,7 +67,7 @@ class Neo4jSummaries:
         rows = await self._database.column(
             query, limit=limit, offset=offset, **conditions.parameters
         )
-        return [summary_of(row) for row in rows]
+        return [SUMMARY.decode(row) for row in rows]
 
     async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
         query = """MATCH (n:Summary) WHERE n.uuid IN $ids
@@ -97,7 +90,7 @@ class Neo4jSummaries:
 
         async def work(tx: Transaction) -> list[Summary]:
             await conversation_nodes.read(tx, conversation_id)
-            return [summary_of(row) for row in await tx.column(query, id=conversation_id)]
+            return [SUMMARY.decode(row) for row in await tx.column(query, id=conversation_id)]
 
         return await self._database.read(work)
 
@@ -181,8 +174,13 @@ class Neo4jSummaries:
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
     ) -> None:
-        rows = [facts.mention_of_file(file_mention_row(summary_id, mention)) for mention in files]
-        rows += [facts.mention_of_scope(reference_row(summary_id, scope)) for scope in scopes]
+        rows = [
+            facts.mention_of_file(FILE_MENTION.encode(mention, owner_id=summary_id))
+            for mention in files
+        ]
+        rows += [
+            facts.mention_of_scope(REFERENCE.encode(scope, owner_id=summary_id)) for scope in scopes
+        ]
 
         async def work(tx: Transaction) -> None:
             await nodes.read(tx, summary_id)
@@ -198,8 +196,8 @@ class Neo4jSummaries:
         async def work(tx: Transaction) -> tuple[list[FileMention], list[CodeReference]]:
             await nodes.read(tx, summary_id)
             rows = await tx.column(query, id=summary_id)
-            files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
-            return files, [reference_of(row) for row in rows if row["kind"] == "scope"]
+            files = [FILE_MENTION.decode(row) for row in rows if row["kind"] == "file"]
+            return files, [REFERENCE.decode(row) for row in rows if row["kind"] == "scope"]
 
         return await self._database.read(work)
 

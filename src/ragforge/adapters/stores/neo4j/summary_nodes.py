@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import SUMMARY, assign, fields
+from ragforge.adapters.stores.neo4j.cypher import assign, fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import summary_words
-from ragforge.adapters.stores.rows import Row, Stored, summary_of
+from ragforge.adapters.stores.rows import SUMMARY
+from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.errors import SummaryNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
@@ -29,8 +30,8 @@ async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeni
     """Store a summary, or change the one with its id; a changed text loses its vector."""
     known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=row["uuid"])
     if known is not None and format_summary_for_search(
-        summary_of(known)
-    ) != format_summary_for_search(summary_of(row)):
+        SUMMARY.decode(known)
+    ) != format_summary_for_search(SUMMARY.decode(row)):
         await tx.rows(
             "MATCH (n:Summary {uuid: $id}) REMOVE n.embedding, n.embedding_model, n.embedding_key",
             id=row["uuid"],

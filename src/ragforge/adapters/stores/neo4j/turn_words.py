@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import TurnMatch, WordMatches
 
 MOST_WORDS = 24

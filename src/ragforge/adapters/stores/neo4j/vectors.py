@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragforge.adapters.stores.neo4j.cypher import Where, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch

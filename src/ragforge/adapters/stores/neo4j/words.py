@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import NOTE, SCOPE, SUMMARY, Where, fields
+from ragforge.adapters.stores.neo4j.cypher import Where, fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.messages import index_turns
-from ragforge.adapters.stores.rows import Row, Stored, note_of, summary_of
+from ragforge.adapters.stores.rows import NOTE, SCOPE, SUMMARY
+from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.code import SECTION
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import format_note_for_search
@@ -54,12 +55,12 @@ async def search(
 
 def summary_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a summary is found."""
-    return tokeniser.prose(format_summary_for_search(summary_of(row)))
+    return tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
 
 
 def note_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a note is found."""
-    return tokeniser.prose(format_note_for_search(note_of(row)))
+    return tokeniser.prose(format_note_for_search(NOTE.decode(row)))
 
 
 def scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
@@ -106,7 +107,7 @@ async def _reindex_turns(database: Database, tokeniser: Tokeniser) -> None:
 
 
 async def _reindex_nodes(
-    database: Database, label: str, names: str, words_of: Callable[[Stored], Row]
+    database: Database, label: str, names: Iterable[str], words_of: Callable[[Stored], Row]
 ) -> None:
     async def index_after(tx: Transaction) -> str | None:
         page = await tx.column(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from ragforge.adapters.stores.rows import Row, checked, note_of, summary_of
+from ragforge.adapters.stores.rows import NOTE, SUMMARY
 from ragforge.adapters.stores.sqlite import conversation_bundles as whole_rows
 from ragforge.adapters.stores.sqlite import (
     messages,
@@ -22,6 +22,7 @@ from ragforge.adapters.stores.sqlite import (
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
+from ragforge.adapters.stores.table import Row, check_row
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.summaries import format_summary_for_search
@@ -128,7 +129,7 @@ class SqliteArchive:
         return None if found is None else str(found)
 
     async def set_bookmark(self, name: str, value: str | None) -> None:
-        row = checked("bookmark", {"name": f"bookmark:{name}", "value": value})
+        row = check_row("bookmark", {"name": f"bookmark:{name}", "value": value})
 
         def work(connection: apsw.Connection) -> None:
             if value is None:
@@ -190,7 +191,7 @@ def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
     covers = json.dumps([int(turn) for turn in row.pop("covers")])
     upsert(connection, "summary", row, ["uuid"])
     rowid = value(connection, "SELECT id FROM summary WHERE uuid = ?", (row["uuid"],))
-    document = tokeniser.prose(format_summary_for_search(summary_of(row)))
+    document = tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
     words.index(connection, "summary_words", rowid, document)
     connection.execute(
         """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
@@ -205,7 +206,7 @@ def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
 
 def _write_note(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     upsert(connection, "note", row, ["uuid"])
-    notes.index(connection, notes.rowid_of(connection, row["uuid"]), note_of(row), tokeniser)
+    notes.index(connection, notes.rowid_of(connection, row["uuid"]), NOTE.decode(row), tokeniser)
 
 
 def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import apsw
 
-from ragforge.adapters.stores.rows import Row
 from ragforge.adapters.stores.sqlite import messages
 from ragforge.adapters.stores.sqlite.sql import insert, select
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.branches import copy_messages
 from ragforge.ports.words import Tokeniser
 

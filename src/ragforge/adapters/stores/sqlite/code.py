@@ -8,14 +8,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
-    Row,
-    file_of,
-    file_time,
-    project_of,
-    project_row,
-    scope_of,
-)
+from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
 from ragforge.adapters.stores.sqlite import file_rows, scope_rows, words
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
@@ -35,6 +28,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     under as in_tree,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import (
     SECTION,
     CodeFilter,
@@ -74,7 +68,7 @@ class SqliteCode:
         self._common = CommonWords("scope_vocabulary")
 
     async def save_project(self, project: Project) -> None:
-        row = project_row(project)
+        row = PROJECT.encode(project)
 
         def work(connection: apsw.Connection) -> None:
             statement = "SELECT uuid FROM project WHERE path = ?"
@@ -91,12 +85,12 @@ class SqliteCode:
         row = await self._database.read(lambda c: one(c, statement, (path,)))
         if row is None:
             raise ProjectNotFound(path)
-        return project_of(row)
+        return PROJECT.decode(row)
 
     async def projects(self) -> list[Project]:
         statement = "SELECT * FROM project ORDER BY path"
         return await self._database.read(
-            lambda c: [project_of(row) for row in select(c, statement)]
+            lambda c: [PROJECT.decode(row) for row in select(c, statement)]
         )
 
     async def delete_project(self, project_id: str) -> None:
@@ -135,7 +129,7 @@ class SqliteCode:
         await self._database.write(work)
 
     async def touch_files(self, project_id: str, times: Mapping[str, datetime | None]) -> None:
-        rows = [(file_time(time), project_id, path) for path, time in times.items()]
+        rows = [(encode_file_time(time), project_id, path) for path, time in times.items()]
 
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
@@ -148,7 +142,7 @@ class SqliteCode:
         row = await self._database.read(lambda c: _file(c, project_id, path))
         if row is None:
             raise FileNotKnown(path)
-        return file_of(row)
+        return FILE.decode(row)
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
         where = in_tree(Where().add("project_id = ?", project_id), "path", under)
@@ -376,7 +370,7 @@ class SqliteCode:
 
     async def _scopes(self, statement: str, bindings: tuple[str | int, ...]) -> list[Scope]:
         return await self._database.read(
-            lambda c: [scope_of(row) for row in select(c, statement, bindings)]
+            lambda c: [SCOPE.decode(row) for row in select(c, statement, bindings)]
         )
 
 

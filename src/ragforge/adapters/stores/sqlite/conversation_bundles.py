@@ -7,14 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
-    conversation_of,
-    conversation_row,
-    reference_of,
-    reference_row,
-    summary_of,
-    summary_row,
-)
+from ragforge.adapters.stores.rows import CONVERSATION, REFERENCE, SUMMARY
 from ragforge.adapters.stores.sqlite import messages, notes, summaries, vectors, words
 from ragforge.adapters.stores.sqlite.sql import as_json, column, insert, one, select, value
 from ragforge.domain.code import CodeReference
@@ -43,7 +36,7 @@ def read(connection: apsw.Connection, conversation_id: str) -> ConversationBundl
     )
     origins = _points(connection, "target", "source", conversation_id)
     return ConversationBundle(
-        conversation=conversation_of(row),
+        conversation=CONVERSATION.decode(row),
         messages=tuple(messages.load(connection, list(said))),
         references=_references(connection, conversation_id),
         summaries=_summaries(connection, conversation_id),
@@ -64,7 +57,7 @@ def read(connection: apsw.Connection, conversation_id: str) -> ConversationBundl
 
 def add(connection: apsw.Connection, whole: ConversationBundle, tokeniser: Tokeniser) -> None:
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
-    row = conversation_row(set_counters(whole.conversation, whole.messages))
+    row = CONVERSATION.encode(set_counters(whole.conversation, whole.messages))
     rowid = insert(connection, "conversation", row)
     for message in whole.messages:
         messages.insert_placed(connection, row, message)
@@ -73,7 +66,7 @@ def add(connection: apsw.Connection, whole: ConversationBundle, tokeniser: Token
         messages.index_turn(connection, row["uuid"], turn_index, tokeniser)
     for message_id, references in whole.references.items():
         for reference in references:
-            insert(connection, "reference", reference_row(message_id, reference))
+            insert(connection, "reference", REFERENCE.encode(reference, owner_id=message_id))
     for summary in whole.summaries:
         _add_summary(connection, summary, whole.summary_vectors, tokeniser)
     for note in notes.unknown(connection, whole.notes):
@@ -101,7 +94,7 @@ def _references(
     )
     found = defaultdict(list)
     for row in rows:
-        found[row["owner_id"]].append(reference_of(row))
+        found[row["owner_id"]].append(REFERENCE.decode(row))
     return {owner: tuple(references) for owner, references in found.items()}
 
 
@@ -116,7 +109,7 @@ def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[Summa
     for row in list(rows):
         files, scopes = summaries.mentioned(connection, row["uuid"])
         covers = summaries.covered(connection, row["uuid"])
-        found.append(SummaryBundle(summary_of(row), tuple(covers), tuple(files), tuple(scopes)))
+        found.append(SummaryBundle(SUMMARY.decode(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)
 
 
@@ -157,7 +150,7 @@ def _add_summary(
     tokeniser: Tokeniser,
 ) -> None:
     summary = whole.summary
-    rowid = insert(connection, "summary", summary_row(summary))
+    rowid = insert(connection, "summary", SUMMARY.encode(summary))
     words.index(
         connection, "summary_words", rowid, tokeniser.prose(format_summary_for_search(summary))
     )

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
-    Row,
-    conversation_of,
-    conversation_row,
-)
+from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite import summaries as summary_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
@@ -33,6 +29,7 @@ from ragforge.adapters.stores.sqlite.sql import (
 )
 from ragforge.adapters.stores.sqlite.sql import one as one_row
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -63,12 +60,14 @@ class SqliteConversations(References):
         self._common = CommonWords("turn_vocabulary")
 
     async def create(self, conversation: Conversation) -> None:
-        row = conversation_row(replace(conversation, message_count=0, turn_count=0, total_chars=0))
+        row = CONVERSATION.encode(
+            replace(conversation, message_count=0, turn_count=0, total_chars=0)
+        )
         await self._database.write(lambda c: insert(c, "conversation", row))
 
     async def get(self, conversation_id: str) -> Conversation:
         row = await self._database.read(lambda c: _row(c, conversation_id))
-        return conversation_of(row)
+        return CONVERSATION.decode(row)
 
     async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
         check_text("prefix", prefix)
@@ -79,7 +78,7 @@ class SqliteConversations(References):
             ORDER BY uuid LIMIT :limit"""
         bindings = {"prefix": prefix, "last": _LAST * MAX_ID_CHARS, "limit": limit}
         return await self._database.read(
-            lambda c: [conversation_of(row) for row in select(c, statement, bindings)]
+            lambda c: [CONVERSATION.decode(row) for row in select(c, statement, bindings)]
         )
 
     async def find(
@@ -92,13 +91,13 @@ class SqliteConversations(References):
         """
         bindings = (*conditions.bindings, limit, offset)
         return await self._database.read(
-            lambda c: [conversation_of(row) for row in select(c, statement, bindings)]
+            lambda c: [CONVERSATION.decode(row) for row in select(c, statement, bindings)]
         )
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
-            result = apply_changes(conversation_of(_row(connection, conversation_id)), changes)
-            upsert(connection, "conversation", conversation_row(result), ["uuid"])
+            result = apply_changes(CONVERSATION.decode(_row(connection, conversation_id)), changes)
+            upsert(connection, "conversation", CONVERSATION.encode(result), ["uuid"])
             return result
 
         return await self._database.write(work)
@@ -210,10 +209,10 @@ class SqliteConversations(References):
         def work(connection: apsw.Connection) -> Conversation:
             source = message_rows.existing(connection, message_id)
             empty = replace(into, message_count=0, turn_count=0, total_chars=0)
-            insert(connection, "conversation", conversation_row(empty))
+            insert(connection, "conversation", CONVERSATION.encode(empty))
             copy_until(connection, source, _row(connection, into.uuid), self._tokeniser)
             _recount(connection, into.uuid)
-            return conversation_of(_row(connection, into.uuid))
+            return CONVERSATION.decode(_row(connection, into.uuid))
 
         return await self._database.write(work)
 
@@ -226,7 +225,7 @@ class SqliteConversations(References):
                    WHERE b.source = ? ORDER BY c.id""",
                 (conversation_id,),
             )
-            return sorted(map(conversation_of, rows), key=lambda branch: branch.created_at)
+            return sorted(map(CONVERSATION.decode, rows), key=lambda branch: branch.created_at)
 
         return await self._database.read(work)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.rows import file_row, scope_row
+from ragforge.adapters.stores.rows import FILE, SCOPE
 from ragforge.adapters.stores.sqlite import relations, scope_rows
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert_many, upsert
@@ -35,7 +35,7 @@ def replace(
     Raises DuplicateId if an id is taken elsewhere.
     """
     files = list({parsed.file.path: parsed for parsed in files}.values())
-    rows = [file_row(project_id, parsed.file) for parsed in files]
+    rows = [FILE.encode(parsed.file, project_id=project_id) for parsed in files]
     known = _known(connection, project_id, [row["path"] for row in rows])
     new = [row for row in rows if row["path"] not in known]
     changed = [row for row in rows if row["path"] in known]
@@ -50,7 +50,7 @@ def replace(
     if changed:
         _drop(connection, ids, [scope.uuid for parsed in files for scope in parsed.scopes])
     scopes = [
-        scope_row(row["uuid"], scope)
+        SCOPE.encode(scope, file_id=row["uuid"])
         for row, parsed in zip(rows, files, strict=True)
         for scope in parsed.scopes
     ]

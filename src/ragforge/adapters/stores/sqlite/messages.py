@@ -8,16 +8,10 @@ from dataclasses import replace
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
-    Row,
-    message_of,
-    message_row,
-    tool_call_of,
-    tool_call_row,
-    tool_result_row,
-)
+from ragforge.adapters.stores.rows import MESSAGE, TOOL_CALL, decode_tool_call, encode_tool_result
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import format_turn_for_search, group_into_turns
@@ -72,17 +66,21 @@ def _place(
 
 def insert_placed(connection: apsw.Connection, conversation: Row, message: Message) -> None:
     """Add a message that knows its turn and position; a user's opens its turn."""
-    insert(connection, "message", message_row(conversation["uuid"], message))
+    insert(connection, "message", MESSAGE.encode(message, conversation_id=conversation["uuid"]))
     for position, call in enumerate(message.tool_calls):
-        insert(connection, "tool_call", tool_call_row(message.uuid, position, call))
+        insert(
+            connection,
+            "tool_call",
+            TOOL_CALL.encode(call, message_id=message.uuid, position=position),
+        )
         if call.result is not None:
-            insert(connection, "tool_result", tool_result_row(call.uuid, call.result))
+            insert(connection, "tool_result", encode_tool_result(call.uuid, call.result))
     if message.role == "user":
         _open_turn(connection, conversation, message)
 
 
 def _open_turn(connection: apsw.Connection, conversation: Row, message: Message) -> None:
-    row = message_row(conversation["uuid"], message)
+    row = MESSAGE.encode(message, conversation_id=conversation["uuid"])
     insert(
         connection,
         "turn",
@@ -135,13 +133,13 @@ def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
     in_messages = "WHERE c.message_id IN (SELECT value FROM json_each(?))"
     for row in select(connection, f"{_CALLS} {in_messages} ORDER BY c.position", (ids,)):
         calls[row["message_id"]].append(call_of(row))
-    return [message_of(row, tuple(calls[row["uuid"]])) for row in rows]
+    return [MESSAGE.decode(row, tool_calls=tuple(calls[row["uuid"]])) for row in rows]
 
 
 def call_of(row: Row) -> ToolCall:
     """Return the tool call of a joined row."""
     result = {name.removeprefix("r_"): item for name, item in row.items() if name[:2] == "r_"}
-    return tool_call_of(row, None if result["uuid"] is None else result)
+    return decode_tool_call(row, None if result["uuid"] is None else result)
 
 
 def calls_in(

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from ragforge.adapters.stores.rows import Row, note_of, note_row
+from ragforge.adapters.stores.rows import NOTE
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, insert, one, select, value
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
@@ -40,13 +41,13 @@ class SqliteNotes:
         await self._database.write(work)
 
     async def get(self, note_id: str) -> Note:
-        return note_of(await self._database.read(lambda c: _row(c, note_id)))
+        return NOTE.decode(await self._database.read(lambda c: _row(c, note_id)))
 
     async def with_ids(self, note_ids: Sequence[str]) -> dict[str, Note]:
         statement = "SELECT * FROM note WHERE uuid IN (SELECT value FROM json_each(?))"
         ids = as_json(note_ids)
         return await self._database.read(
-            lambda c: {row["uuid"]: note_of(row) for row in select(c, statement, (ids,))}
+            lambda c: {row["uuid"]: NOTE.decode(row) for row in select(c, statement, (ids,))}
         )
 
     async def starting_with(self, prefix: str, limit: int = 10) -> list[Note]:
@@ -54,7 +55,7 @@ class SqliteNotes:
         statement = "SELECT * FROM note WHERE substr(uuid, 1, ?) = ? ORDER BY uuid LIMIT ?"
         bindings = (len(prefix), prefix, limit)
         return await self._database.read(
-            lambda c: [note_of(row) for row in select(c, statement, bindings)]
+            lambda c: [NOTE.decode(row) for row in select(c, statement, bindings)]
         )
 
     async def find(self, where: NoteFilter, limit: int = 50, offset: int = 0) -> list[Note]:
@@ -63,7 +64,7 @@ class SqliteNotes:
                         ORDER BY created_ms DESC, uuid LIMIT ? OFFSET ?"""
         bindings = (*conditions.bindings, limit, offset)
         return await self._database.read(
-            lambda c: [note_of(row) for row in select(c, statement, bindings)]
+            lambda c: [NOTE.decode(row) for row in select(c, statement, bindings)]
         )
 
     async def delete(self, note_id: str) -> None:
@@ -114,7 +115,7 @@ class SqliteNotes:
 
 def put(connection: apsw.Connection, note: Note, tokeniser: Tokeniser) -> int:
     """Store a new note and return its rowid. Raises DuplicateId."""
-    rowid = insert(connection, "note", note_row(note))
+    rowid = insert(connection, "note", NOTE.encode(note))
     index(connection, rowid, note, tokeniser)
     return rowid
 
@@ -127,13 +128,13 @@ def index(connection: apsw.Connection, rowid: int, note: Note, tokeniser: Tokeni
 def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     """Index all notes: their words were made by another tokeniser."""
     for row in list(select(connection, "SELECT * FROM note")):
-        index(connection, row["id"], note_of(row), tokeniser)
+        index(connection, row["id"], NOTE.decode(row), tokeniser)
 
 
 def of_conversation(connection: apsw.Connection, conversation_id: str) -> list[Note]:
     """Return the notes that were made in a conversation, oldest first."""
     statement = "SELECT * FROM note WHERE conversation_id = ? ORDER BY created_ms, uuid"
-    return [note_of(row) for row in select(connection, statement, (conversation_id,))]
+    return [NOTE.decode(row) for row in select(connection, statement, (conversation_id,))]
 
 
 def unknown(connection: apsw.Connection, notes: Sequence[Note]) -> list[Note]:

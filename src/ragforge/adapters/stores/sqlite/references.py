@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
-    reference_of,
-    reference_row,
-    stronger,
-    touch_of,
-)
+from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import as_json, column, select, upsert
@@ -27,14 +22,14 @@ class References:
     _database: Database
 
     async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
-        rows = [reference_row(message_id, reference) for reference in references]
+        rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
 
         def work(connection: apsw.Connection) -> None:
             message_rows.existing(connection, message_id)
             statement = "SELECT scope_id, how FROM reference WHERE owner_id = ?"
             known = dict(connection.execute(statement, (message_id,)))
             for row in rows:
-                upsert(connection, "reference", stronger(row, known), ["owner_id", "scope_id"])
+                upsert(connection, "reference", strengthen(row, known), ["owner_id", "scope_id"])
 
         await self._database.write(work)
 
@@ -47,7 +42,7 @@ class References:
                    ORDER BY file, qualified_name, scope_id""",
                 (message_id,),
             )
-            return [reference_of(row) for row in rows]
+            return [REFERENCE.decode(row) for row in rows]
 
         return await self._database.read(work)
 
@@ -58,7 +53,7 @@ class References:
         def work(connection: apsw.Connection) -> dict[str, list[CodeReference]]:
             found: dict[str, list[CodeReference]] = {}
             for row in select(connection, statement, (as_json(list(message_ids)),)):
-                found.setdefault(row["owner_id"], []).append(reference_of(row))
+                found.setdefault(row["owner_id"], []).append(REFERENCE.decode(row))
             return found
 
         return await self._database.read(work)
@@ -116,5 +111,5 @@ class References:
             "limit": limit,
         }
         return await self._database.read(
-            lambda c: [touch_of(row) for row in select(c, statement, bindings)]
+            lambda c: [TOUCH.decode(row) for row in select(c, statement, bindings)]
         )

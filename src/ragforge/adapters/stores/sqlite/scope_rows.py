@@ -7,9 +7,10 @@ from operator import itemgetter
 
 import apsw
 
-from ragforge.adapters.stores.rows import Row, scope_of
+from ragforge.adapters.stores.rows import SCOPE
 from ragforge.adapters.stores.sqlite import vectors, words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert_many, one, select, value
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import SECTION, Scope
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
@@ -47,7 +48,7 @@ def with_ids(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Scope
     """Return scopes by id; unknown ids are left out."""
     statement = f"{SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
     rows = select(connection, statement, (as_json(ids),))
-    return {row["uuid"]: scope_of(row) for row in rows}
+    return {row["uuid"]: SCOPE.decode(row) for row in rows}
 
 
 def put(

@@ -9,20 +9,9 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.rows import Row
+from ragforge.adapters.stores.rows import LISTS
+from ragforge.adapters.stores.table import Row
 from ragforge.errors import DuplicateId
-
-_LISTS = frozenset(
-    (
-        "tags",
-        "files_mentioned",
-        "key_findings",
-        "tools_used",
-        "topics",
-        "parent_summaries",
-        "imports",
-    )
-)
 
 
 def insert(connection: apsw.Connection, table: str, row: Row) -> int:
@@ -85,7 +74,7 @@ def select(connection: apsw.Connection, statement: str, bindings: Any = ()) -> I
     for values in cursor:
         if not names:
             names = [column[0] for column in cursor.get_description()]
-            lists = [name for name in names if name in _LISTS]
+            lists = [name for name in names if name in LISTS]
         row = dict(zip(names, values, strict=True))
         for name in lists:
             row[name] = json.loads(row[name])

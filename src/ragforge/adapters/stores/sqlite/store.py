@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from ragforge.adapters.stores.rows import summary_of
+from ragforge.adapters.stores.rows import SUMMARY
 from ragforge.adapters.stores.sqlite import messages, notes, scope_rows, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code import SqliteCode
@@ -69,7 +69,7 @@ def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     for conversation_id, turn_index in turns:
         messages.index_turn(connection, conversation_id, turn_index, tokeniser)
     for row in list(select(connection, "SELECT * FROM summary")):
-        document = tokeniser.prose(format_summary_for_search(summary_of(row)))
+        document = tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
         words.index(connection, "summary_words", row["id"], document)
     notes.index_anew(connection, tokeniser)
     scope_rows.index_anew(connection, tokeniser)

@@ -7,20 +7,13 @@ from datetime import datetime
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
-    Row,
-    file_mention_of,
-    file_mention_row,
-    reference_of,
-    reference_row,
-    summary_of,
-    summary_row,
-)
+from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, one, select, upsert, value
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
 from ragforge.domain.instants import format_instant, now, to_epoch_ms
@@ -41,7 +34,7 @@ class SqliteSummaries:
         self._vectors = vectors
 
     async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
-        row = summary_row(summary)
+        row = SUMMARY.encode(summary)
         document = self._tokeniser.prose(format_summary_for_search(summary))
 
         def work(connection: apsw.Connection) -> None:
@@ -49,7 +42,7 @@ class SqliteSummaries:
             _check_turns(connection, summary.uuid, turn_ids)
             known = one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
             if known is not None and format_summary_for_search(
-                summary_of(known)
+                SUMMARY.decode(known)
             ) != format_summary_for_search(summary):
                 vector_rows.remove(connection, "summary", known["id"])
             upsert(connection, "summary", row, ["uuid"])
@@ -59,13 +52,13 @@ class SqliteSummaries:
         await self._database.write(work)
 
     async def get(self, summary_id: str) -> Summary:
-        return summary_of(await self._database.read(lambda c: _row(c, summary_id)))
+        return SUMMARY.decode(await self._database.read(lambda c: _row(c, summary_id)))
 
     async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
         statement = "SELECT * FROM summary WHERE uuid IN (SELECT value FROM json_each(?))"
         ids = as_json(summary_ids)
         return await self._database.read(
-            lambda c: {row["uuid"]: summary_of(row) for row in select(c, statement, (ids,))}
+            lambda c: {row["uuid"]: SUMMARY.decode(row) for row in select(c, statement, (ids,))}
         )
 
     async def find(
@@ -78,7 +71,7 @@ class SqliteSummaries:
         """
         bindings = (*conditions.bindings, -1 if limit is None else limit, offset)
         return await self._database.read(
-            lambda c: [summary_of(row) for row in select(c, statement, bindings)]
+            lambda c: [SUMMARY.decode(row) for row in select(c, statement, bindings)]
         )
 
     async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
@@ -93,7 +86,7 @@ class SqliteSummaries:
 
         def work(connection: apsw.Connection) -> list[Summary]:
             _check_conversation(connection, conversation_id)
-            return [summary_of(r) for r in select(connection, statement, (conversation_id,))]
+            return [SUMMARY.decode(r) for r in select(connection, statement, (conversation_id,))]
 
         return await self._database.read(work)
 
@@ -103,7 +96,7 @@ class SqliteSummaries:
 
         def work(connection: apsw.Connection) -> list[Summary]:
             _check_conversation(connection, conversation_id)
-            return [summary_of(r) for r in select(connection, statement, (conversation_id,))]
+            return [SUMMARY.decode(r) for r in select(connection, statement, (conversation_id,))]
 
         return await self._database.read(work)
 
@@ -311,16 +304,16 @@ def mentioned(
                qualified_name, hash, how
         FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
     rows = list(select(connection, statement, (summary_id,)))
-    files = [file_mention_of(row) for row in rows if row["kind"] == "file"]
-    return files, [reference_of(row) for row in rows if row["kind"] == "scope"]
+    files = [FILE_MENTION.decode(row) for row in rows if row["kind"] == "file"]
+    return files, [REFERENCE.decode(row) for row in rows if row["kind"] == "scope"]
 
 
 def mention_rows(
     summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
 ) -> list[Row]:
     """Return what a summary mentions as rows."""
-    rows = [_file_mention(file_mention_row(summary_id, mention)) for mention in files]
-    return rows + [_scope_mention(reference_row(summary_id, scope)) for scope in scopes]
+    rows = [_file_mention(FILE_MENTION.encode(mention, owner_id=summary_id)) for mention in files]
+    return rows + [_scope_mention(REFERENCE.encode(scope, owner_id=summary_id)) for scope in scopes]
 
 
 def cover_parents(connection: apsw.Connection, summary: Summary) -> None:

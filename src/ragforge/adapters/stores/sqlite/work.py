@@ -9,9 +9,10 @@ from typing import cast
 import apsw
 
 from ragforge.adapters.stores.holders import is_dead, log_takeover
-from ragforge.adapters.stores.rows import Row, instant, job_of, job_row
+from ragforge.adapters.stores.rows import JOB, encode_job
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, select, upsert, value
+from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import Holder, Job, JobStatus, Lock, NewJob
@@ -27,7 +28,7 @@ class SqliteJobs:
         self._database = database
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
-        rows = [job_row(job, now()) for job in jobs]
+        rows = [encode_job(job, now()) for job in jobs]
 
         def work(connection: apsw.Connection) -> int:
             new = 0
@@ -70,7 +71,7 @@ class SqliteJobs:
                     job["key"],
                 ),
             )
-            return job_of(_job(connection, job["key"]))
+            return JOB.decode(_job(connection, job["key"]))
 
         return await self._database.write(work)
 
@@ -90,7 +91,7 @@ class SqliteJobs:
             change, bindings = "UPDATE job SET status = 'dead', error = ?", (error,)
         else:
             change = "UPDATE job SET status = 'pending', error = ?, run_after = ?, run_after_ms = ?"
-            bindings = (error, instant("retry_at", retry_at), to_epoch_ms(retry_at))  # type: ignore[assignment]
+            bindings = (error, format_time("retry_at", retry_at), to_epoch_ms(retry_at))  # type: ignore[assignment]
         await self._database.write(lambda c: _held(c, change, bindings, key, holder))
 
     async def revive(self, key: str) -> None:
@@ -107,14 +108,14 @@ class SqliteJobs:
         await self._database.write(work)
 
     async def get(self, key: str) -> Job:
-        return job_of(await self._database.read(lambda c: _job(c, key)))
+        return JOB.decode(await self._database.read(lambda c: _job(c, key)))
 
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
         where = Where().add("status = ?", status)
         statement = f"SELECT * FROM job WHERE {where} ORDER BY id LIMIT ?"
         bindings = (*where.bindings, limit)
         return await self._database.read(
-            lambda c: [job_of(row) for row in select(c, statement, bindings)]
+            lambda c: [JOB.decode(row) for row in select(c, statement, bindings)]
         )
 
     async def counts(self) -> Mapping[JobStatus, int]:
