@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +16,7 @@ from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 from tests.fakes.remembering import check_levels, memory_of
 from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.zygote import run_module
 from tests.faults.summariser import Steps, draft, watched
 
 LONG = "word " * 500
@@ -42,8 +42,7 @@ async def prepare(store: Store) -> str:
 
 
 def run(location: Path, step: int) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tests.faults.summariser", str(location), str(step)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return run_module("tests.faults.summariser", str(location), str(step))
 
 
 async def assert_all_is_well(store: Store, talk: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.turns import group_into_turns
 from ragforge.search.tokenise import WORDS
+from tests.fakes.zygote import run_module
 from tests.faults.turn_taker import ANSWER, QUESTION
 
 SESSION = "session"
@@ -20,8 +20,7 @@ NEVER = 10**9
 
 def take(store: Path, project: Path, step: int, *more: str) -> subprocess.CompletedProcess[str]:
     words = [str(store), str(project), SESSION, str(step), *more]
-    command = [sys.executable, "-m", "tests.faults.turn_taker", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return run_module("tests.faults.turn_taker", *words)
 
 
 async def prepare(folder: Path) -> tuple[Path, Path]:

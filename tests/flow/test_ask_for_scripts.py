@@ -14,6 +14,7 @@ import pytest
 
 from tests.fakes.chat_server import Breaks, ChatServer, Fails, Step
 from tests.fakes.wires import Call, OpenAiWire, Says
+from tests.fakes.zygote import run_module
 
 EDIT = Call("write_file", {"path": "made.txt", "content": "made\n"}, "call-1")
 COMMAND = Call("run_command", {"command": "touch run.txt"}, "call-2")
@@ -43,7 +44,7 @@ async def run(
         "RAGFORGE_LLM__BASE_URL": server.base_url,
     }
     if not how:
-        how = {"stdin": subprocess.DEVNULL}
+        return await asyncio.to_thread(run_module, "ragforge", *arguments, cwd=project, env=own)
     return await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-m", "ragforge", *arguments],

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -31,6 +29,7 @@ from tests.fakes.chat_server import ChatServer
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.scripted_model import ScriptedModel, last_words
 from tests.fakes.wires import OpenAiWire, Says
+from tests.fakes.zygote import run_module
 
 AUTH = '''"""Login and sessions."""
 
@@ -486,15 +485,7 @@ async def test_the_receipt_is_stored_with_the_answer_and_shown_again(
         )
 
     def run(*arguments: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-m", "ragforge", "context", *arguments],
-            cwd=project,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        ).stdout
+        return run_module("ragforge", "context", *arguments, cwd=project, env=environ).stdout
 
     shown = run("--last")
     assert "src/auth.py:6-8 check_password" in shown

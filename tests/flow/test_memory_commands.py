@@ -14,6 +14,7 @@ import pytest
 
 from ragforge.domain.conversations import ConversationFilter
 from tests.fakes.engines import Engines
+from tests.fakes.zygote import run_module
 
 Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -24,16 +25,7 @@ def ragforge(environ: dict[str, str], project: Path) -> Run:
     small = environ | {"RAGFORGE_AGENT__MEMORY__MAX_CONTEXT_CHARS": "2000"}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ragforge", *arguments]
-        return subprocess.run(
-            command,
-            cwd=project,
-            env=small,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        return run_module("ragforge", *arguments, cwd=project, env=small)
 
     return run
 

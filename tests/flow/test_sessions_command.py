@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill_facts
+from tests.fakes.zygote import run_module
 
 Run = Callable[..., Any]
 OTHER = [
@@ -29,16 +28,7 @@ def ragforge(environ: dict[str, str], project: Path) -> Run:
     """Run the command in the project and return what it printed as JSON, or as text."""
 
     def run(*arguments: str, stdin: str = "", code: int = 0) -> Any:
-        done = subprocess.run(
-            [sys.executable, "-m", "ragforge", *arguments],
-            cwd=project,
-            env=environ,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_module("ragforge", *arguments, cwd=project, env=environ, input=stdin)
         assert done.returncode == code, done.stderr
         return json.loads(done.stdout) if "--json" in arguments else done.stdout
 
@@ -114,16 +104,10 @@ async def test_a_session_moves_to_another_engine_unchanged(
     for name in ("branch", "cart", "billing"):
         one, other = (["--store", place, "sessions"] for place in (start, end))
         pipe = [*one, "export", name, "--with-embeddings"], [*other, "import", "-"]
-        data = b""
+        data = ""
         for arguments in pipe:
-            done = subprocess.run(
-                [sys.executable, "-m", "ragforge", *arguments],
-                cwd=tmp_path,
-                env={**_without_settings(), "RAGFORGE_CONFIG": str(user_file)},
-                input=data,
-                capture_output=True,
-                check=False,
-            )
+            environ = {**_without_settings(), "RAGFORGE_CONFIG": str(user_file)}
+            done = run_module("ragforge", *arguments, cwd=tmp_path, env=environ, input=data)
             assert done.returncode == 0, done.stderr
             data = done.stdout
 

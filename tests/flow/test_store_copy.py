@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from ragforge.ports.archive import RECORD_KINDS, Archive
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill
+from tests.fakes.zygote import run_module
 
 PAIRS = [
     pytest.param("sqlite", "sqlite"),
@@ -55,13 +54,9 @@ async def test_the_command_copies_everything_to_another_store(
     end = engines.location(target) if target == "neo4j" else str(tmp_path / "copy.db")
     await engines.close()
 
-    done = subprocess.run(
-        [sys.executable, "-m", "ragforge", "store", "copy", "--from", start, "--to", end, "--json"],
-        env={**os.environ, "RAGFORGE_STORE": str(tmp_path / "unused.db")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    arguments = ["store", "copy", "--from", start, "--to", end, "--json"]
+    environ = {**os.environ, "RAGFORGE_STORE": str(tmp_path / "unused.db")}
+    done = run_module("ragforge", *arguments, env=environ)
 
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from ragforge.errors import ModelMissing
 from ragforge.llm.analyze import batch_analyze
 from tests.fakes.chat_server import ChatServer, Fails, Step
 from tests.fakes.wires import WIRES, OpenAiWire, Says, Wire
+from tests.fakes.zygote import run_module
 
 KEY = "sk-live-0123456789abcdef"
 FACT = "The lease of a job lasts sixty seconds"
@@ -201,13 +201,4 @@ async def run(
     arguments: list[str], environ: Mapping[str, str], project: Path
 ) -> subprocess.CompletedProcess[str]:
     """Run the command while the local provider goes on serving."""
-    return await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-m", "ragforge", *arguments],
-        cwd=project,
-        env=dict(environ),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return await asyncio.to_thread(run_module, "ragforge", *arguments, cwd=project, env=environ)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from ragforge import load_settings, open_app
 from ragforge.config.settings import Settings
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import OpenAiWire, Says
+from tests.fakes.zygote import run_module
 
 SESSIONS = '''"""Sessions of users."""
 
@@ -137,15 +136,7 @@ def ragforge(environ: dict[str, str], project: Path) -> Callable[..., str]:
     """Run the command in the project, each time in a process of its own."""
 
     def run(*arguments: str, cwd: Path | None = None) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "ragforge", *arguments],
-            cwd=cwd or project,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_module("ragforge", *arguments, cwd=cwd or project, env=environ)
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
