@@ -9,11 +9,11 @@ async for event in conversation.stream_message("Where is the login?"):
 """
 
 from ragforge.agent.events import (
-    Asked,
     ContextBuilt,
     Done,
     Event,
     OnEvent,
+    QuestionStored,
     Reasoning,
     Text,
     ToolFinished,
@@ -22,11 +22,11 @@ from ragforge.agent.events import (
 )
 
 __all__ = [
-    "Asked",
     "ContextBuilt",
     "Done",
     "Event",
     "OnEvent",
+    "QuestionStored",
     "Reasoning",
     "Text",
     "ToolFinished",

@@ -7,7 +7,7 @@ async def approve(request: PermissionRequest) -> Verdict:
 await conversation.send_message("Fix the login.", approve=approve)
 """
 
-from ragforge.agent.permissions import Approve, Verdict, deny_all, edits_only
+from ragforge.agent.permissions import Approve, Verdict, allow_edits, deny_all
 from ragforge.tools.permission import PermissionRequest
 
-__all__ = ["Approve", "PermissionRequest", "Verdict", "deny_all", "edits_only"]
+__all__ = ["Approve", "PermissionRequest", "Verdict", "allow_edits", "deny_all"]

@@ -27,7 +27,7 @@ from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
 from ragforge.tools.listing import Listing
 from ragforge.tools.matches import Matches
-from ragforge.tools.read_file import ReadArguments, read_file, read_tool
+from ragforge.tools.read_file import ReadArguments, make_read_tool, read_file
 from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.tools.search_files import SearchArguments, search_files
 from ragforge.tools.workspace import Workspace
@@ -255,7 +255,7 @@ async def test_a_file_that_changes_between_search_and_read_keeps_its_line(
 ) -> None:
     place = tmp_path / "a.txt"
     place.write_text("above\nhit me\nbelow\n")
-    read = surroundings.lines_of
+    read = surroundings.read_lines
 
     def meanwhile(*given: object) -> list[str]:
         if happens == "deleted":
@@ -264,7 +264,7 @@ async def test_a_file_that_changes_between_search_and_read_keeps_its_line(
             place.write_text("x\n" if happens == "shortened" else "x\ny\n" * 50)
         return read(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(surroundings, "lines_of", meanwhile)
+    monkeypatch.setattr(surroundings, "read_lines", meanwhile)
 
     search = grep if by == "regex" else fuzzy
     [match] = (await search(Workspace.at(tmp_path), "hit", context_lines=5)).matches
@@ -296,7 +296,7 @@ async def test_files_that_are_gone_when_the_search_gets_to_them_are_passed_by(
     (tmp_path / "b.txt").write_text("hit\n")
     workspace = Workspace.at(tmp_path)
 
-    found = await scan.matching_lines(
+    found = await scan.find_lines(
         workspace.root,
         workspace.ripgrep,
         ["a.txt", "b.txt"],
@@ -349,7 +349,7 @@ async def test_names_that_are_not_unicode_are_passed_by(tmp_path: Path) -> None:
 
     assert [match.file for match in (await grep(workspace, "hit")).matches] == ["a.txt"]
     with pytest.raises(InputError, match="path: "):
-        await read_tool(workspace).run({"path": "bad\udcff.txt"})
+        await make_read_tool(workspace).run({"path": "bad\udcff.txt"})
 
 
 async def test_a_line_of_ten_megabytes_is_searched_and_shown_in_part(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from ragforge import load_settings, open_app
 from ragforge.agent.events import Event, Text
-from ragforge.agent.permissions import edits_only
+from ragforge.agent.permissions import allow_edits
 from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage
 from ragforge.llm.ask import Asker
 from tests.fakes.scripted_model import ScriptedModel, calls
@@ -80,9 +80,9 @@ async def main(store: str, project: str, session: str, step: int, retry: bool) -
         conversations = app.store.conversations
         conversations.append = watched(conversations.append, steps)  # type: ignore[method-assign]
         if retry:
-            await app.retry(session, on_event=hear, approve=edits_only)
+            await app.retry(session, on_event=hear, approve=allow_edits)
         else:
-            await app.ask(QUESTION, session, on_event=hear, approve=edits_only)
+            await app.ask(QUESTION, session, on_event=hear, approve=allow_edits)
     print(steps.taken)
 
 

@@ -18,7 +18,15 @@ from ragforge.errors import (
     MessageNotFound,
     ModelMissing,
 )
-from ragforge.events import Asked, ContextBuilt, Done, Event, Text, ToolFinished, ToolStarted
+from ragforge.events import (
+    ContextBuilt,
+    Done,
+    Event,
+    QuestionStored,
+    Text,
+    ToolFinished,
+    ToolStarted,
+)
 from ragforge.permissions import PermissionRequest, Verdict
 from tests.fakes.builders import at, summary
 from tests.fakes.chat_server import Breaks, ChatServer
@@ -216,7 +224,7 @@ async def test_an_answer_streams_and_its_last_event_is_the_whole(
             [event async for event in talk.stream_message(" ")]
 
     kinds = [type(event) for event in events]
-    assert kinds[:2] == [Asked, ContextBuilt]
+    assert kinds[:2] == [QuestionStored, ContextBuilt]
     assert kinds.index(ToolStarted) < kinds.index(ToolFinished)
     said = "".join(event.text for event in events if isinstance(event, Text))
     assert said == "Let me look. Sixty seconds."

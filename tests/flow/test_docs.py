@@ -113,9 +113,9 @@ async def test_the_readmes_program_runs(
 async def test_the_tool_that_the_page_on_tools_makes_can_be_called(
     in_project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragforge.tools.tool.prompt", lambda package, name: "Count lines.")
+    monkeypatch.setattr("ragforge.tools.tool.load_prompt", lambda package, name: "Count lines.")
     names = await run_blocks(ROOT / "docs" / "add-a-tool.md")
-    tool = names["count_tool"](Workspace.at(in_project))
+    tool = names["make_count_tool"](Workspace.at(in_project))
 
     assert tool.spec.name == "count_lines"
     assert await tool.run({"path": "auth.py"}) == {"file": "auth.py", "lines": 6}

@@ -22,7 +22,7 @@ from ragforge.memory.notes import Notebook
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import Change
-from ragforge.tools.search_memory import memory_tool
+from ragforge.tools.search_memory import make_memory_tool
 from tests.fakes.builders import SHOP, assistant, parsed, project, scope, system, tool_call, user
 from tests.fakes.remembering import Memory, memory_of
 
@@ -249,7 +249,7 @@ async def test_a_model_that_searches_memory_hears_what_has_changed_since(memory:
     await memory.say(talk, "Why is the sum odd?", "Because `Cart.total` rounds. " + "word " * 500)
     await memory.worker.drain()
     recall = Recall(memory.store.conversations, None, memory.store.summaries)
-    tool = memory_tool(recall, Notebook(memory.store, recall.embedder), SHOP)
+    tool = make_memory_tool(recall, Notebook(memory.store, recall.embedder), SHOP)
     before = await tool.run({"query": "odd sum"})
     assert {hit["type"] for hit in before} == {"turn", "summary"}
     assert all("code_since" not in hit for hit in before)

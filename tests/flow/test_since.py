@@ -17,7 +17,7 @@ from ragforge.memory.code.about import ConversationAbout, find_conversations_abo
 from ragforge.ports.store import Store
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.git_history import GitHistory
-from ragforge.tools.sessions_about import sessions_about_tool
+from ragforge.tools.sessions_about import make_sessions_about_tool
 from tests.fakes.builders import assistant, at, tool_call, user
 from tests.fakes.projects import brain_of
 from tests.fakes.remembering import Memory, memory_of
@@ -166,7 +166,7 @@ async def test_a_model_asks_for_it_by_name_and_gets_ids_to_read_on(
     memory: Memory, tmp_path: Path
 ) -> None:
     root = tmp_path.resolve()
-    tool = sessions_about_tool(memory.store, str(root), CommandRunner(root))
+    tool = make_sessions_about_tool(memory.store, str(root), CommandRunner(root))
     found = await tool.run({"name": "Cart::total"})
     [session] = found["sessions"]
     [first, second] = session["touched"]

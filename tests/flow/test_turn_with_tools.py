@@ -14,17 +14,17 @@ import pytest
 
 from ragforge import App, load_settings, open_app
 from ragforge.agent.events import (
-    Asked,
     ContextBuilt,
     Done,
     Event,
+    QuestionStored,
     Reasoning,
     Text,
     ToolFinished,
     ToolStarted,
     Used,
 )
-from ragforge.agent.permissions import Verdict, edits_only
+from ragforge.agent.permissions import Verdict, allow_edits
 from ragforge.agent.turn import TurnLimits
 from ragforge.domain.chat import ChatRequest, Reply
 from ragforge.errors import InputError
@@ -85,7 +85,7 @@ async def test_a_model_reads_a_file_and_answers_and_every_step_is_told_and_store
         told = server.asked_in_turns[1].text
 
     kinds = [type(event) for event in events]
-    assert kinds[:2] == [Asked, ContextBuilt]
+    assert kinds[:2] == [QuestionStored, ContextBuilt]
     assert kinds[-1] is Done
     assert kinds.index(ToolStarted) < kinds.index(ToolFinished) < kinds.index(Reasoning)
     assert Used in kinds
@@ -168,7 +168,7 @@ async def test_nobody_to_ask_means_no_and_yes_to_edits_means_edits_alone(
     assert [c.success for c in alone.tool_calls] == [False, False]
 
     async with opened(environ, project, [Says(calls=wanted), Says("Done.")]) as (app, _):
-        edits = await app.ask("Do it.", approve=edits_only)
+        edits = await app.ask("Do it.", approve=allow_edits)
     assert [c.success for c in edits.tool_calls] == [True, False]
     assert (project / "new.py").read_text() == "x = 1\n"
     assert not (project / "made").exists()

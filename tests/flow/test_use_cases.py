@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from ragforge.permissions import edits_only
+from ragforge.permissions import allow_edits
 from tests.fakes.http_server import Asked
 from tests.fakes.talking import TITLE, call, talking
 from tests.fakes.wires import Says
@@ -65,7 +65,7 @@ async def test_a_bug_is_hunted_over_several_questions_and_spoken_of_the_next_day
         listed = await session.send_message("Which functions deal with authentication?")
         which = await session.send_message("And which one of them validates passwords?")
         shown = await session.send_message("Show me what it does.")
-        fixed = await session.send_message("Fix that.", approve=edits_only)
+        fixed = await session.send_message("Fix that.", approve=allow_edits)
         asked = [one.text for one in server.asked_in_turns]
 
     [grep] = listed.tool_calls

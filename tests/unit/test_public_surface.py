@@ -52,11 +52,11 @@ def test_a_name_that_is_not_public_is_told_by_name() -> None:
 
 def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
     assert sorted(events.__all__) == [
-        "Asked",
         "ContextBuilt",
         "Done",
         "Event",
         "OnEvent",
+        "QuestionStored",
         "Reasoning",
         "Text",
         "ToolFinished",
@@ -68,8 +68,8 @@ def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
         "Approve",
         "PermissionRequest",
         "Verdict",
+        "allow_edits",
         "deny_all",
-        "edits_only",
     ]
     for module in (events, permissions):
         assert all(getattr(module, name) is not None for name in module.__all__)

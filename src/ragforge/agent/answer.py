@@ -12,27 +12,29 @@ CODE_PASSAGES = 5
 DOCUMENT_PASSAGES = 3
 
 
-def from_passages(context: EnrichedContext) -> str:
+def answer_from_passages(context: EnrichedContext) -> str:
     """Answer without a chat model: cite what was found, by name."""
-    found = passages_of(context)
+    found = list_passages(context)
     if not found:
         return "Nothing in this project's memory bears on that yet. It is remembered from now on."
     in_code = len(context.code[:CODE_PASSAGES])
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])
-    lines = [f"{_bear(in_code, in_documents, len(found) - in_code - in_documents)} on this:"]
+    lines = [
+        f"{_count_findings(in_code, in_documents, len(found) - in_code - in_documents)} on this:"
+    ]
     lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
     return "\n".join(lines)
 
 
-def passages_of(context: EnrichedContext) -> tuple[Passage, ...]:
+def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
     """Return the best passages of a context: code first, then documents and what was said."""
     pieces = (*context.code[:CODE_PASSAGES], *context.documents[:DOCUMENT_PASSAGES])
     read = [Passage(piece.text, f"{piece.place} {piece.name}", piece.score) for piece in pieces]
     turns = [hit for hit in context.found if isinstance(hit, TurnHit)][:PASSAGES]
-    return (*read, *(Passage(_quote(hit.turn), _source(hit), hit.score) for hit in turns))
+    return (*read, *(Passage(_quote(hit.turn), _name_source(hit), hit.score) for hit in turns))
 
 
-def _bear(code: int, documents: int, turns: int) -> str:
+def _count_findings(code: int, documents: int, turns: int) -> str:
     """Return the beginning of a sentence: how much of what was found."""
     parts = []
     if code:
@@ -51,6 +53,6 @@ def _quote(turn: Turn) -> str:
     return f"{turn.user.content}\n{turn.answer}".strip()
 
 
-def _source(hit: TurnHit) -> str:
+def _name_source(hit: TurnHit) -> str:
     when = hit.turn.user.timestamp.strftime("%Y-%m-%d %H:%M")
     return f"turn {hit.turn.user.turn_index} of session {hit.conversation_id[:8]}, {when}"

@@ -31,7 +31,7 @@ class Clock:
     ) -> None:
         await self._limit.__aexit__(kind, error, trace)
 
-    def stopped_by(self, approve: Approve) -> Approve:
+    def pause_during(self, approve: Approve) -> Approve:
         """Return the same question to the user, for which the clock stands still."""
 
         async def ask(wish: PermissionRequest) -> Verdict:

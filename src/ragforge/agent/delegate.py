@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pydantic import Field
 
 from ragforge.agent.events import OnEvent, ToolStarted
-from ragforge.agent.progress import finished
+from ragforge.agent.progress import build_finished_event
 from ragforge.domain.chat import ChatRequest, ToolRequest, UserMessage
 from ragforge.domain.text import Json
 from ragforge.errors import ModelError
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.loop import ToolLoop
-from ragforge.llm.prompts import prompt
+from ragforge.llm.prompts import load_prompt
 from ragforge.tools.tool import Arguments, as_tool
 
 PROMPTS = "ragforge.agent.prompts"
@@ -58,20 +58,20 @@ class Delegation:
     depth: int = 1
 
 
-def delegate_tool(given: Delegation) -> Tool:
+def make_delegate_tool(given: Delegation) -> Tool:
     """Return delegate for a model. A sub-agent may have sub-agents, and they none."""
 
     async def call(arguments: DelegateArguments) -> Delegated:
-        return await _delegated(given, arguments)
+        return await _run_sub_agent(given, arguments)
 
     return as_tool("delegate", DelegateArguments, call, prompts=PROMPTS)
 
 
-async def _delegated(given: Delegation, arguments: DelegateArguments) -> Delegated:
+async def _run_sub_agent(given: Delegation, arguments: DelegateArguments) -> Delegated:
     """Have a sub-agent work. Raises ModelError."""
     asker, tools = given.asker, [*given.tools]
     if given.depth < DEEPEST:
-        tools.append(delegate_tool(replace(given, depth=given.depth + 1)))
+        tools.append(make_delegate_tool(replace(given, depth=given.depth + 1)))
     loop = ToolLoop(
         asker.ask,
         tools,
@@ -80,7 +80,7 @@ async def _delegated(given: Delegation, arguments: DelegateArguments) -> Delegat
         on_start=_started(given),
         native=asker.model.calls_tools,
     )
-    request = ChatRequest((UserMessage(arguments.task),), system=prompt(PROMPTS, "sub_agent"))
+    request = ChatRequest((UserMessage(arguments.task),), system=load_prompt(PROMPTS, "sub_agent"))
     try:
         _, answer = await loop.run(request)
     except ModelError as error:
@@ -98,4 +98,4 @@ def _started(given: Delegation) -> Callable[[ToolRequest], None]:
 
 
 def _told(given: Delegation) -> Callable[[ExecutedCall], None]:
-    return lambda call: given.on_event(finished(call, given.depth))
+    return lambda call: given.on_event(build_finished_event(call, given.depth))

@@ -13,7 +13,7 @@ from ragforge.domain.text import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionStored:
     """The question is stored; whatever happens now, it is not lost."""
 
     conversation_id: str
@@ -80,7 +80,7 @@ class Done:
 
 
 Event: TypeAlias = (
-    Asked | ContextBuilt | Text | Reasoning | ToolStarted | ToolFinished | Used | Done
+    QuestionStored | ContextBuilt | Text | Reasoning | ToolStarted | ToolFinished | Used | Done
 )
 OnEvent: TypeAlias = Callable[[Event], None]
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from ragforge.agent.rules import Rule, Rules
+from ragforge.agent.rules import PermissionRules, Rule
 from ragforge.errors import Declined, InputError
 from ragforge.tools.permission import PermissionRequest
 
@@ -32,7 +32,7 @@ async def deny_all(wish: PermissionRequest) -> Verdict:
     return Verdict("deny", reason=NOBODY)
 
 
-async def edits_only(wish: PermissionRequest) -> Verdict:
+async def allow_edits(wish: PermissionRequest) -> Verdict:
     """Say yes to every edit inside the project, and no to everything else."""
     return Verdict("once") if wish.action == "edit_file" else Verdict("deny", reason=NOBODY)
 
@@ -41,7 +41,7 @@ async def edits_only(wish: PermissionRequest) -> Verdict:
 class Permissions:
     """Grants wishes in one project."""
 
-    rules: Rules
+    rules: PermissionRules
     approve: Approve
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 

@@ -15,7 +15,7 @@ from ragforge.memory.record import Recorder
 
 
 @dataclass(slots=True)
-class Progress:
+class TurnProgress:
     """One turn at work. What a finished round did is durable; `cut_off` saves the rest."""
 
     recorder: Recorder
@@ -59,13 +59,13 @@ class Progress:
         """Take note of what a call gave."""
         self._waiting.pop(call.request_id, None)
         self._made.append(call)
-        self.on_event(finished(call))
+        self.on_event(build_finished_event(call))
 
     async def end_round(self, done: Round) -> None:
         """Store what a round said and did."""
         if done.text and not self._said:  # it did not come in pieces
             self.on_event(Text(done.text))
-        calls = [stored(call) for call in done.calls]
+        calls = [to_tool_call(call) for call in done.calls]
         thought = done.reasoning or "".join(self._thought)
         await self._store(done.text, thought, calls, self._tokens)
 
@@ -75,7 +75,7 @@ class Progress:
             ToolCall(request.name, request.arguments, success=False)
             for request in self._waiting.values()
         ]
-        calls = [*(stored(call) for call in self._made), *unfinished]
+        calls = [*(to_tool_call(call) for call in self._made), *unfinished]
         said, thought = "".join(self._said), "".join(self._thought)
         if said or thought or calls:
             await self._store(said, thought, calls)
@@ -109,7 +109,7 @@ class Progress:
         return None if receipt is None else receipt.to_json()
 
 
-def finished(call: ExecutedCall, depth: int = 0) -> ToolFinished:
+def build_finished_event(call: ExecutedCall, depth: int = 0) -> ToolFinished:
     """Return a call as a door gets to see it."""
     return ToolFinished(
         call.request_id,
@@ -123,7 +123,7 @@ def finished(call: ExecutedCall, depth: int = 0) -> ToolFinished:
     )
 
 
-def stored(call: ExecutedCall) -> ToolCall:
+def to_tool_call(call: ExecutedCall) -> ToolCall:
     """Return a call as it is remembered."""
     return ToolCall(
         call.name,

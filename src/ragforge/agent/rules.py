@@ -44,10 +44,10 @@ class Rule:
         if self.action == "edit_file":
             glob = compile_glob(self.pattern)
             return glob is None or glob.fullmatch(wish.subject) is not None
-        return _fits_line(self.pattern, wish.subject, self.effect)
+        return _is_line_matched(self.pattern, wish.subject, self.effect)
 
 
-def rule_of(effect: Effect, text: str) -> Rule:
+def parse_rule(effect: Effect, text: str) -> Rule:
     """Return the rule that a text such as `run_command(make test)` spells. Raises InputError."""
     found = _RULE.fullmatch(text.strip())
     if found is None:
@@ -61,7 +61,7 @@ def rule_of(effect: Effect, text: str) -> Rule:
     return Rule(effect, action, found.group(2))
 
 
-class Rules:
+class PermissionRules:
     """The rules of one project, kept in a file that holds those of all projects."""
 
     def __init__(self, file: Path, project: Path) -> None:
@@ -69,7 +69,7 @@ class Rules:
         self._project = str(project)
 
     @classmethod
-    def of(cls, state: Path, project: Path) -> Rules:
+    def of(cls, state: Path, project: Path) -> PermissionRules:
         """Return the rules of a project, from where RagForge keeps what is the user's own."""
         return cls(state / "permissions.json", project)
 
@@ -77,7 +77,7 @@ class Rules:
         """Return the rules, those that forbid first. Raises InputError if the file is bad."""
         mine = self._read().get(self._project, {})
         return [
-            rule_of(effect, text)
+            parse_rule(effect, text)
             for effect in _EFFECTS
             for text in (mine.get(effect, []) if isinstance(mine, dict) else [])
         ]
@@ -122,7 +122,7 @@ class Rules:
 _EFFECTS: tuple[Effect, ...] = ("deny", "allow")
 
 
-def _fits_line(pattern: str, line: str, effect: Effect) -> bool:
+def _is_line_matched(pattern: str, line: str, effect: Effect) -> bool:
     line = line.strip()
     if line == pattern.strip():
         return True

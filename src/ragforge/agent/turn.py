@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from ragforge.agent.answer import from_passages, passages_of
+from ragforge.agent.answer import answer_from_passages, list_passages
 from ragforge.agent.clock import Clock
-from ragforge.agent.events import Asked, ContextBuilt, Done, OnEvent, Used, ignore_event
+from ragforge.agent.events import ContextBuilt, Done, OnEvent, QuestionStored, Used, ignore_event
 from ragforge.agent.permissions import Approve, deny_all
-from ragforge.agent.progress import Progress
+from ragforge.agent.progress import TurnProgress
 from ragforge.context.build import ContextBuilder
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import replay_messages
@@ -24,14 +24,14 @@ from ragforge.errors import InputError, ModelError, SpendCapReached
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
 from ragforge.llm.loop import ToolLoop
-from ragforge.llm.prompts import prompt
+from ragforge.llm.prompts import load_prompt
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
 
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted by the user."
-GO_ON = "This is as far as it went before it broke off. Go on from here; repeat nothing."
+CONTINUE = "This is as far as it went before it broke off. Go on from here; repeat nothing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class Agent:
         approve: Approve,
     ) -> Answer:
         again = bool(before)  # what follows a turn may have been done for its first part
-        on_event(Asked(conversation_id, asked.turn_index or 0))
-        progress = Progress(self.recorder, conversation_id, asked.turn_index, on_event)
+        on_event(QuestionStored(conversation_id, asked.turn_index or 0))
+        progress = TurnProgress(self.recorder, conversation_id, asked.turn_index, on_event)
         try:
             if self.chat is not None:  # before the searches: their time must not be spent on it
                 await self.chat.model.prepare()
@@ -128,7 +128,7 @@ class Agent:
             context = await self.builder.build_enriched_context(
                 conversation, asked.content, asked.uuid
             )
-            laid_out = lay_out(context, _system(), question)
+            laid_out = lay_out(context, _load_system_prompt(), question)
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
@@ -138,7 +138,7 @@ class Agent:
                 content="",
                 conversation_id=conversation_id,
                 turn_index=asked.turn_index or 0,
-                passages=passages_of(context),
+                passages=list_passages(context),
                 receipt=receipt,
             )
             if self.chat is not None:
@@ -146,7 +146,7 @@ class Agent:
                 request = _resume(laid_out.request, before)
                 answer = await self._by_model(desk, request, progress, answer)
             if answer.model is None:
-                answer = replace(answer, content=from_passages(context))
+                answer = replace(answer, content=answer_from_passages(context))
                 await progress.cut_off(answer.content)
         except asyncio.CancelledError:
             await progress.cut_off(INTERRUPTED)
@@ -163,14 +163,14 @@ class Agent:
         self,
         desk: TurnEnvironment,
         request: ChatRequest,
-        progress: Progress,
+        progress: TurnProgress,
         answer: Answer,
     ) -> Answer:
         """Have the model answer, as far as it gets."""
         problem: str | None = None
         why: Stopped = "failed"
         clock = Clock(self.limits.seconds)
-        desk = replace(desk, approve=clock.stopped_by(desk.approve))
+        desk = replace(desk, approve=clock.pause_during(desk.approve))
         try:
             async with clock:
                 await self._loop(desk, progress).run(request)
@@ -201,7 +201,7 @@ class Agent:
             usage=desk.asker.meter.total,
         )
 
-    def _loop(self, desk: TurnEnvironment, progress: Progress) -> ToolLoop:
+    def _loop(self, desk: TurnEnvironment, progress: TurnProgress) -> ToolLoop:
         asker = desk.asker
 
         async def ask(request: ChatRequest) -> Reply:
@@ -225,8 +225,8 @@ class Agent:
         )
 
 
-def _system() -> str:
-    return prompt("ragforge.agent.prompts", "system")
+def _load_system_prompt() -> str:
+    return load_prompt("ragforge.agent.prompts", "system")
 
 
 def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:
@@ -234,4 +234,4 @@ def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:
     done = replay_messages(before)
     if not done:
         return request
-    return replace(request, messages=(*request.messages, *done, UserMessage(GO_ON)))
+    return replace(request, messages=(*request.messages, *done, UserMessage(CONTINUE)))

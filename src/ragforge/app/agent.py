@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.agent.delegate import Delegation, delegate_tool
+from ragforge.agent.delegate import Delegation, make_delegate_tool
 from ragforge.agent.permissions import Permissions
-from ragforge.agent.rules import Rules
+from ragforge.agent.rules import PermissionRules
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
 from ragforge.config.keys import VARIABLES
 from ragforge.config.settings import Settings
@@ -16,7 +16,7 @@ from ragforge.context.instructions import InnerInstructions, add_inner_instructi
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
 from ragforge.memory.record import Recorder
-from ragforge.tools.batch_analyze import analyze_tool
+from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.toolbox import Toolbox
 
@@ -30,7 +30,7 @@ def open_agent(
     settings: Settings,
     cwd: Path,
     toolbox: Toolbox,
-    rules: Rules,
+    rules: PermissionRules,
     context: ContextBuilder,
     recorder: Recorder,
     chat: Asker | None,
@@ -47,14 +47,14 @@ def open_agent(
     def make_tools(turn: TurnEnvironment) -> Sequence[Tool]:
         permissions = Permissions(rules, turn.approve)
         inner = InnerInstructions(project, cwd)
-        looking = [tool for tool in toolbox.looking() if tool.spec.name not in left_out]
+        looking = [tool for tool in toolbox.make_reading_tools() if tool.spec.name not in left_out]
         looking = [add_inner_instructions(tool, inner) for tool in looking]
         journal = Journal.of(state, turn.conversation_id)
         others = (
-            *toolbox.acting(journal, permissions.require_permission),
-            toolbox.noting(turn.conversation_id),
-            analyze_tool(turn.asker),
-            delegate_tool(Delegation(turn.asker, looking, turn.on_event)),
+            *toolbox.make_changing_tools(journal, permissions.require_permission),
+            toolbox.make_note_tool(turn.conversation_id),
+            make_analyze_tool(turn.asker),
+            make_delegate_tool(Delegation(turn.asker, looking, turn.on_event)),
         )
         return (*looking, *(t for t in others if t.spec.name not in left_out), *own_tools)
 

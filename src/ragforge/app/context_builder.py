@@ -17,10 +17,10 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.recall import Recall
 from ragforge.ports.store import Store
-from ragforge.tools.command.read_only_tool import run_command_tool
+from ragforge.tools.command.read_only_tool import make_read_only_command_tool
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.grep_files import grep_tool
-from ragforge.tools.search_files import search_tool
+from ragforge.tools.grep_files import make_grep_tool
+from ragforge.tools.search_files import make_search_tool
 from ragforge.tools.workspace import Workspace
 
 FOUND_LINES = {"context_lines": 0}
@@ -37,9 +37,9 @@ def open_context(
     memory, limits = settings.agent.memory, settings.agent.context
     workspace = Workspace.at(brain.root)
     tools = [
-        grep_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
-        search_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
-        run_command_tool(CommandRunner(brain.root)),
+        make_grep_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
+        make_search_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
+        make_read_only_command_tool(CommandRunner(brain.root)),
     ]
     executor = None
     if chat is not None and limits.plan_by == "model":

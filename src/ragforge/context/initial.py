@@ -16,7 +16,7 @@ from ragforge.context.surroundings import Surroundings
 from ragforge.domain.receipts import SearchReport
 from ragforge.domain.text import Json, shorten, to_text
 from ragforge.llm.calls import Tool
-from ragforge.tools.command.output import places
+from ragforge.tools.command.output import find_locations
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ class InitialContext:
 def parse_locations(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Location]:
     """Yield the lines that a tool's result names."""
     if tool == "run_command":
-        for place in places(result.get("stdout") or "", is_file):
+        for place in find_locations(result.get("stdout") or "", is_file):
             score, confidence = FILE_NAME if place.line is None else COMMAND
             yield Location(place.path, place.line or 1, score, confidence, "command")
         return

@@ -14,7 +14,7 @@ from ragforge.context.plan import EVERYWHERE, MOST_CALLS, PlannedSearch, ToolNam
 from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.prompts import prompt
+from ragforge.llm.prompts import load_prompt
 from ragforge.llm.task import InputField, Task
 from ragforge.search.tokenise import WORDS
 
@@ -106,7 +106,7 @@ class Planner:
 
 
 async def _ask(executor: StructuredLLMExecutor, message: str, surroundings: str) -> _Plan:
-    instruction = prompt("ragforge.context.prompts", "plan")
+    instruction = load_prompt("ragforge.context.prompts", "plan")
     shown = [InputField("project"), InputField("question", MESSAGE_CHARS)]
     item = {"project": f"\n{surroundings}\n", "question": message}
     outcome = await executor.execute(Task(instruction, _Plan, shown), item)

@@ -15,7 +15,7 @@ from ragforge.domain.chat import (
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.text import Json, shorten, to_text
 from ragforge.domain.turns import Turn
-from ragforge.llm.calls import result_text
+from ragforge.llm.calls import format_result
 
 INTERRUPTED = "Interrupted; it may have been done."
 LEAST_CALL_CHARS = 120
@@ -120,7 +120,7 @@ class _Call:
         if call.result is None:
             return cls(call.uuid, call.tool_name, call.arguments, INTERRUPTED, False)
         gave = call.result
-        text = result_text(gave.success, gave.result, gave.error)
+        text = format_result(gave.success, gave.result, gave.error)
         return cls(call.uuid, call.tool_name, call.arguments, text, gave.success)
 
     @property

@@ -25,7 +25,7 @@ FIRST_RETRY = timedelta(seconds=2)
 LAST_RETRY = timedelta(minutes=15)
 
 
-def back_off(attempts: int) -> timedelta:
+def compute_retry_delay(attempts: int) -> timedelta:
     """Return how long to wait after so many attempts: twice as long each time, up to a limit."""
     doubled: timedelta = FIRST_RETRY * 2 ** min(attempts - 1, 20)
     return min(doubled, LAST_RETRY)
@@ -70,7 +70,7 @@ class Worker:
             await self.handlers[job.kind](job.payload)
         except Exception as error:  # a job may fail in any way; none may stop the worker
             is_last = job.attempts >= self.max_attempts
-            retry_at = None if is_last else now() + back_off(job.attempts)
+            retry_at = None if is_last else now() + compute_retry_delay(job.attempts)
             attempt = f"attempt {job.attempts} of {self.max_attempts}"
             log.warning("Job %s failed, %s", job.key, attempt, exc_info=True)
             reason = f"{type(error).__name__}: {error}".encode(errors="replace").decode()

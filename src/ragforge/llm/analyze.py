@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from ragforge.domain.text import Json
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.results import BatchResult, OnProgress
-from ragforge.llm.shapes import shape_of
+from ragforge.llm.shapes import build_output_model
 from ragforge.llm.task import InputField, Packing, Task
 
 ITEM_CHARS = 20_000
@@ -28,7 +28,7 @@ async def batch_analyze(
 
     Raises InputError if the schema cannot be understood.
     """
-    output = output_schema if isinstance(output_schema, type) else shape_of(output_schema)
+    output = output_schema if isinstance(output_schema, type) else build_output_model(output_schema)
     asked: Task[BaseModel] = Task(task, output, [InputField("item", ITEM_CHARS)])
     return await executor.execute_batch(
         asked, [{"item": item} for item in items], packing, on_progress=on_progress

@@ -18,14 +18,14 @@ _PROBLEM_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Read(Generic[Output]):
+class ReadAnswer(Generic[Output]):
     """What could be used of an answer, and what is wrong with the rest, by item."""
 
     outputs: Mapping[int, Output] = field(default_factory=dict)
     problems: Mapping[int, str] = field(default_factory=dict)
 
 
-def shape_for(output: type[Output], count: int) -> JsonSchema:
+def build_answer_schema(output: type[Output], count: int) -> JsonSchema:
     """Return the schema of an answer about so many items; one item needs no list."""
     schema = output.model_json_schema()
     if count == 1:
@@ -46,27 +46,27 @@ def shape_for(output: type[Output], count: int) -> JsonSchema:
     return {**many, "$defs": definitions} if definitions else many
 
 
-def read(text: str, output: type[Output], items: Sequence[Rendered]) -> Read[Output]:
+def read_answer(text: str, output: type[Output], items: Sequence[Rendered]) -> ReadAnswer[Output]:
     """Read an answer about these items; every one of them is in the outputs or the problems."""
     try:
         value = read_json(text)
     except BadAnswer as error:
-        return Read(problems=dict.fromkeys((item.index for item in items), str(error)))
+        return ReadAnswer(problems=dict.fromkeys((item.index for item in items), str(error)))
     if len(items) == 1:
         [item] = items
-        found = _single_entry(value, item.index)
-        return _checked({item.index: found}, output, items)
-    return _checked(_entries(value), output, items)
+        found = _take_single_entry(value, item.index)
+        return _validate({item.index: found}, output, items)
+    return _validate(_read_entries(value), output, items)
 
 
-def _single_entry(value: Json, index: int) -> Json:
+def _take_single_entry(value: Json, index: int) -> Json:
     """Return the output for one item, also from a model that keeps to the list of a batch."""
     if isinstance(value, dict) and set(value) == {"entries"}:
-        return _entries(value).get(index, value)
+        return _read_entries(value).get(index, value)
     return value
 
 
-def _entries(value: Json) -> dict[int, Json]:
+def _read_entries(value: Json) -> dict[int, Json]:
     entries = value.get("entries") if isinstance(value, dict) else value
     found: dict[int, Json] = {}
     for entry in entries if isinstance(entries, list) else []:
@@ -75,9 +75,9 @@ def _entries(value: Json) -> dict[int, Json]:
     return found
 
 
-def _checked(
+def _validate(
     found: Mapping[int, Json], output: type[Output], items: Sequence[Rendered]
-) -> Read[Output]:
+) -> ReadAnswer[Output]:
     outputs: dict[int, Output] = {}
     problems: dict[int, str] = {}
     for item in items:
@@ -87,11 +87,11 @@ def _checked(
         try:
             outputs[item.index] = output.model_validate(found[item.index])
         except ValidationError as error:
-            problems[item.index] = _sentence(error)
-    return Read(outputs, problems)
+            problems[item.index] = _describe_error(error)
+    return ReadAnswer(outputs, problems)
 
 
-def _sentence(error: ValidationError) -> str:
+def _describe_error(error: ValidationError) -> str:
     wrong = [
         f"{'.'.join(map(str, e['loc'])) or 'the output'}: {e['msg']}"
         for e in error.errors(include_url=False, include_input=False)

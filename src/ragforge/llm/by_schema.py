@@ -18,10 +18,10 @@ from ragforge.domain.chat import (
 from ragforge.errors import BadAnswer
 from ragforge.llm.answers import read_json
 from ragforge.llm.fit import RESULTS
-from ragforge.llm.prompts import prompt
+from ragforge.llm.prompts import load_prompt
 
 
-def shape_with_calls(answer: JsonSchema | None, tools: Sequence[ToolSpec]) -> JsonSchema:
+def build_call_schema(answer: JsonSchema | None, tools: Sequence[ToolSpec]) -> JsonSchema:
     """Return the schema of an answer that either calls tools or is final."""
     call = {
         "type": "object",
@@ -44,17 +44,17 @@ def shape_with_calls(answer: JsonSchema | None, tools: Sequence[ToolSpec]) -> Js
     return {**shape, "$defs": definitions} if definitions else shape
 
 
-def told_of_tools(system: str, tools: Sequence[ToolSpec]) -> str:
+def describe_tools(system: str, tools: Sequence[ToolSpec]) -> str:
     """Return the system prompt with the tools described in it."""
     described = [
         f"## {tool.name}\n\n{tool.description}\n\nArguments: {json.dumps(tool.parameters)}"
         for tool in tools
     ]
-    about = prompt("ragforge.llm.prompts", "tools_by_schema", tools="\n\n".join(described))
+    about = load_prompt("ragforge.llm.prompts", "tools_by_schema", tools="\n\n".join(described))
     return f"{system}\n\n{about}".strip()
 
 
-def calls_as_text(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+def render_calls(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Return messages in which calls and their results are words, for a model without tools."""
     said: list[ChatMessage] = []
     for message in messages:

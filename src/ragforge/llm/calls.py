@@ -47,11 +47,11 @@ class ExecutedCall:
 
     def said(self) -> ToolMessage:
         """Return the result as the model gets to see it."""
-        text = result_text(self.success, self.result, self.error)
+        text = format_result(self.success, self.result, self.error)
         return ToolMessage(self.request_id, self.name, text, self.success)
 
 
-def result_text(success: bool, result: Json, error: str | None) -> str:
+def format_result(success: bool, result: Json, error: str | None) -> str:
     """Return as much of a result as goes to a model, or what went wrong."""
     return keep_beginning(to_text(result) if success else f"Error: {error}", RESULT_CHARS)
 
@@ -102,7 +102,7 @@ async def _run(
     result: Json = None
     error: str | None = None
     try:
-        result = await _called(known, request)
+        result = await _call_tool(known, request)
     except RagForgeError as failure:
         error = str(failure)
     except Exception as failure:  # a tool may fail in any way; none may stop the loop
@@ -123,7 +123,7 @@ async def _run(
     return call
 
 
-async def _called(known: Mapping[str, Tool], request: ToolRequest) -> Json:
+async def _call_tool(known: Mapping[str, Tool], request: ToolRequest) -> Json:
     tool = known.get(request.name)
     if tool is None:
         raise RagForgeError(f"There is no tool {request.name!r}. There are: {', '.join(known)}.")

@@ -42,7 +42,7 @@ class RemoteEmbedder:
         self._patience = patience
         self._concurrency = concurrency
         self._sleep = sleep
-        self._asked: dict[str, _Asked] = {}
+        self._asked: dict[str, _PendingQuery] = {}
         self.name = service.name
         self.dimension = service.dimension or 0  # 0 while no answer has told it
         self.max_chars = service.max_chars
@@ -65,7 +65,7 @@ class RemoteEmbedder:
     async def embed_query(self, text: str) -> Vector | None:
         """Searches that ask with the same question at once share a request."""
         if text not in self._asked:
-            self._asked[text] = _Asked(asyncio.create_task(self._embed([text], "query")))
+            self._asked[text] = _PendingQuery(asyncio.create_task(self._embed([text], "query")))
         asked = self._asked[text]
         asked.by += 1
         try:
@@ -85,7 +85,7 @@ class RemoteEmbedder:
         found: list[Vector | None] = [None] * len(texts)
         cut = ((place, text[: self.max_chars]) for place, text in enumerate(texts))
         told = ((place, text) for place, text in cut if text and not text.isspace())
-        batches = list(_batches(told, self._service.max_texts))
+        batches = list(_split_batches(told, self._service.max_texts))
         waiting = iter(batches)
 
         async def work() -> None:
@@ -175,14 +175,14 @@ class RemoteEmbedder:
 
 
 @dataclass(slots=True)
-class _Asked:
+class _PendingQuery:
     """A query that is being embedded, and how many wait for it."""
 
     task: asyncio.Task[list[Vector | None]]
     by: int = 0
 
 
-def _batches(texts: Iterable[tuple[int, str]], most: int) -> Iterator[dict[int, str]]:
+def _split_batches(texts: Iterable[tuple[int, str]], most: int) -> Iterator[dict[int, str]]:
     """Group texts, by their places, into requests of at most `most` texts and BATCH_CHARS."""
     batch: dict[int, str] = {}
     chars = 0

@@ -9,13 +9,13 @@ from typing import Generic, Literal, TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ToolChoice, UserMessage
 from ragforge.errors import BadAnswer, InputError, ModelError, RagForgeError, RequestRefused
-from ragforge.llm.answers import read, shape_for
+from ragforge.llm.answers import build_answer_schema, read_answer
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, OnCall, Tool
 from ragforge.llm.loop import ToolLoop
-from ragforge.llm.prompts import prompt
-from ragforge.llm.results import BatchResult, Counter, OnProgress, Outcome
-from ragforge.llm.task import Item, Output, Packing, Rendered, Task, packed
+from ragforge.llm.prompts import load_prompt
+from ragforge.llm.results import BatchResult, OnProgress, Outcome, ProgressCounter
+from ragforge.llm.task import Item, Output, Packing, Rendered, Task, pack
 
 ToolMode: TypeAlias = Literal["global", "per_item"]
 _PROMPTS = "ragforge.llm.prompts"
@@ -101,8 +101,8 @@ class StructuredLLMExecutor:
         if tools is not None and tools.mode == "per_item":
             packing = replace(packing, batch_size=1)
         before = self._asker.meter.total
-        fit, found = _rendered(task, items)
-        counter = Counter(len(items), on_progress)
+        fit, found = _render_items(task, items)
+        counter = ProgressCounter(len(items), on_progress)
         counter.add(list(found.values()))
         calls: dict[int, list[ExecutedCall]] = {}
         gate = asyncio.Semaphore(packing.parallel)
@@ -116,7 +116,7 @@ class StructuredLLMExecutor:
                     counter.add(outcomes)
 
         async with asyncio.TaskGroup() as group:
-            for batch in packed(fit, packing):
+            for batch in pack(fit, packing):
                 group.create_task(work(batch))
         return BatchResult(
             outcomes=tuple(found[index] for index in range(len(items))),
@@ -150,7 +150,7 @@ class StructuredLLMExecutor:
         tools: ToolUse | None,
         on_call: OnCall | None,
     ) -> None:
-        request = _request(task, batch.items)
+        request = _build_request(task, batch.items)
         if tools is None:
             request, text = await self._answer(request)
         else:
@@ -181,7 +181,7 @@ class StructuredLLMExecutor:
         """Read the answer, and have what is wrong with it repaired, a few times."""
         wanted = batch.items
         for repairs_left in range(self._repairs, -1, -1):
-            found = read(text, output, wanted)
+            found = read_answer(text, output, wanted)
             batch.outputs.update(found.outputs)
             wanted = [item for item in wanted if item.index in found.problems]
             if not wanted:
@@ -195,7 +195,7 @@ class StructuredLLMExecutor:
             )
 
 
-def _rendered(
+def _render_items(
     task: Task[Output], items: Sequence[Item]
 ) -> tuple[list[Rendered], dict[int, Outcome[Output]]]:
     """Return the items that can be shown to a model, and the outcomes of the others."""
@@ -212,16 +212,18 @@ def _rendered(
     return fit, unfit
 
 
-def _request(task: Task[Output], items: Sequence[Rendered]) -> ChatRequest:
+def _build_request(task: Task[Output], items: Sequence[Rendered]) -> ChatRequest:
     if len(items) == 1:
-        text = prompt(_PROMPTS, "one", task=task.instruction, items=items[0].text)
+        text = load_prompt(_PROMPTS, "one", task=task.instruction, items=items[0].text)
     else:
         listed = "\n\n".join(f"## id {item.index}\n\n{item.text}" for item in items)
-        text = prompt(_PROMPTS, "many", task=task.instruction, items=listed, count=str(len(items)))
+        text = load_prompt(
+            _PROMPTS, "many", task=task.instruction, items=listed, count=str(len(items))
+        )
     return ChatRequest(
         messages=(UserMessage(text),),
         system=task.system,
-        schema=None if task.output is None else shape_for(task.output, len(items)),
+        schema=None if task.output is None else build_answer_schema(task.output, len(items)),
         max_tokens=task.max_tokens,
         temperature=task.temperature,
     )
@@ -236,9 +238,9 @@ def _repair(
     lines = [f"- id {item.index}: {problems[item.index]}" for item in wanted]
     ids = ", ".join(str(item.index) for item in wanted)
     scope = f", for id {ids} alone" if len(wanted) == 1 else f", for the ids {ids} alone"
-    said = prompt(_PROMPTS, "repair", problems="\n".join(lines), scope=scope)
+    said = load_prompt(_PROMPTS, "repair", problems="\n".join(lines), scope=scope)
     return replace(
         request,
         messages=(*request.messages, UserMessage(said)),
-        schema=shape_for(output, len(wanted)),
+        schema=build_answer_schema(output, len(wanted)),
     )

@@ -13,7 +13,7 @@ SHORT = 500
 """A result of so few characters is not worth shortening."""
 
 
-def fitted(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...]:
+def fit_messages(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...]:
     """Return the messages with the oldest results shortened, once all together are too long.
 
     What the model asked for last stays whole. It is shortened to half of what is allowed, so that
@@ -29,7 +29,7 @@ def fitted(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...
         if total <= most // 2:
             break
         if sizes[at] > SHORT and isinstance(message, ToolMessage | UserMessage):
-            kept[at] = replace(message, text=_shortened(message.text))
+            kept[at] = replace(message, text=_replace_result(message.text))
             total -= sizes[at] - len(kept[at].text)
     return tuple(kept)
 
@@ -40,6 +40,6 @@ def _is_result(message: ChatMessage) -> bool:
     return isinstance(message, ToolMessage)
 
 
-def _shortened(text: str) -> str:
+def _replace_result(text: str) -> str:
     lead = RESULTS if text.startswith(RESULTS) else ""
     return f"{lead}(A result of {len(text):,} characters that is no longer here. Ask again for it.)"

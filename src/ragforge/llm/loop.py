@@ -15,9 +15,9 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.errors import ToolsUnsupported
-from ragforge.llm.by_schema import calls_as_text, read_calls, shape_with_calls, told_of_tools
+from ragforge.llm.by_schema import build_call_schema, describe_tools, read_calls, render_calls
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
-from ragforge.llm.fit import RESULTS, fitted
+from ragforge.llm.fit import RESULTS, fit_messages
 
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
 OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
@@ -102,14 +102,14 @@ class ToolLoop:
         self, request: ChatRequest, iteration: int, is_over: bool
     ) -> tuple[AssistantMessage, tuple[ToolRequest, ...], str]:
         specs = [tool.spec for tool in self.tools]
-        request = replace(request, messages=calls_as_text(request.messages))
+        request = replace(request, messages=render_calls(request.messages))
         if is_over:
             reply = await self.ask(request)
             return reply.message, (), reply.message.text
         asked = replace(
             request,
-            system=told_of_tools(request.system, specs),
-            schema=shape_with_calls(request.schema, specs),
+            system=describe_tools(request.system, specs),
+            schema=build_call_schema(request.schema, specs),
         )
         reply = await self.ask(asked)
         wishes, final = read_calls(reply.message.text, iteration, request.schema is None)
@@ -124,4 +124,4 @@ class ToolLoop:
     def _with(
         self, request: ChatRequest, *said: AssistantMessage | ToolMessage | UserMessage
     ) -> ChatRequest:
-        return replace(request, messages=fitted((*request.messages, *said), self.most_chars))
+        return replace(request, messages=fit_messages((*request.messages, *said), self.most_chars))

@@ -40,7 +40,7 @@ class BatchResult(Generic[Output]):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BatchProgress:
     """How far a batch is; failed items are among the done."""
 
     done: int
@@ -48,14 +48,14 @@ class Progress:
     total: int
 
 
-OnProgress: TypeAlias = Callable[[Progress], None]
+OnProgress: TypeAlias = Callable[[BatchProgress], None]
 
 
-class Counter:
+class ProgressCounter:
     """Tells somebody how far a batch is."""
 
     def __init__(self, total: int, told: OnProgress | None) -> None:
-        self._progress = Progress(0, 0, total)
+        self._progress = BatchProgress(0, 0, total)
         self._told = told
 
     def add(self, outcomes: Sequence[Outcome[Any]]) -> None:
@@ -63,6 +63,8 @@ class Counter:
             return
         failed = sum(outcome.error is not None for outcome in outcomes)
         before = self._progress
-        self._progress = Progress(before.done + len(outcomes), before.failed + failed, before.total)
+        self._progress = BatchProgress(
+            before.done + len(outcomes), before.failed + failed, before.total
+        )
         if self._told is not None:
             self._told(self._progress)

@@ -17,7 +17,7 @@ _SIMPLE: dict[str, type] = {
 }
 
 
-def shape_of(schema: Mapping[str, Any], name: str = "Output") -> type[BaseModel]:
+def build_output_model(schema: Mapping[str, Any], name: str = "Output") -> type[BaseModel]:
     """Return the model of an object schema, or of a plain map from fields to their schemas.
 
     Raises InputError that names what cannot be understood.
@@ -59,5 +59,5 @@ def _type_of(field: object, key: str) -> Any:
         return list[Any] if items is None else list[_type_of(items, f"{key}[]")]  # type: ignore[misc]
     if kind == "object":
         nested = field.get("properties")
-        return shape_of(field, key.title()) if nested else dict[str, Any]
+        return build_output_model(field, key.title()) if nested else dict[str, Any]
     raise InputError(f"{key!r} has the unknown type {kind!r}.")

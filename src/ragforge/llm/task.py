@@ -76,16 +76,16 @@ class Rendered:
     tokens: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", estimated_tokens(self.text))
+        object.__setattr__(self, "tokens", estimate_tokens(self.text))
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate how many tokens a text has."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     return size // CHARS_PER_TOKEN + 1
 
 
-def packed(items: Sequence[Rendered], packing: Packing) -> list[list[Rendered]]:
+def pack(items: Sequence[Rendered], packing: Packing) -> list[list[Rendered]]:
     """Put items into batches, in their order; one that is over the budget goes by itself."""
     batches: list[list[Rendered]] = []
     tokens = 0

@@ -11,7 +11,7 @@ from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.prompts import prompt
+from ragforge.llm.prompts import load_prompt
 from ragforge.llm.task import InputField, Task
 from ragforge.ports.conversations import ConversationStore
 
@@ -46,7 +46,7 @@ def make_model_titler(executor: StructuredLLMExecutor) -> TitleMaker:
     fields = [InputField("question", SHOWN_CHARS), InputField("answer", SHOWN_CHARS)]
 
     async def make(turn: Turn) -> str:
-        instruction = prompt("ragforge.memory.prompts", "title")
+        instruction = load_prompt("ragforge.memory.prompts", "title")
         exchange = {"question": turn.user.content, "answer": turn.answer}
         try:
             outcome = await executor.execute(Task(instruction, _Title, fields), exchange)

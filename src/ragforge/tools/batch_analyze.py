@@ -41,7 +41,7 @@ class Analyzed:
         ]
 
 
-def analyze_tool(asker: Asker) -> Tool:
+def make_analyze_tool(asker: Asker) -> Tool:
     """Return batch_analyze for a model."""
 
     async def call(given: AnalyzeArguments) -> Analyzed:

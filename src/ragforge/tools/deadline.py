@@ -29,7 +29,7 @@ class Deadline:
     def has_passed(self) -> bool:
         return time.monotonic() >= self._at
 
-    async def in_thread(self, work: Callable[[], T]) -> T:
+    async def run_in_thread(self, work: Callable[[], T]) -> T:
         """Do work that looks at this deadline in a thread; cancelled, it has passed."""
         try:
             return await asyncio.to_thread(work)

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.edits.change import MAX_BYTES, Change, read, target
+from ragforge.tools.edits.change import MAX_BYTES, Change, read_bytes, resolve_target
 from ragforge.tools.edits.editor import Editor
-from ragforge.tools.edits.text import Text
+from ragforge.tools.edits.text import EditableText
 from ragforge.tools.tool import Arguments, as_tool
 
 NAME = "edit_file"
@@ -30,7 +30,7 @@ class EditArguments(Arguments):
     end_line: int | None = Field(None, ge=1, description="Last line; without it, the first alone")
 
 
-def edit_tool(editor: Editor) -> Tool:
+def make_edit_tool(editor: Editor) -> Tool:
     """Return edit_file for a model."""
 
     async def call(given: EditArguments) -> Change:
@@ -46,18 +46,18 @@ async def edit_file(editor: Editor, given: EditArguments) -> Change:
 
 def _change(editor: Editor, given: EditArguments) -> Change:
     root = editor.workspace.root
-    place = target(root, given.path)
-    before = read(root, place)
+    place = resolve_target(root, given.path)
+    before = read_bytes(root, place)
     if before is None:
         raise InputError(f"There is no file {place!r}. write_file makes one.")
-    text = Text.of(place, before)
-    after = text.with_content(edited(text.content, given)).to_bytes()
+    text = EditableText.of(place, before)
+    after = text.with_content(replace_part(text.content, given)).to_bytes()
     if after == before:
         raise InputError("Nothing would change: the new text is the old one.")
     return Change(place, before, after)
 
 
-def edited(content: str, given: EditArguments) -> str:
+def replace_part(content: str, given: EditArguments) -> str:
     """Return the content with the part replaced.
 
     With lines and a text the text is looked for in these lines alone. Raises InputError if
@@ -68,14 +68,14 @@ def edited(content: str, given: EditArguments) -> str:
     if given.start_line is None:
         if given.old_text is None:
             raise InputError("Say which part: old_text, or start_line and end_line.")
-        return _replaced(content, given.old_text, given, 1)
+        return _replace_text(content, given.old_text, given, 1)
     lines = content.splitlines(keepends=True)
     first, last = given.start_line, given.end_line or given.start_line
     if last < first or first > len(lines) + 1 or last > max(len(lines), first):
         raise InputError(f"There are no lines {first} to {last}: the file has {len(lines)}.")
     head, part, tail = "".join(lines[: first - 1]), lines[first - 1 : last], "".join(lines[last:])
     if given.old_text is not None:
-        return head + _replaced("".join(part), given.old_text, given, first) + tail
+        return head + _replace_text("".join(part), given.old_text, given, first) + tail
     new = given.new_text
     ends = not part or part[-1].endswith("\n")
     if new and not new.endswith("\n") and (tail or ends):
@@ -85,15 +85,15 @@ def edited(content: str, given: EditArguments) -> str:
     return head + new + tail
 
 
-def _replaced(content: str, old: str, given: EditArguments, first_line: int) -> str:
+def _replace_text(content: str, old: str, given: EditArguments, first_line: int) -> str:
     old, new = old.replace("\r\n", "\n"), given.new_text.replace("\r\n", "\n")
     if "\r\n" in content:  # ends of both kinds: what was given is taken as it is
         old, new = given.old_text or old, given.new_text
     count = content.count(old)
     if count == 0:
-        raise InputError(f"old_text is not in the file.{_hint(content, old)}")
+        raise InputError(f"old_text is not in the file.{_suggest_lines(content, old)}")
     if count > 1 and not given.replace_all:
-        places = ", ".join(map(str, _lines_of(content, old, first_line)[:SHOWN]))
+        places = ", ".join(map(str, _find_lines(content, old, first_line)[:SHOWN]))
         raise InputError(
             f"old_text stands there {count} times, in lines {places}{'…' * (count > SHOWN)}. "
             "Give more of what is around it, or the lines, or say replace_all."
@@ -101,7 +101,7 @@ def _replaced(content: str, old: str, given: EditArguments, first_line: int) -> 
     return content.replace(old, new)
 
 
-def _lines_of(content: str, old: str, first_line: int) -> list[int]:
+def _find_lines(content: str, old: str, first_line: int) -> list[int]:
     found, at = [], content.find(old)
     while at >= 0:
         found.append(content.count("\n", 0, at) + first_line)
@@ -109,7 +109,7 @@ def _lines_of(content: str, old: str, first_line: int) -> list[int]:
     return found
 
 
-def _hint(content: str, old: str) -> str:
+def _suggest_lines(content: str, old: str) -> str:
     """Return a sentence about the same text with other white space, where it is there."""
     wanted = [line.strip() for line in old.strip().splitlines()]
     have = [line.strip() for line in content.splitlines()]

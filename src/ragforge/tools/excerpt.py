@@ -16,7 +16,7 @@ GAP = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class FileExcerpt:
     """Text of a file and which lines it is; of lines that were too long, a part."""
 
     content: str
@@ -24,7 +24,7 @@ class Excerpt:
     end_line: int
 
 
-def around(text: str, start: int, end: int, most: int) -> tuple[str, int]:
+def cut_around(text: str, start: int, end: int, most: int) -> tuple[str, int]:
     """Return at most so many characters with the match in their middle, and where they begin."""
     if len(text) <= most:
         return text, 0
@@ -33,18 +33,18 @@ def around(text: str, start: int, end: int, most: int) -> tuple[str, int]:
     return text[first : first + most], first
 
 
-def one_line(text: str, start: int, end: int, most: int = LINE_CHARS) -> str:
+def shorten_around(text: str, start: int, end: int, most: int = LINE_CHARS) -> str:
     """Return a line without the space around it; where something was cut off, a mark."""
     lead = len(text) - len(text.lstrip())
     bare = text.strip()
     if len(bare) <= most:
         return bare
-    kept, first = around(bare, max(0, start - lead), max(0, end - lead), most - 2)
+    kept, first = cut_around(bare, max(0, start - lead), max(0, end - lead), most - 2)
     last = first + len(kept)
     return (GAP if first else "") + kept + (GAP if last < len(bare) else "")
 
 
-def in_context(lines: Sequence[str], number: int, context: int) -> Excerpt | None:
+def take_context(lines: Sequence[str], number: int, context: int) -> FileExcerpt | None:
     """Return the lines around a line, as many as fit; None if it does not fit, or is not there."""
     if not 1 <= number <= len(lines) or len(lines[number - 1]) > CONTEXT_CHARS:
         return None
@@ -56,10 +56,10 @@ def in_context(lines: Sequence[str], number: int, context: int) -> Excerpt | Non
             first, room = above, room - len(lines[above - 1]) - 1
         if last == below - 1 and below <= len(lines) and len(lines[below - 1]) < room:
             last, room = below, room - len(lines[below - 1]) - 1
-    return Excerpt("\n".join(lines[first - 1 : last]), first, last)
+    return FileExcerpt("\n".join(lines[first - 1 : last]), first, last)
 
 
-def lines_of(root: Root, path: str) -> list[str]:
+def read_lines(root: Root, path: str) -> list[str]:
     """Return the lines of a file; none if it is gone, too large or no longer what it was."""
     try:
         with root.open(path) as file:

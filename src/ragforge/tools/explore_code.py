@@ -59,7 +59,7 @@ class Explored:
         return found
 
 
-def explore_tool(brain: Brain) -> Tool:
+def make_explore_tool(brain: Brain) -> Tool:
     """Return explore_code for a model."""
 
     async def call(given: ExploreArguments) -> Explored:

@@ -16,7 +16,7 @@ from ragforge.domain.chat import ToolSpec
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.tool import unusable
+from ragforge.tools.tool import describe_wrong_arguments
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")  # what every provider takes
 
@@ -34,13 +34,13 @@ def own_tool(function: Callable[..., Any]) -> Tool:
         raise InputError(f"{name!r} cannot be the name of a tool: letters, digits and _ only.")
     if not told:
         raise InputError(f"{name} needs a docstring: it tells the model what the tool is for.")
-    adapter = _adapter(name, function)
+    adapter = _build_adapter(name, function)
 
     async def run(given: Mapping[str, Json]) -> Json:
         try:
             words, named = adapter.validate_python(ArgsKwargs((), dict(given)))
         except ValidationError as error:
-            raise unusable(name, error) from error
+            raise describe_wrong_arguments(name, error) from error
         if inspect.iscoroutinefunction(function):
             result = await function(*words, **named)
         else:
@@ -53,7 +53,7 @@ def own_tool(function: Callable[..., Any]) -> Tool:
     return Tool(ToolSpec(name, told, adapter.json_schema()), run)
 
 
-def _adapter(name: str, function: Callable[..., Any]) -> TypeAdapter[Any]:
+def _build_adapter(name: str, function: Callable[..., Any]) -> TypeAdapter[Any]:
     """Return what checks a function's arguments, without calling it."""
 
     @wraps(function)

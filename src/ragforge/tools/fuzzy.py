@@ -44,7 +44,7 @@ class Query:
 
 def read_query(text: str) -> Query:
     """Take a query apart."""
-    parts = [part for word in WORD.findall(text) for part in parts_of(word)]
+    parts = [part for word in WORD.findall(text) for part in split_identifier(word)]
     told = list(dict.fromkeys(part for part in parts if len(part) > SHORT)) or parts
     words = tuple(sorted(told, key=len, reverse=True)[:MOST_WORDS])
     whole = sum(map(len, words)) or 1
@@ -52,14 +52,14 @@ def read_query(text: str) -> Query:
     return Query(words, tuple(len(word) / whole for word in words), joined)
 
 
-def parts_of(word: str) -> tuple[str, ...]:
+def split_identifier(word: str) -> tuple[str, ...]:
     """Return the parts of an identifier, in lower case."""
     if word.islower() and word.isalpha():
         return (word,)
     return tuple([part.casefold() for part in _PART.findall(word)])
 
 
-def fragments(word: str, threshold: float) -> list[str]:
+def cut_fragments(word: str, threshold: float) -> list[str]:
     """Cut a word into pieces of which one at least stands, unharmed, in every word alike.
 
     So many edits are allowed, and each harms one piece. Pieces of one letter would be in
@@ -71,9 +71,9 @@ def fragments(word: str, threshold: float) -> list[str]:
     return [word[a:b] for a, b in pairwise(cuts)]
 
 
-def regex_for(query: Query, threshold: float) -> str:
+def build_regex(query: Query, threshold: float) -> str:
     """Return what matches every word that may be like one of the query's."""
-    pieces = {piece for word in query.targets for piece in fragments(word, threshold)}
+    pieces = {piece for word in query.targets for piece in cut_fragments(word, threshold)}
     return rf"\w*(?:{'|'.join(map(re.escape, sorted(pieces)))})\w*"
 
 
@@ -81,14 +81,14 @@ Likeness = Mapping[str, Mapping[int, float]]
 """For a word as it is written: the targets it is like, by number, and how much."""
 
 
-def likeness(query: Query, words: Iterable[str], threshold: float) -> Likeness:
+def compare_words(query: Query, words: Iterable[str], threshold: float) -> Likeness:
     """Compare words with the targets of a query; those that are like none are left out."""
     lengths = [len(target) for target in query.targets]
     shortest, longest = int(min(lengths) * threshold), int(max(lengths) / threshold) + 1
     written: dict[str, list[str]] = {}  # by what of them is compared
     for word in words:
         if len(word) <= LONGEST_WORD:
-            for form in _forms(word, shortest, longest):
+            for form in _list_forms(word, shortest, longest):
                 written.setdefault(form, []).append(word)
     forms = list(written)
     found: dict[str, dict[int, float]] = {}
@@ -123,7 +123,7 @@ def score(query: Query, line: Sequence[Mapping[int, float]]) -> float:
     return round(max(whole, apart), 4)
 
 
-def needed(query: Query, counts: Sequence[int], threshold: float) -> frozenset[int]:
+def choose_needed(query: Query, counts: Sequence[int], threshold: float) -> frozenset[int]:
     """Return targets, rare ones first, of which every line that is alike has at least one.
 
     Without them the others would not weigh enough.
@@ -138,9 +138,9 @@ def needed(query: Query, counts: Sequence[int], threshold: float) -> frozenset[i
     return frozenset(chosen)
 
 
-def _forms(word: str, shortest: int, longest: int) -> Iterable[str]:
+def _list_forms(word: str, shortest: int, longest: int) -> Iterable[str]:
     """Return what of a word is compared: runs of its parts, as one; and each part."""
-    parts = parts_of(word)
+    parts = split_identifier(word)
     count = len(parts)
     if count <= 1:
         return parts

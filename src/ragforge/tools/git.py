@@ -40,7 +40,7 @@ class LogArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class GitOutput:
     """What git said."""
 
     text: str
@@ -50,21 +50,23 @@ class Output:
         return {"output": self.text, "truncated": self.truncated}
 
 
-def git_tools(runner: CommandRunner) -> tuple[Tool, ...]:
+def make_git_tools(runner: CommandRunner) -> tuple[Tool, ...]:
     """Return the git tools for a model."""
 
-    async def status(given: StatusArguments) -> Output:
-        return await _git(runner, ["status", "--short", "--branch"])
+    async def status(given: StatusArguments) -> GitOutput:
+        return await _run_git(runner, ["status", "--short", "--branch"])
 
-    async def diff(given: DiffArguments) -> Output:
-        words = ["diff", *(["--cached"] if given.staged else []), *_revision(given.revision)]
-        return await _git(runner, [*words, *_path(given.path)])
+    async def diff(given: DiffArguments) -> GitOutput:
+        words = ["diff", *(["--cached"] if given.staged else []), *_check_revision(given.revision)]
+        return await _run_git(runner, [*words, *_build_path_words(given.path)])
 
-    async def log(given: LogArguments) -> Output:
+    async def log(given: LogArguments) -> GitOutput:
         words = ["log", f"--max-count={given.limit}", "--date=short"]
         words += ["--pretty=format:%h %ad %an: %s"]
         words += [f"--grep={given.grep}"] if given.grep else []
-        return await _git(runner, [*words, *_revision(given.revision), *_path(given.path)])
+        return await _run_git(
+            runner, [*words, *_check_revision(given.revision), *_build_path_words(given.path)]
+        )
 
     return (
         as_tool("git_status", StatusArguments, status),
@@ -73,17 +75,17 @@ def git_tools(runner: CommandRunner) -> tuple[Tool, ...]:
     )
 
 
-def _revision(revision: str | None) -> list[str]:
+def _check_revision(revision: str | None) -> list[str]:
     if revision is not None and revision.startswith("-"):
         raise InputError(f"{revision!r} is no revision.")
     return [revision] if revision else []
 
 
-def _path(path: str | None) -> list[str]:
+def _build_path_words(path: str | None) -> list[str]:
     return ["--", path] if path else []
 
 
-async def _git(runner: CommandRunner, words: list[str]) -> Output:
+async def _run_git(runner: CommandRunner, words: list[str]) -> GitOutput:
     """Run git as any read-only line: the same decider, the same neutral configuration."""
     result: CommandResult = await runner.run(shlex.join(["git", *words]))
     if result.refused is not None:
@@ -92,4 +94,4 @@ async def _git(runner: CommandRunner, words: list[str]) -> Output:
         raise InputError("git took too long. Ask for less.")
     if result.exit_code not in (0, 1):
         raise InputError(f"git says: {result.stderr.strip() or result.exit_code}")
-    return Output(result.stdout or "(nothing)", result.truncated)
+    return GitOutput(result.stdout or "(nothing)", result.truncated)

@@ -46,7 +46,7 @@ class GitHistory:
     async def _log(self, since: datetime, *words: str) -> list[Commit]:
         limits = [f"--since={format_instant(since)}", f"--max-count={MOST_COMMITS}"]
         output = await self._run("log", *limits, _FORMAT, *words)
-        return [commit for line in output.splitlines() if (commit := _commit(line))]
+        return [commit for line in output.splitlines() if (commit := _parse_commit(line))]
 
     async def _exists(self) -> bool:
         if self._is_there is None:
@@ -61,7 +61,7 @@ class GitHistory:
         return result.stdout
 
 
-def _commit(line: str) -> Commit | None:
+def _parse_commit(line: str) -> Commit | None:
     parts = line.split("\t", 3)
     if len(parts) != 4:
         return None

@@ -24,7 +24,7 @@ class GlobArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Paths:
+class GlobResult:
     """Files, sorted by path."""
 
     files: tuple[str, ...]
@@ -39,18 +39,20 @@ class Paths:
         }
 
 
-def glob_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_glob_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
     """Return glob_files for a model."""
 
-    async def call(given: GlobArguments) -> Paths:
+    async def call(given: GlobArguments) -> GlobResult:
         return await glob_files(workspace, given)
 
     return as_tool(NAME, GlobArguments, call, fixed=fixed)
 
 
-async def glob_files(workspace: Workspace, given: GlobArguments, seconds: float = SECONDS) -> Paths:
+async def glob_files(
+    workspace: Workspace, given: GlobArguments, seconds: float = SECONDS
+) -> GlobResult:
     """Return the files that a glob selects. Raises BadPattern or OutsideProject."""
     found = await workspace.select(given.pattern, Deadline(seconds), searched=False)
     kept = tuple(found.files[: given.max_results])
     cut = len(kept) < len(found.files) or not found.complete
-    return Paths(kept, len(found.files), cut)
+    return GlobResult(kept, len(found.files), cut)

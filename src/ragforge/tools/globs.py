@@ -32,7 +32,7 @@ def compile_glob(pattern: str) -> re.Pattern[str] | None:
     if pattern.startswith("/") or ".." in pattern.split("/"):
         raise OutsideProject(told)
     try:
-        return re.compile("|".join(map(_regex, _alternatives(pattern, told))), re.DOTALL)
+        return re.compile("|".join(map(_translate_glob, _expand_braces(pattern, told))), re.DOTALL)
     except Malformed as error:
         why = "a `[` is not closed, or a `\\` stands at the end"
         raise BadPattern("glob", told, why) from error
@@ -43,19 +43,19 @@ def is_wild(pattern: str) -> bool:
     return not is_plain(pattern) or "{" in pattern
 
 
-def _regex(pattern: str) -> str:
+def _translate_glob(pattern: str) -> str:
     if "/" not in pattern:
         return f"(?:.*/)?{name_regex(pattern)}"
     return path_regex(f"{pattern}**" if pattern.endswith("/") else pattern)
 
 
-def _alternatives(pattern: str, told: str) -> list[str]:
+def _expand_braces(pattern: str, told: str) -> list[str]:
     """Write `{a,b}` out, as often as it stands there."""
     done: list[str] = []
     waiting = [pattern]
     while waiting:
         first, *waiting = waiting
-        span = _first_braces(first)
+        span = _find_braces(first)
         if span is None:
             done.append(first)
         else:
@@ -68,11 +68,11 @@ def _alternatives(pattern: str, told: str) -> list[str]:
     return done
 
 
-def _first_braces(pattern: str) -> tuple[int, int, list[int]] | None:
+def _find_braces(pattern: str) -> tuple[int, int, list[int]] | None:
     """Return where the first closed braces begin and end, and the commas between."""
     opened: list[int] = []
     commas: dict[int, list[int]] = {}
-    for position, char in _marks(pattern):
+    for position, char in _find_marks(pattern):
         if char == "{":
             opened.append(position)
             commas[position] = []
@@ -85,5 +85,5 @@ def _first_braces(pattern: str) -> tuple[int, int, list[int]] | None:
     return None
 
 
-def _marks(pattern: str) -> Iterator[tuple[int, str]]:
+def _find_marks(pattern: str) -> Iterator[tuple[int, str]]:
     return ((mark.start(), mark.group()) for mark in _BRACES.finditer(pattern))

@@ -10,8 +10,8 @@ from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.listing import Selection
-from ragforge.tools.matches import Matches, Place, with_context
-from ragforge.tools.scan import Scanned, matching_lines, running
+from ragforge.tools.matches import Matches, ScoredLine, add_context
+from ragforge.tools.scan import FoundLines, find_lines, run_in_background
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import Workspace
 
@@ -35,7 +35,7 @@ class GrepArguments(Arguments):
     )
 
 
-def grep_tool(
+def make_grep_tool(
     workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
 ) -> Tool:
     """Return grep_files for a model."""
@@ -54,25 +54,25 @@ async def grep_files(
     When the time is up, what was found by then. Raises BadPattern or OutsideProject.
     """
     deadline = Deadline(seconds)
-    selected, scanned = await _scanned(workspace, given, deadline)
-    places = [Place(line) for line in scanned.lines]
+    selected, scanned = await _scan(workspace, given, deadline)
+    places = [ScoredLine(line) for line in scanned.lines]
     return Matches(
-        matches=await with_context(workspace.root, places, given.context_lines, deadline),
+        matches=await add_context(workspace.root, places, given.context_lines, deadline),
         files_searched=len(selected.files),
         total_matches=len(places),
         truncated=not (scanned.complete and selected.complete),
         timed_out=scanned.timed_out,
-        notes=_notes(scanned),
+        notes=_list_notes(scanned),
     )
 
 
-async def _scanned(
+async def _scan(
     workspace: Workspace, given: GrepArguments, deadline: Deadline
-) -> tuple[Selection, Scanned]:
+) -> tuple[Selection, FoundLines]:
     """Search the files of the last time while we look whether they are still the same."""
 
-    async def scan(selected: Selection) -> Scanned:
-        return await matching_lines(
+    async def scan(selected: Selection) -> FoundLines:
+        return await find_lines(
             workspace.root,
             workspace.ripgrep,
             selected.files,
@@ -84,7 +84,7 @@ async def _scanned(
 
     remembered = workspace.listing.remembered(given.pattern)
     if remembered is not None:
-        async with running([scan(remembered)]) as [early]:
+        async with run_in_background([scan(remembered)]) as [early]:
             selected = await workspace.select(given.pattern, deadline)
             if selected is remembered:
                 return selected, await early
@@ -93,7 +93,7 @@ async def _scanned(
     return selected, await scan(selected)
 
 
-def _notes(scanned: Scanned) -> tuple[str, ...]:
+def _list_notes(scanned: FoundLines) -> tuple[str, ...]:
     left_out = {
         "the regex takes too long in them": scanned.costly_files,
         "they cannot be read": scanned.unreadable_files,

@@ -44,7 +44,7 @@ class Entries:
         }
 
 
-def list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
     """Return list_files for a model."""
 
     async def call(given: ListArguments) -> Entries:
@@ -58,7 +58,7 @@ async def list_files(
 ) -> Entries:
     """Return what is in a directory. Raises OutsideProject, or InputError if it is none."""
     deadline = Deadline(seconds)
-    return await deadline.in_thread(lambda: _list(workspace, given, deadline))
+    return await deadline.run_in_thread(lambda: _list(workspace, given, deadline))
 
 
 def _list(workspace: Workspace, given: ListArguments, deadline: Deadline) -> Entries:

@@ -11,16 +11,16 @@ from ragforge.tools.deadline import Deadline
 from ragforge.tools.excerpt import (
     CONTEXT_CHARS,
     LINE_CHARS,
-    Excerpt,
-    in_context,
-    lines_of,
-    one_line,
+    FileExcerpt,
+    read_lines,
+    shorten_around,
+    take_context,
 )
-from ragforge.tools.scan import Line
+from ragforge.tools.scan import MatchingLine
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class FileMatch:
     """A place in a file; lines count from 1, and `file` is relative to the project."""
 
     file: str
@@ -52,7 +52,7 @@ class Match:
 class Matches:
     """What was found. If `truncated`, the search stopped early and `total_matches` is no total."""
 
-    matches: tuple[Match, ...]
+    matches: tuple[FileMatch, ...]
     files_searched: int
     total_matches: int
     truncated: bool = False
@@ -74,43 +74,45 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ScoredLine:
     """A match before its surroundings are read."""
 
-    line: Line
+    line: MatchingLine
     similarity: float | None = None
     in_name: bool = False
 
 
-async def with_context(
-    root: Root, places: Sequence[Place], context: int, deadline: Deadline
-) -> tuple[Match, ...]:
+async def add_context(
+    root: Root, places: Sequence[ScoredLine], context: int, deadline: Deadline
+) -> tuple[FileMatch, ...]:
     """Return matches with as many lines around them; without, where a file cannot be read."""
     if not context:
-        return tuple([_match(place, None, LINE_CHARS) for place in places])
-    return await deadline.in_thread(lambda: tuple(_read(root, places, context, deadline)))
+        return tuple([_build_match(place, None, LINE_CHARS) for place in places])
+    return await deadline.run_in_thread(lambda: tuple(_read(root, places, context, deadline)))
 
 
-def _read(root: Root, places: Sequence[Place], context: int, deadline: Deadline) -> list[Match]:
-    found: list[Match] = []
+def _read(
+    root: Root, places: Sequence[ScoredLine], context: int, deadline: Deadline
+) -> list[FileMatch]:
+    found: list[FileMatch] = []
     file, lines = "", list[str]()
     for place in places:
         line = place.line
         if line.file != file:
             file = line.file
-            lines = [] if deadline.has_passed else lines_of(root, file)
-        excerpt = in_context(lines, line.number, context)
+            lines = [] if deadline.has_passed else read_lines(root, file)
+        excerpt = take_context(lines, line.number, context)
         changed = excerpt is None or (not place.in_name and line.text not in lines[line.number - 1])
-        found.append(_match(place, None if changed else excerpt, CONTEXT_CHARS))
+        found.append(_build_match(place, None if changed else excerpt, CONTEXT_CHARS))
     return found
 
 
-def _match(place: Place, excerpt: Excerpt | None, most: int) -> Match:
+def _build_match(place: ScoredLine, excerpt: FileExcerpt | None, most: int) -> FileMatch:
     line = place.line
     if excerpt is None:
-        content = one_line(line.text, line.start, line.end, most)
-        excerpt = Excerpt(content, line.number, line.number)
-    return Match(
+        content = shorten_around(line.text, line.start, line.end, most)
+        excerpt = FileExcerpt(content, line.number, line.number)
+    return FileMatch(
         file=line.file,
         line=line.number,
         content=excerpt.content,

@@ -28,7 +28,7 @@ class PlanArguments(Arguments):
         return {"items": [item.model_dump() for item in self.items]}
 
 
-def plan_tool() -> Tool:
+def make_plan_tool() -> Tool:
     """Return plan for a model."""
 
     async def call(given: PlanArguments) -> PlanArguments:

@@ -58,7 +58,7 @@ class FileText:
         }
 
 
-def read_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_read_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
     """Return read_file for a model."""
 
     async def call(given: ReadArguments) -> FileText:
@@ -72,14 +72,14 @@ async def read_file(
 ) -> FileText:
     """Return lines of a file. Raises OutsideProject, or InputError that says why not."""
     deadline = Deadline(seconds)
-    return await deadline.in_thread(lambda: _read(workspace, given, deadline))
+    return await deadline.run_in_thread(lambda: _read(workspace, given, deadline))
 
 
 def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> FileText:
     path = workspace.root.inside(given.path)
     if given.end_line is not None and given.end_line < given.start_line:
         raise InputError(f"end_line {given.end_line} is before start_line {given.start_line}.")
-    if why := _reason(workspace, path):
+    if why := _find_reason(workspace, path):
         raise InputError(f"{given.path!r} cannot be read: {why}.")
     try:
         with workspace.root.open(path) as file:
@@ -88,13 +88,13 @@ def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> Fil
                 raise InputError(f"{given.path!r} cannot be read: it is binary.")
             if os.fstat(file.fileno()).st_size <= LIMITS.max_bytes:
                 lines = split_lines(decode(file.read(LIMITS.max_bytes)))
-                return _page(path, given, iter(lines[given.start_line - 1 :]), len(lines))
-            return _page(path, given, _far(file, head, given.start_line, deadline), None)
+                return _take_page(path, given, iter(lines[given.start_line - 1 :]), len(lines))
+            return _take_page(path, given, _read_far(file, head, given.start_line, deadline), None)
     except OSError as error:
         raise InputError(f"{given.path!r} cannot be read: {error.strerror}.") from error
 
 
-def _reason(workspace: Workspace, path: str) -> str | None:
+def _find_reason(workspace: Workspace, path: str) -> str | None:
     """Return why a file is not for reading, or None."""
     parent, _, name = path.rpartition("/")
     node = workspace.listing.directory(parent)
@@ -108,7 +108,9 @@ def _reason(workspace: Workspace, path: str) -> str | None:
     return f"it is left out: {reason}" if reason and reason not in OWN else "there is no such file"
 
 
-def _far(file: io.BufferedReader, head: bytes, start: int, deadline: Deadline) -> Iterator[str]:
+def _read_far(
+    file: io.BufferedReader, head: bytes, start: int, deadline: Deadline
+) -> Iterator[str]:
     """Yield the lines of a large file from one on, without ever holding much of it."""
     wide = head.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     text = io.TextIOWrapper(file, "utf-16" if wide else "utf-8-sig", "replace", newline="\n")
@@ -124,7 +126,9 @@ def _far(file: io.BufferedReader, head: bytes, start: int, deadline: Deadline) -
             number += is_new
 
 
-def _page(path: str, given: ReadArguments, lines: Iterator[str], total: int | None) -> FileText:
+def _take_page(
+    path: str, given: ReadArguments, lines: Iterator[str], total: int | None
+) -> FileText:
     """Take lines as long as they fit."""
     start = given.start_line
     wanted = MOST_LINES if given.end_line is None else given.end_line - start + 1

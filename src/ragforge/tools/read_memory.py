@@ -26,16 +26,16 @@ class ReadMemoryArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class MemoryRecord:
     """One thing that is remembered."""
 
     found: Turn | Summary | Note
 
     def to_json(self) -> Json:
         if isinstance(self.found, Turn):
-            return _turn(self.found)
+            return _format_turn(self.found)
         if isinstance(self.found, Note):
-            return _note(self.found)
+            return _format_note(self.found)
         summary = self.found
         return {
             "type": f"level {summary.level} summary",
@@ -49,11 +49,11 @@ class Whole:
         }
 
 
-def read_memory_tool(store: Store, project_path: str) -> Tool:
+def make_read_memory_tool(store: Store, project_path: str) -> Tool:
     """Return read_memory for a model; it sees this project alone."""
 
-    async def call(given: ReadMemoryArguments) -> Whole:
-        return Whole(await read_memory(store, project_path, given.id))
+    async def call(given: ReadMemoryArguments) -> MemoryRecord:
+        return MemoryRecord(await read_memory(store, project_path, given.id))
 
     return as_tool("read_memory", ReadMemoryArguments, call)
 
@@ -76,7 +76,7 @@ async def read_memory(store: Store, project_path: str, wanted: str) -> Turn | Su
     raise InputError(f"Nothing is remembered under {wanted!r}. search_memory gives ids.")
 
 
-def _note(note: Note) -> Json:
+def _format_note(note: Note) -> Json:
     return {
         "type": "note",
         "when": note.created_at.isoformat(timespec="minutes"),
@@ -86,7 +86,7 @@ def _note(note: Note) -> Json:
     }
 
 
-def _turn(turn: Turn) -> Json:
+def _format_turn(turn: Turn) -> Json:
     return {
         "type": "turn",
         "when": turn.user.timestamp.isoformat(timespec="minutes"),
@@ -95,14 +95,14 @@ def _turn(turn: Turn) -> Json:
             {
                 "role": message.role,
                 "text": message.content,
-                "tool_calls": [_call(call) for call in message.tool_calls],
+                "tool_calls": [_format_call(call) for call in message.tool_calls],
             }
             for message in turn.replies
         ],
     }
 
 
-def _call(call: ToolCall) -> Json:
+def _format_call(call: ToolCall) -> Json:
     result = "(no result)"
     if call.result is not None:
         result = call.result.error or to_text(call.result.result)

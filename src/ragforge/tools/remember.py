@@ -28,7 +28,7 @@ class RememberArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class SavedNote:
     """A note that is kept."""
 
     note: Note
@@ -38,10 +38,10 @@ class Remembered:
         return {"id": note.uuid, "text": note.text, "supersedes": note.supersedes}
 
 
-def remember_tool(notebook: Notebook, project_path: str, conversation_id: str) -> Tool:
+def make_remember_tool(notebook: Notebook, project_path: str, conversation_id: str) -> Tool:
     """Return remember for a model; it writes notes of this project alone."""
 
-    async def call(given: RememberArguments) -> Remembered:
+    async def call(given: RememberArguments) -> SavedNote:
         note = await notebook.remember(
             given.text,
             project_path,
@@ -49,6 +49,6 @@ def remember_tool(notebook: Notebook, project_path: str, conversation_id: str) -
             supersedes=given.supersedes,
             conversation_id=conversation_id,
         )
-        return Remembered(note)
+        return SavedNote(note)
 
     return as_tool("remember", RememberArguments, call)

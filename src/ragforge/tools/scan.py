@@ -19,7 +19,7 @@ from ragforge.errors import InputError
 from ragforge.processes import open_process
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
-from ragforge.tools.excerpt import around
+from ragforge.tools.excerpt import cut_around
 from ragforge.tools.ripgrep import build_line_command, build_word_command, read_error
 
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MatchingLine:
     """A line that matches, and where in it; of a very long one only what is near the match."""
 
     file: str
@@ -57,10 +57,10 @@ class Line:
 
 
 @dataclass(slots=True)
-class Scanned:
+class FoundLines:
     """The lines that match, in the order of files and lines."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[MatchingLine] = field(default_factory=list)
     complete: bool = True
     timed_out: bool = False
     costly_files: int = 0  # in which the pattern was given up
@@ -68,17 +68,17 @@ class Scanned:
 
 
 @dataclass(slots=True)
-class _Part:
+class _FileChunk:
     """Some of the files and what was found in them so far."""
 
     files: Sequence[str]
-    lines: list[Line] = field(default_factory=list)
+    lines: list[MatchingLine] = field(default_factory=list)
     costly: int = 0
     unreadable: int = 0
     broken: bool = False
 
 
-async def matching_lines(
+async def find_lines(
     root: Root,
     ripgrep: str,
     files: Sequence[str],
@@ -86,20 +86,20 @@ async def matching_lines(
     ignore_case: bool,
     most: int,
     deadline: Deadline,
-) -> Scanned:
+) -> FoundLines:
     """Return the first `most` lines that match; what was found when time is up counts.
 
     Raises BadPattern.
     """
     command = build_line_command(ripgrep, regex, ignore_case)
-    search = _Search(root, regex, command, most + 1)
-    parts = [_Part(chunk) for chunk in chunks(files)] or [_Part([os.devnull])]
-    scanned = Scanned()
+    search = _LineSearch(root, regex, command, most + 1)
+    parts = [_FileChunk(chunk) for chunk in split_files(files)] or [_FileChunk([os.devnull])]
+    scanned = FoundLines()
     gate = asyncio.Semaphore(PROCESSES)
     try:
         async with (
             asyncio.timeout(deadline.left),
-            running(search.scan(part, gate) for part in parts) as tasks,
+            run_in_background(search.scan(part, gate) for part in parts) as tasks,
         ):
             for part, task in zip(parts, tasks, strict=True):
                 await task
@@ -117,7 +117,7 @@ async def matching_lines(
     return scanned
 
 
-async def matching_words(
+async def count_words(
     root: Root, ripgrep: str, files: Sequence[str], regex: str, deadline: Deadline
 ) -> tuple[Counter[str], bool]:
     """Count all that matches, in any case; and tell whether there was time for all files."""
@@ -129,15 +129,15 @@ async def matching_words(
         async with (
             gate,
             _open_ripgrep(command, chunk, root) as process,
-            running([_drained(process.stderr)]),
+            run_in_background([_drain(process.stderr)]),
         ):
-            async for lines in _lines(process.stdout):
+            async for lines in _read_lines(process.stdout):
                 found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
 
     try:
         async with (
             asyncio.timeout(deadline.left),
-            running(count(chunk) for chunk in chunks(files)) as tasks,
+            run_in_background(count(chunk) for chunk in split_files(files)) as tasks,
         ):
             for task in tasks:
                 await task
@@ -146,24 +146,24 @@ async def matching_words(
     return found, True
 
 
-def chunks(files: Sequence[str]) -> list[Sequence[str]]:
+def split_files(files: Sequence[str]) -> list[Sequence[str]]:
     """Cut a list into pieces that fit a command line, one for each process if they do."""
     wanted = max(FEW_FILES, -(-len(files) // PROCESSES))
     pieces = (files[first : first + wanted] for first in range(0, len(files), wanted))
-    return [part for piece in pieces for part in _fitting(piece)]
+    return [part for piece in pieces for part in _halve_until_they_fit(piece)]
 
 
-def _fitting(files: Sequence[str]) -> list[Sequence[str]]:
+def _halve_until_they_fit(files: Sequence[str]) -> list[Sequence[str]]:
     """Halve a list until each part fits a command line."""
     names = len("".join(files).encode())
     if len(files) == 1 or names + ARGUMENT_EXTRA * len(files) <= ARGUMENT_BYTES:
         return [files]
     half = len(files) // 2
-    return [*_fitting(files[:half]), *_fitting(files[half:])]
+    return [*_halve_until_they_fit(files[:half]), *_halve_until_they_fit(files[half:])]
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _LineSearch:
     """What is looked for, by whom."""
 
     root: Root
@@ -171,18 +171,20 @@ class _Search:
     command: list[str]
     most: int
 
-    async def scan(self, part: _Part, gate: asyncio.Semaphore) -> None:
+    async def scan(self, part: _FileChunk, gate: asyncio.Semaphore) -> None:
         """Look into the files of a part; after one that is too much, into those behind it."""
         files = part.files
         while files and len(part.lines) < self.most:
             async with gate, _open_ripgrep(self.command, files, self.root) as process:
                 files = await self._read(process, part, files)
 
-    async def _read(self, process: Process, part: _Part, files: Sequence[str]) -> Sequence[str]:
+    async def _read(
+        self, process: Process, part: _FileChunk, files: Sequence[str]
+    ) -> Sequence[str]:
         """Take what a process prints, and return which files are still to be looked into."""
-        reader = _Reader(self.root, part, self.most)
-        async with running([_drained(process.stderr)]) as [complaints]:
-            async for lines in _lines(process.stdout):
+        reader = _EventReader(self.root, part, self.most)
+        async with run_in_background([_drain(process.stderr)]) as [complaints]:
+            async for lines in _read_lines(process.stdout):
                 if lines is TOO_LONG:
                     part.costly += 1
                     place = files.index(reader.file) if reader.file in files else len(files)
@@ -200,11 +202,11 @@ class _Search:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _EventReader:
     """Reads the events of one process into a part."""
 
     root: Root
-    part: _Part
+    part: _FileChunk
     most: int
     file: str = ""
     is_wanted: bool = False
@@ -219,7 +221,7 @@ class _Reader:
                 self.file = data["path"]["text"].removeprefix("./")
                 self.is_wanted = _is_text(self.root, self.file)
             elif kind == "match" and self.is_wanted:
-                self.part.lines.append(_line(self.file, data))
+                self.part.lines.append(_parse_line(self.file, data))
                 if len(self.part.lines) >= self.most:
                     return False
             elif kind == "summary":
@@ -227,7 +229,7 @@ class _Reader:
         return True
 
 
-def _line(file: str, data: dict[str, Any]) -> Line:
+def _parse_line(file: str, data: dict[str, Any]) -> MatchingLine:
     text, raw = data["lines"].get("text"), b""
     first = data["submatches"][0] if data["submatches"] else {"start": 0, "end": 0}
     start, end = first["start"], first["end"]
@@ -238,8 +240,10 @@ def _line(file: str, data: dict[str, Any]) -> Line:
         raw = text.encode()
         start, end = len(raw[:start].decode()), len(raw[:end].decode())
     text = text.removesuffix("\n").removesuffix("\r")
-    kept, offset = around(text, start, end, LINE_CHARS)
-    return Line(file, data["line_number"], kept, start - offset, min(end - offset, len(kept)))
+    kept, offset = cut_around(text, start, end, LINE_CHARS)
+    return MatchingLine(
+        file, data["line_number"], kept, start - offset, min(end - offset, len(kept))
+    )
 
 
 def _is_text(root: Root, path: str) -> bool:
@@ -275,7 +279,9 @@ async def _open_ripgrep(
 
 
 @asynccontextmanager
-async def running(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[list[asyncio.Task[T]]]:
+async def run_in_background(
+    works: Iterable[Coroutine[Any, Any, T]],
+) -> AsyncIterator[list[asyncio.Task[T]]]:
     """Run works until the end of the block, and none any longer."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
@@ -286,7 +292,7 @@ async def running(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[list
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list[bytes]]:
+async def _read_lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list[bytes]]:
     """Yield the whole lines of each block; TOO_LONG, and nothing after it, for an endless one."""
     assert stream is not None
     rest: list[bytes] = []
@@ -305,7 +311,7 @@ async def _lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list[byte
         yield [b"".join(rest)]
 
 
-async def _drained(stream: asyncio.StreamReader | None) -> bytes:
+async def _drain(stream: asyncio.StreamReader | None) -> bytes:
     """Read to the end, keeping the beginning."""
     assert stream is not None
     said = b""

@@ -45,7 +45,7 @@ class CodeFound:
         ]
 
 
-def code_tool(brain: Brain) -> Tool:
+def make_code_tool(brain: Brain) -> Tool:
     """Return search_code for a model."""
 
     async def call(given: CodeArguments) -> CodeFound:

@@ -17,9 +17,9 @@ from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.tools import fuzzy
 from ragforge.tools.deadline import SECONDS, Deadline
-from ragforge.tools.matches import Matches, Place, with_context
+from ragforge.tools.matches import Matches, ScoredLine, add_context
 from ragforge.tools.ripgrep import build_word_regex
-from ragforge.tools.scan import Line, matching_lines, matching_words
+from ragforge.tools.scan import MatchingLine, count_words, find_lines
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import Workspace
 
@@ -47,7 +47,7 @@ class SearchArguments(Arguments):
     )
 
 
-def search_tool(
+def make_search_tool(
     workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
 ) -> Tool:
     """Return search_files for a model."""
@@ -71,13 +71,13 @@ async def search_files(
     if not query.words:
         raise InputError(f"{NAME}: the query {given.query!r} has no words in it.")
     selected = await workspace.select(given.pattern, deadline)
-    search = _Search(workspace, selected.files, query, given, deadline)
+    search = _FuzzySearch(workspace, selected.files, query, given, deadline)
     await search.contents()
-    await deadline.in_thread(search.names)
-    places = sorted(search.places.values(), key=_order)
+    await deadline.run_in_thread(search.names)
+    places = sorted(search.places.values(), key=_sort_key)
     kept = places[: given.max_results]
     return Matches(
-        matches=await with_context(workspace.root, kept, given.context_lines, deadline),
+        matches=await add_context(workspace.root, kept, given.context_lines, deadline),
         files_searched=len(selected.files),
         total_matches=len(places),
         truncated=len(kept) < len(places) or not (search.complete and selected.complete),
@@ -86,7 +86,7 @@ async def search_files(
 
 
 @dataclass(slots=True)
-class _Search:
+class _FuzzySearch:
     """One search under way."""
 
     workspace: Workspace
@@ -96,16 +96,16 @@ class _Search:
     deadline: Deadline
     complete: bool = True
     timed_out: bool = False
-    places: dict[tuple[str, int, bool], Place] = field(default_factory=dict)
+    places: dict[tuple[str, int, bool], ScoredLine] = field(default_factory=dict)
 
     async def contents(self) -> None:
         """Find lines."""
         root, ripgrep = self.workspace.root, self.workspace.ripgrep
-        regex = fuzzy.regex_for(self.query, self.given.threshold)
-        counted, in_time = await matching_words(root, ripgrep, self.files, regex, self.deadline)
+        regex = fuzzy.build_regex(self.query, self.given.threshold)
+        counted, in_time = await count_words(root, ripgrep, self.files, regex, self.deadline)
         self._note(in_time)
-        likeness = await self.deadline.in_thread(
-            lambda: fuzzy.likeness(self.query, counted, self.given.threshold)
+        likeness = await self.deadline.run_in_thread(
+            lambda: fuzzy.compare_words(self.query, counted, self.given.threshold)
         )
         for words, alike in self._groups(likeness, counted):
             if self.timed_out or (self._is_one_word and self._has_enough):
@@ -113,24 +113,24 @@ class _Search:
                 break
             most = self.given.max_results if alike else MANY_LINES
             regex = build_word_regex(words)
-            scanned = await matching_lines(
-                root, ripgrep, self.files, regex, False, most, self.deadline
-            )
+            scanned = await find_lines(root, ripgrep, self.files, regex, False, most, self.deadline)
             self.complete = self.complete and scanned.complete
             self._note(not scanned.timed_out)
-            await self.deadline.in_thread(partial(self._score, scanned.lines, likeness))
+            await self.deadline.run_in_thread(partial(self._score, scanned.lines, likeness))
 
     def names(self) -> None:
         """Find file names; where the query has a slash in it, paths."""
         whole = "/" in self.given.query
         names = {path: path if whole else path.rpartition("/")[2] for path in self.files}
         words = {word for name in names.values() for word in fuzzy.WORD.findall(name)}
-        likeness = fuzzy.likeness(self.query, words, self.given.threshold)
+        likeness = fuzzy.compare_words(self.query, words, self.given.threshold)
         for number, (path, name) in enumerate(names.items() if likeness else ()):
             if number % NAMES_AT_ONCE == 0 and self.deadline.has_passed:
                 self._note(in_time=False)
                 return
-            self._add(Line(path, 1, path, 0, 0), name, len(path) - len(name), likeness, True)
+            self._add(
+                MatchingLine(path, 1, path, 0, 0), name, len(path) - len(name), likeness, True
+            )
 
     @property
     def _has_enough(self) -> bool:
@@ -154,21 +154,21 @@ class _Search:
         """
         if self._is_one_word:
             ranked = sorted(likeness, key=lambda word: (-likeness[word][0], word))
-            yield from _grouped(ranked, likeness, counted)
+            yield from _group_words(ranked, likeness, counted)
             return
         targets = range(len(self.query.targets))
         counts = [sum(counted[w] for w, near in likeness.items() if t in near) for t in targets]
-        chosen = fuzzy.needed(self.query, counts, self.given.threshold)
+        chosen = fuzzy.choose_needed(self.query, counts, self.given.threshold)
         words = sorted(word for word, near in likeness.items() if not chosen.isdisjoint(near))
         for first in range(0, len(words), WORDS_AT_ONCE):
             yield words[first : first + WORDS_AT_ONCE], False
 
-    def _score(self, lines: Sequence[Line], likeness: fuzzy.Likeness) -> None:
+    def _score(self, lines: Sequence[MatchingLine], likeness: fuzzy.Likeness) -> None:
         for line in lines:
             self._add(line, line.text, 0, likeness, False)
 
     def _add(
-        self, line: Line, text: str, offset: int, likeness: fuzzy.Likeness, in_name: bool
+        self, line: MatchingLine, text: str, offset: int, likeness: fuzzy.Likeness, in_name: bool
     ) -> None:
         """Score a text and keep its line if it is like the query."""
         found = [
@@ -183,11 +183,11 @@ class _Search:
             return
         best = max(found, key=lambda each: max(each[1].values()))[0]
         start, end = best.start() + offset, best.end() + offset
-        kept = Line(line.file, line.number, line.text, start, end)
-        self.places[line.file, line.number, in_name] = Place(kept, similarity, in_name)
+        kept = MatchingLine(line.file, line.number, line.text, start, end)
+        self.places[line.file, line.number, in_name] = ScoredLine(kept, similarity, in_name)
 
 
-def _grouped(
+def _group_words(
     ranked: Sequence[str], likeness: fuzzy.Likeness, counted: Mapping[str, int]
 ) -> Iterator[tuple[list[str], bool]]:
     """Cut words, nearest first, into groups; one that stands in many places is of one kind."""
@@ -205,6 +205,6 @@ def _grouped(
         yield group, likeness[group[0]] == likeness[group[-1]]
 
 
-def _order(place: Place) -> tuple[float, str, int, bool]:
+def _sort_key(place: ScoredLine) -> tuple[float, str, int, bool]:
     line = place.line
     return -(place.similarity or 0.0), line.file, line.number, not place.in_name

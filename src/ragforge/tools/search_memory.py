@@ -32,7 +32,7 @@ class MemoryArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class FoundMemories:
     """Turns, summaries and notes, the best first."""
 
     hits: tuple[HistoryHit, ...]
@@ -42,17 +42,17 @@ class Remembered:
         return [_format(hit, aged) for hit, aged in zip(self.hits, self.ages, strict=True)]
 
 
-def memory_tool(recall: Recall, notebook: Notebook, project_path: str) -> Tool:
+def make_memory_tool(recall: Recall, notebook: Notebook, project_path: str) -> Tool:
     """Return search_memory for a model; it sees this project alone."""
 
-    async def call(given: MemoryArguments) -> Remembered:
+    async def call(given: MemoryArguments) -> FoundMemories:
         since = None if given.days is None else now() - timedelta(days=given.days)
         where = MemoryFilter(project_path=project_path, since=since)
         hits = await search_memory(recall, notebook, given.query, where, max_results=given.limit)
         said = [hit for hit in hits if not isinstance(hit, NoteHit)]
         ages = iter(await find_all_stale(notebook.store, project_path, said))
         aged = [[] if isinstance(hit, NoteHit) else next(ages) for hit in hits]
-        return Remembered(tuple(hits), tuple(aged))
+        return FoundMemories(tuple(hits), tuple(aged))
 
     return as_tool("search_memory", MemoryArguments, call)
 

@@ -72,7 +72,7 @@ class SessionsAbout:
         }
 
 
-def sessions_about_tool(store: Store, project_path: str, runner: CommandRunner) -> Tool:
+def make_sessions_about_tool(store: Store, project_path: str, runner: CommandRunner) -> Tool:
     """Return sessions_about for a model; it sees this project alone."""
     root = Path(project_path)
 

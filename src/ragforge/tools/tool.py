@@ -12,7 +12,7 @@ from ragforge.domain.chat import ToolSpec
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.llm.prompts import prompt
+from ragforge.llm.prompts import load_prompt
 
 PROMPTS = "ragforge.tools.prompts"
 
@@ -52,22 +52,22 @@ def as_tool(
         offered = [field for field in arguments.model_fields if field not in decided]
         if unknown := [field for field in given if field not in offered]:
             raise InputError(f"{name} has no argument {unknown[0]!r}; it has {offered}.")
-        return (await call(checked(name, arguments, {**given, **decided}))).to_json()
+        return (await call(check_arguments(name, arguments, {**given, **decided}))).to_json()
 
-    parameters = _without(_schema(arguments), decided)
-    spec = ToolSpec(name, prompt(prompts, prompt_name or name), parameters)
+    parameters = _drop_fields(_build_schema(arguments), decided)
+    spec = ToolSpec(name, load_prompt(prompts, prompt_name or name), parameters)
     return Tool(spec, run, modifies_files)
 
 
-def checked(name: str, arguments: type[Given], given: Mapping[str, Json]) -> Given:
+def check_arguments(name: str, arguments: type[Given], given: Mapping[str, Json]) -> Given:
     """Return the arguments. Raises InputError that says what is wrong with which."""
     try:
         return arguments.model_validate(given)
     except ValidationError as error:
-        raise unusable(name, error) from error
+        raise describe_wrong_arguments(name, error) from error
 
 
-def unusable(name: str, error: ValidationError) -> InputError:
+def describe_wrong_arguments(name: str, error: ValidationError) -> InputError:
     """Return what is wrong with which arguments, for the model."""
     wrong = [
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
@@ -77,12 +77,12 @@ def unusable(name: str, error: ValidationError) -> InputError:
 
 
 @cache
-def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+def _build_schema(arguments: type[Arguments]) -> dict[str, Any]:
     """Return the schema of arguments; every turn needs it, and it never changes."""
     return arguments.model_json_schema()
 
 
-def _without(schema: dict[str, Any], decided: Mapping[str, Json]) -> dict[str, Any]:
+def _drop_fields(schema: dict[str, Any], decided: Mapping[str, Json]) -> dict[str, Any]:
     """Return the schema as a model needs it: no titles, and nothing that is decided."""
     fields = {
         field: {key: value for key, value in told.items() if key != "title"}

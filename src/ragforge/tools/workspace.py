@@ -27,4 +27,6 @@ class Workspace:
 
     async def select(self, pattern: str, deadline: Deadline, searched: bool = True) -> Selection:
         """Return the files that a glob selects. Raises BadPattern or OutsideProject."""
-        return await deadline.in_thread(lambda: self.listing.select(pattern, deadline, searched))
+        return await deadline.run_in_thread(
+            lambda: self.listing.select(pattern, deadline, searched)
+        )

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.edits.change import MAX_BYTES, Change, read, target
+from ragforge.tools.edits.change import MAX_BYTES, Change, read_bytes, resolve_target
 from ragforge.tools.edits.editor import Editor
-from ragforge.tools.edits.text import Text
+from ragforge.tools.edits.text import EditableText
 from ragforge.tools.tool import Arguments, as_tool
 
 NAME = "write_file"
@@ -23,7 +23,7 @@ class WriteArguments(Arguments):
     content: str = Field(max_length=MAX_BYTES, description="All that the file is to hold")
 
 
-def write_tool(editor: Editor) -> Tool:
+def make_write_tool(editor: Editor) -> Tool:
     """Return write_file for a model."""
 
     async def call(given: WriteArguments) -> Change:
@@ -39,9 +39,9 @@ async def write_file(editor: Editor, given: WriteArguments) -> Change:
 
 def _change(editor: Editor, given: WriteArguments) -> Change:
     root = editor.workspace.root
-    place = target(root, given.path)
-    before = read(root, place)
-    known = Text("") if before is None else Text.of(place, before)
+    place = resolve_target(root, given.path)
+    before = read_bytes(root, place)
+    known = EditableText("") if before is None else EditableText.of(place, before)
     after = known.with_content(given.content).to_bytes()
     if after == before:
         raise InputError(f"{place!r} holds exactly this already.")

@@ -31,7 +31,7 @@ async def test_it_stands_still_while_the_user_decides_and_goes_on_then() -> None
 
     async def decide_and_go_on() -> None:
         async with clock:
-            decided.append(await clock.stopped_by(think)(WISH))
+            decided.append(await clock.pause_during(think)(WISH))
             await asyncio.sleep(60)
 
     with pytest.raises(TimeoutError):

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.agent.permissions import Permissions, Verdict, deny_all, edits_only
-from ragforge.agent.rules import Rule, Rules, rule_of
+from ragforge.agent.permissions import Permissions, Verdict, allow_edits, deny_all
+from ragforge.agent.rules import PermissionRules, Rule, parse_rule
 from ragforge.errors import Declined, InputError
-from ragforge.tools.command.agent_tool import lasting
+from ragforge.tools.command.agent_tool import list_lasting_patterns
 from ragforge.tools.permission import PermissionRequest
 
 
 def runs(line: str) -> PermissionRequest:
-    return PermissionRequest("run_command", line, f"$ {line}", lasting(line))
+    return PermissionRequest("run_command", line, f"$ {line}", list_lasting_patterns(line))
 
 
 def edits(path: str) -> PermissionRequest:
@@ -23,8 +23,8 @@ def edits(path: str) -> PermissionRequest:
 
 
 @pytest.fixture
-def rules(tmp_path: Path) -> Rules:
-    return Rules(tmp_path / "state" / "permissions.json", tmp_path / "project")
+def rules(tmp_path: Path) -> PermissionRules:
+    return PermissionRules(tmp_path / "state" / "permissions.json", tmp_path / "project")
 
 
 @pytest.mark.parametrize(
@@ -86,16 +86,16 @@ def test_a_yes_to_files_is_a_glob(glob: str, path: str, fits: bool) -> None:
 def test_a_lasting_yes_is_offered_for_no_more_than_can_be_foreseen(
     line: str, offered: tuple[str, ...]
 ) -> None:
-    assert lasting(line) == offered
+    assert list_lasting_patterns(line) == offered
 
 
 async def test_rules_are_kept_for_one_project_and_a_no_beats_a_yes(
-    rules: Rules, tmp_path: Path
+    rules: PermissionRules, tmp_path: Path
 ) -> None:
-    rules.add(rule_of("allow", "run_command(git *)"))
-    rules.add(rule_of("deny", "run_command(git push *)"))
-    again = Rules(tmp_path / "state" / "permissions.json", tmp_path / "project")
-    other = Rules(tmp_path / "state" / "permissions.json", tmp_path / "other")
+    rules.add(parse_rule("allow", "run_command(git *)"))
+    rules.add(parse_rule("deny", "run_command(git push *)"))
+    again = PermissionRules(tmp_path / "state" / "permissions.json", tmp_path / "project")
+    other = PermissionRules(tmp_path / "state" / "permissions.json", tmp_path / "other")
 
     await Permissions(again, deny_all).require_permission(runs("git commit -m x"))
     with pytest.raises(Declined, match="rule"):
@@ -103,12 +103,12 @@ async def test_rules_are_kept_for_one_project_and_a_no_beats_a_yes(
     with pytest.raises(Declined, match="Nobody"):
         await Permissions(other, deny_all).require_permission(runs("git commit -m x"))
 
-    again.remove(rule_of("allow", "run_command(git *)"))
+    again.remove(parse_rule("allow", "run_command(git *)"))
     assert [str(rule) for rule in rules.all()] == ["run_command(git push *)"]
 
 
 async def test_wishes_are_put_one_after_the_other_and_settled_ones_not_at_all(
-    rules: Rules,
+    rules: PermissionRules,
 ) -> None:
     asked: list[str] = []
     waiting = 0
@@ -128,8 +128,8 @@ async def test_wishes_are_put_one_after_the_other_and_settled_ones_not_at_all(
     assert asked == ["0.py"]
 
 
-async def test_yes_to_edits_is_no_to_commands(rules: Rules) -> None:
-    permissions = Permissions(rules, edits_only)
+async def test_yes_to_edits_is_no_to_commands(rules: PermissionRules) -> None:
+    permissions = Permissions(rules, allow_edits)
     await permissions.require_permission(edits("a.py"))
     with pytest.raises(Declined):
         await permissions.require_permission(runs("make"))
@@ -138,11 +138,13 @@ async def test_yes_to_edits_is_no_to_commands(rules: Rules) -> None:
 @pytest.mark.parametrize("text", ["", "make", "other(x)", "edit_file()", "edit_file([)"])
 def test_what_is_no_rule_is_refused(text: str) -> None:
     with pytest.raises(InputError):
-        rule_of("allow", text)
+        parse_rule("allow", text)
 
 
-def test_a_file_of_rules_that_cannot_be_read_allows_nothing(rules: Rules, tmp_path: Path) -> None:
-    rules.add(rule_of("allow", "edit_file(**)"))
+def test_a_file_of_rules_that_cannot_be_read_allows_nothing(
+    rules: PermissionRules, tmp_path: Path
+) -> None:
+    rules.add(parse_rule("allow", "edit_file(**)"))
     (tmp_path / "state" / "permissions.json").write_text("{")
     with pytest.raises(InputError, match=r"permissions\.json"):
         rules.verdict(edits("a.py"))

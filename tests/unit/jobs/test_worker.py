@@ -15,7 +15,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.domain.work import NewJob
 from ragforge.jobs import worker as worker_module
-from ragforge.jobs.worker import LAST_RETRY, Handler, Worker, back_off
+from ragforge.jobs.worker import LAST_RETRY, Handler, Worker, compute_retry_delay
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -138,7 +138,7 @@ async def test_a_worker_that_is_told_to_stop_finishes_the_job_it_is_at(store: St
 
 
 def test_the_wait_doubles_up_to_a_limit() -> None:
-    waits = [back_off(attempts).total_seconds() for attempts in range(1, 30)]
+    waits = [compute_retry_delay(attempts).total_seconds() for attempts in range(1, 30)]
 
     assert waits[:4] == [2, 4, 8, 16]
     assert waits[-1] == LAST_RETRY.total_seconds()

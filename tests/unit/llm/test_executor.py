@@ -27,7 +27,7 @@ from ragforge.llm.analyze import batch_analyze
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
-from ragforge.llm.results import Progress
+from ragforge.llm.results import BatchProgress
 from ragforge.llm.retry import RetryPolicy
 from ragforge.llm.spend import Meter
 from ragforge.llm.task import InputField, Packing, Task
@@ -85,7 +85,7 @@ async def test_one_item_gives_one_output() -> None:
 
 async def test_many_items_share_requests_and_keep_their_order() -> None:
     model = ScriptedModel(doubling, delay=0.001)
-    seen: list[Progress] = []
+    seen: list[BatchProgress] = []
 
     result = await executor(model).execute_batch(
         DOUBLE, items(25), Packing(batch_size=10, parallel=2), on_progress=seen.append
@@ -94,7 +94,7 @@ async def test_many_items_share_requests_and_keep_their_order() -> None:
     assert [o.value for o in result.outputs if o] == [n * 2 for n in range(25)]
     assert len(model.asked) == 3
     assert model.most_running == 2
-    assert seen[-1] == Progress(25, 0, 25)
+    assert seen[-1] == BatchProgress(25, 0, 25)
     assert result.usage.requests == 3
 
 

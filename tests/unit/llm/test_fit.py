@@ -11,7 +11,7 @@ from ragforge.domain.chat import (
 )
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool, ToolSpec
-from ragforge.llm.fit import RESULTS, fitted
+from ragforge.llm.fit import RESULTS, fit_messages
 from ragforge.llm.loop import ToolLoop
 from tests.fakes.scripted_model import ScriptedModel, calls
 
@@ -29,12 +29,12 @@ def results(messages: tuple[ChatMessage, ...]) -> list[int]:
 
 def test_what_fits_stays_as_it_is() -> None:
     messages = talk(1_000, 1_000)
-    assert fitted(messages, 2_000) == tuple(messages)
+    assert fit_messages(messages, 2_000) == tuple(messages)
 
 
 def test_the_oldest_results_are_shortened_until_half_is_free() -> None:
     messages = talk(1_000, 400, 1_000, 1_000, 1_000)
-    kept = fitted(messages, 4_000)
+    kept = fit_messages(messages, 4_000)
     sizes = results(kept)
     assert [size < 200 for size in sizes] == [True, False, True, True, False]
     assert kept[0] == messages[0], "what the user said is no result"
@@ -42,7 +42,7 @@ def test_the_oldest_results_are_shortened_until_half_is_free() -> None:
 
 
 def test_the_last_results_stay_whole_however_long() -> None:
-    assert results(fitted(talk(900, 9_000), 1_000))[1] == 9_000
+    assert results(fit_messages(talk(900, 9_000), 1_000))[1] == 9_000
 
 
 def test_results_told_in_words_are_shortened_too() -> None:
@@ -52,7 +52,7 @@ def test_results_told_in_words_are_shortened_too() -> None:
         AssistantMessage("b"),
         UserMessage(RESULTS),
     ]
-    kept = fitted(told, 1_000)
+    kept = fit_messages(told, 1_000)
     assert kept[1].text.startswith(RESULTS)
     assert len(kept[1].text) < 200
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from ragforge.errors import Declined, InputError, OutsideProject
 from ragforge.tools.confine import Root
-from ragforge.tools.edit_file import EditArguments, edit_file, edited
+from ragforge.tools.edit_file import EditArguments, edit_file, replace_part
 from ragforge.tools.edits import journal as journals
 from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.edits.text import Text
+from ragforge.tools.edits.text import EditableText
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import WriteArguments, write_file
@@ -48,7 +48,7 @@ def editor(place: Path, tmp_path: Path) -> Editor:
 
 
 def edit(content: str, **given: Any) -> str:
-    return edited(content, EditArguments(path="x", **given))
+    return replace_part(content, EditArguments(path="x", **given))
 
 
 def test_a_text_that_stands_there_once_is_replaced() -> None:
@@ -111,13 +111,13 @@ def test_a_part_that_is_not_there_is_refused(given: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_not_changed_is_written_back_byte_for_byte(data: bytes) -> None:
-    assert Text.of("x", data).to_bytes() == data
+    assert EditableText.of("x", data).to_bytes() == data
 
 
 @given(st.binary(max_size=60).filter(lambda data: b"\0" not in data))
 def test_any_text_is_written_back_byte_for_byte(data: bytes) -> None:
     try:
-        text = Text.of("x", data)
+        text = EditableText.of("x", data)
     except (InputError, UnicodeDecodeError):
         return  # half a letter of UTF-16
     assert text.to_bytes() == data
@@ -183,7 +183,7 @@ async def test_an_edit_that_was_kept_but_never_made_is_passed_over(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(journals, "apply", die)
+        patched.setattr(journals, "apply_change", die)
         with pytest.raises(KeyboardInterrupt):
             editor.journal.make(editor.workspace.root, Change("x.txt", b"1", b"2"))
 

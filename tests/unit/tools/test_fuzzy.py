@@ -14,7 +14,7 @@ from ragforge.tools import fuzzy
 
 def like(query: str, word: str, threshold: float = 0.7) -> float:
     asked = fuzzy.read_query(query)
-    near = fuzzy.likeness(asked, [word], threshold)
+    near = fuzzy.compare_words(asked, [word], threshold)
     return fuzzy.score(asked, [near[word]]) if word in near else 0.0
 
 
@@ -58,7 +58,7 @@ def test_a_slip_counts_less_than_none_and_more_than_a_word_that_only_holds_it() 
 def test_a_line_has_words_in_any_order_and_with_others_between() -> None:
     query = fuzzy.read_query("conection refused")
     words = ["refused", "the", "connection", "was"]
-    near = fuzzy.likeness(query, words, 0.7)
+    near = fuzzy.compare_words(query, words, 0.7)
 
     assert fuzzy.score(query, [near[word] for word in words if word in near]) > 0.9
     assert fuzzy.score(query, [near["connection"]]) < 0.7
@@ -84,12 +84,12 @@ def test_the_pieces_of_a_word_find_all_words_that_substitutions_and_losses_make_
                 del other[place]
         spoilt = "".join(other)
         if OSA.normalized_similarity(word, spoilt) >= threshold:
-            regex = fuzzy.regex_for(fuzzy.read_query(word), threshold)
+            regex = fuzzy.build_regex(fuzzy.read_query(word), threshold)
             assert re.fullmatch(regex, f"the{spoilt}s"), (word, spoilt)
 
 
 def test_the_words_no_line_can_do_without_are_the_rare_ones() -> None:
     query = fuzzy.read_query("serialization user")
 
-    assert fuzzy.needed(query, [10, 5000, 0], 0.7) == {0, 2}
-    assert fuzzy.needed(query, [10, 5000, 0], 0.2) == {0, 1, 2}
+    assert fuzzy.choose_needed(query, [10, 5000, 0], 0.7) == {0, 2}
+    assert fuzzy.choose_needed(query, [10, 5000, 0], 0.2) == {0, 1, 2}

@@ -11,7 +11,7 @@ import pytest
 
 from ragforge.errors import BadPattern, OutsideProject
 from ragforge.tools.grep_files import GrepArguments, grep_files
-from ragforge.tools.matches import Match, Matches
+from ragforge.tools.matches import FileMatch, Matches
 from ragforge.tools.workspace import Workspace
 from tests.unit.tools.conftest import write
 
@@ -26,7 +26,9 @@ async def test_a_match_tells_file_line_content_and_what_matched(workspace: Works
 
     assert found == Matches(
         matches=(
-            Match("src/auth.py", 4, "def authenticate(user, password):", "def authenticate", 4, 4),
+            FileMatch(
+                "src/auth.py", 4, "def authenticate(user, password):", "def authenticate", 4, 4
+            ),
         ),
         files_searched=2,
         total_matches=1,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import BadPattern, InputError, OutsideProject
-from ragforge.tools.glob_files import GlobArguments, Paths, glob_files
+from ragforge.tools.glob_files import GlobArguments, GlobResult, glob_files
 from ragforge.tools.list_files import Entries, ListArguments, list_files
 from ragforge.tools.workspace import Workspace
 from tests.unit.tools.conftest import write
@@ -76,7 +76,7 @@ async def test_a_directory_that_is_ignored_is_not_listed(workspace: Workspace, r
 async def test_a_glob_finds_files_by_path(workspace: Workspace) -> None:
     found = await glob_files(workspace, GlobArguments(pattern="**/*.{py,ts}"))
 
-    assert found == Paths(("src/auth.py", "src/deep/models.py", "src/users.ts"), 3, False)
+    assert found == GlobResult(("src/auth.py", "src/deep/models.py", "src/users.ts"), 3, False)
 
 
 async def test_a_glob_also_finds_what_no_search_looks_into(
@@ -91,7 +91,7 @@ async def test_a_glob_also_finds_what_no_search_looks_into(
 async def test_too_many_files_are_cut_off_and_counted(workspace: Workspace) -> None:
     found = await glob_files(workspace, GlobArguments(pattern="**", max_results=1))
 
-    assert found == Paths(("README.md",), 4, True)
+    assert found == GlobResult(("README.md",), 4, True)
 
 
 async def test_a_bad_glob_is_a_clear_error(workspace: Workspace) -> None:

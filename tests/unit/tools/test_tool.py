@@ -10,13 +10,13 @@ import pytest
 from ragforge.domain.chat import ToolRequest
 from ragforge.errors import InputError
 from ragforge.llm.calls import run_calls
-from ragforge.tools.grep_files import grep_tool
-from ragforge.tools.toolbox import reading_tools
+from ragforge.tools.grep_files import make_grep_tool
+from ragforge.tools.toolbox import make_file_tools
 from ragforge.tools.workspace import Workspace
 
 
 def test_every_tool_has_a_name_a_description_and_described_arguments(root: Path) -> None:
-    tools = reading_tools(Workspace.at(root))
+    tools = make_file_tools(Workspace.at(root))
 
     names = [tool.spec.name for tool in tools]
     assert names == ["grep_files", "search_files", "read_file", "list_files", "glob_files"]
@@ -30,7 +30,7 @@ def test_every_tool_has_a_name_a_description_and_described_arguments(root: Path)
 
 
 def test_required_arguments_and_defaults_are_told(root: Path) -> None:
-    told = grep_tool(Workspace.at(root)).spec.parameters
+    told = make_grep_tool(Workspace.at(root)).spec.parameters
 
     assert told["required"] == ["pattern", "regex"]
     assert told["properties"]["max_results"]["default"] == 100
@@ -38,7 +38,7 @@ def test_required_arguments_and_defaults_are_told(root: Path) -> None:
 
 
 async def test_a_fixed_argument_is_not_offered_and_always_applied(root: Path) -> None:
-    tool = grep_tool(Workspace.at(root), fixed={"context_lines": 50})
+    tool = make_grep_tool(Workspace.at(root), fixed={"context_lines": 50})
 
     assert "context_lines" not in tool.spec.parameters["properties"]
     result = await tool.run({"pattern": "**", "regex": "import jwt"})
@@ -58,7 +58,7 @@ async def test_a_fixed_argument_is_not_offered_and_always_applied(root: Path) ->
 )
 async def test_wrong_arguments_are_named(root: Path, given: dict[str, object], why: str) -> None:
     with pytest.raises(InputError, match=why):
-        await grep_tool(Workspace.at(root)).run(given)
+        await make_grep_tool(Workspace.at(root)).run(given)
 
 
 async def test_a_failing_call_tells_the_model_why(root: Path) -> None:
@@ -68,7 +68,7 @@ async def test_a_failing_call_tells_the_model_why(root: Path) -> None:
         ToolRequest("3", "list_files", {}),
     ]
 
-    bad, outside, good = await run_calls(reading_tools(Workspace.at(root)), requests, 1)
+    bad, outside, good = await run_calls(make_file_tools(Workspace.at(root)), requests, 1)
 
     assert bad.error is not None
     assert "'foo(' cannot be used: unclosed group" in bad.error

@@ -8,10 +8,10 @@ from string import Template
 
 
 @cache
-def _template(package: str, name: str) -> Template:
+def _load_template(package: str, name: str) -> Template:
     return Template(files(package).joinpath(f"{name}.md").read_text(encoding="utf-8").strip())
 
 
-def prompt(package: str, name: str, **values: str) -> str:
+def load_prompt(package: str, name: str, **values: str) -> str:
     """Return the prompt `name`.md of a package, with its $values filled in."""
-    return _template(package, name).substitute(values)
+    return _load_template(package, name).substitute(values)

@@ -11,7 +11,7 @@ from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.prompts import prompt
+from ragforge.llm.prompts import load_prompt
 from ragforge.llm.task import InputField, Task
 from ragforge.memory.summaries import extract, material
 from ragforge.memory.summaries.drafts import Draft
@@ -64,7 +64,7 @@ class ModelSummariser:
         return await self._draft("summary_2", "\n\n".join(texts))
 
     async def _draft(self, name: str, text: str) -> Draft:
-        instruction = prompt("ragforge.memory.prompts", name)
+        instruction = load_prompt("ragforge.memory.prompts", name)
         task = Task(instruction, Draft, [InputField("record", MATERIAL_CHARS)])
         outcome = await self._executor.execute(task, {"record": text})
         assert outcome.output is not None

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pydantic import Field
 
 from ragforge.llm.calls import Tool
-from ragforge.tools.command.approved import run_freely
+from ragforge.tools.command.approved import run_approved
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandResult, CommandRunner
@@ -37,7 +37,7 @@ _WITH_VERBS = frozenset(
 _WORD = re.compile(r"[\w./:@%+=-]+")
 
 
-class CommandArguments(Arguments):
+class AgentCommandArguments(Arguments):
     """What run_command is called with."""
 
     command: str = Field(min_length=1, max_length=100_000, description="The command line")
@@ -45,25 +45,25 @@ class CommandArguments(Arguments):
     timeout: float | None = Field(None, gt=0, description="Seconds; 120 if missing")
 
 
-def command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[str]) -> Tool:
+def make_command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[str]) -> Tool:
     """Return run_command for a model that may ask the user; `hidden` variables it never sees."""
 
-    async def call(given: CommandArguments) -> CommandResult:
+    async def call(given: AgentCommandArguments) -> CommandResult:
         return await run_command(runner, permit, hidden, given)
 
     prompts = "ragforge.tools.command.prompts"
     return as_tool(
         "run_command",
-        CommandArguments,
+        AgentCommandArguments,
         call,
         prompts=prompts,
-        prompt_name="run_asked",
+        prompt_name="run_with_permission",
         modifies_files=True,  # it may: what was asked for before it must be done, and after it not
     )
 
 
 async def run_command(
-    runner: CommandRunner, permit: Permit, hidden: Collection[str], given: CommandArguments
+    runner: CommandRunner, permit: Permit, hidden: Collection[str], given: AgentCommandArguments
 ) -> CommandResult:
     """Run a line: at once if it only reads, else if the user allows it.
 
@@ -77,11 +77,13 @@ async def run_command(
             return await runner.run(given.command, given.cwd, given.timeout)
     where = "" if cwd == root.path else f"(in {root.inside(cwd)}) "
     line = given.command.strip()
-    await permit(PermissionRequest("run_command", line, f"{where}$ {line}", lasting(line)))
-    return await run_freely(line, cwd, given.timeout, hidden)
+    await permit(
+        PermissionRequest("run_command", line, f"{where}$ {line}", list_lasting_patterns(line))
+    )
+    return await run_approved(line, cwd, given.timeout, hidden)
 
 
-def lasting(line: str) -> tuple[str, ...]:
+def list_lasting_patterns(line: str) -> tuple[str, ...]:
     """Return what a lasting yes to a line could be for: this line, or all that begin like it."""
     words = line.split()
     if not words or not all(_WORD.fullmatch(word) for word in words):

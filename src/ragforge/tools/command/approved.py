@@ -27,7 +27,7 @@ class ApprovedLimits:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _KeptOutput:
     """The beginning and the end of a stream."""
 
     most: int
@@ -51,7 +51,7 @@ class _Kept:
         return self.head.decode(errors="replace") + gap + self.tail.decode(errors="replace")
 
 
-async def run_freely(
+async def run_approved(
     line: str,
     cwd: str,
     seconds: float | None,
@@ -65,7 +65,7 @@ async def run_freely(
     freedom = freedom or ApprovedLimits()
     start = time.monotonic()
     variables = {name: value for name, value in os.environ.items() if name not in hidden}
-    out, err = _Kept(freedom.output_bytes), _Kept(freedom.output_bytes)
+    out, err = _KeptOutput(freedom.output_bytes), _KeptOutput(freedom.output_bytes)
     timed_out = False
     async with AsyncExitStack() as stack:
         try:
@@ -92,7 +92,7 @@ async def run_freely(
     )
 
 
-async def _read(stream: asyncio.StreamReader | None, kept: _Kept) -> None:
+async def _read(stream: asyncio.StreamReader | None, kept: _KeptOutput) -> None:
     assert stream is not None
     while chunk := await stream.read(65_536):
         kept.add(chunk)

@@ -36,7 +36,7 @@ def _is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-def variables(home: str) -> dict[str, str]:
+def build_variables(home: str) -> dict[str, str]:
     """Return the whole environment of a program; `home` is an empty directory of its own.
 
     Nothing of our own environment is passed on: neither keys nor what steers programs.
@@ -53,7 +53,7 @@ def variables(home: str) -> dict[str, str]:
     }
 
 
-def git_variables(git_dir: str, work_tree: str) -> dict[str, str]:
+def build_git_variables(git_dir: str, work_tree: str) -> dict[str, str]:
     """Return what git sees beside that: one repository, no configuration, no helpers."""
     return {
         "GIT_DIR": git_dir,

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ragforge.tools.command.paths import Place, as_path, check_path, shown
+from ragforge.tools.command.paths import WorkingDirectory, as_path, check_path, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
-Kind: TypeAlias = Callable[[Place, Word], str]
+Kind: TypeAlias = Callable[[WorkingDirectory, Word], str]
 """Returns the value as it is given to the program. Raises NotAllowed."""
 
 
@@ -18,9 +18,9 @@ def matching(pattern: str, what: str) -> Kind:
     """Return the kind of values that match a regular expression as a whole."""
     compiled = re.compile(pattern)
 
-    def check(place: Place, word: Word) -> str:
+    def check(place: WorkingDirectory, word: Word) -> str:
         if compiled.fullmatch(word.text) is None:
-            raise NotAllowed(f"{shown(word.text)} is not {what}")
+            raise NotAllowed(f"{quote_short(word.text)} is not {what}")
         return word.text
 
     return check
@@ -29,26 +29,26 @@ def matching(pattern: str, what: str) -> Kind:
 def one_of(*values: str) -> Kind:
     """Return the kind of values that stand on a list."""
 
-    def check(place: Place, word: Word) -> str:
+    def check(place: WorkingDirectory, word: Word) -> str:
         if word.text not in values:
-            raise NotAllowed(f"{shown(word.text)} is not one of {', '.join(values)}")
+            raise NotAllowed(f"{quote_short(word.text)} is not one of {', '.join(values)}")
         return word.text
 
     return check
 
 
-def text(place: Place, word: Word) -> str:
+def text(place: WorkingDirectory, word: Word) -> str:
     """Anything: the program only compares or prints it."""
     return word.text
 
 
-def path(place: Place, word: Word) -> str:
+def path(place: WorkingDirectory, word: Word) -> str:
     """A file or directory inside the project."""
     check_path(place, word.text)
     return as_path(word.text)
 
 
-def pathspec_text(place: Place, word: Word) -> str:
+def pathspec_text(place: WorkingDirectory, word: Word) -> str:
     """A range of lines with a path, as in `10,20:src/app.py`; it may not climb out."""
     last = word.text.rpartition(":")[2]
     if last.startswith("/") or ".." in last.split("/"):
@@ -59,10 +59,10 @@ def pathspec_text(place: Place, word: Word) -> str:
 _WIDE = re.compile(r"%[^A-Za-z%]*(\d{5}|\*)|%w?\([^)]*\d{5}")
 
 
-def layout(place: Place, word: Word) -> str:
+def layout(place: WorkingDirectory, word: Word) -> str:
     """A format, also of dates; widths of many digits would make a line of gigabytes."""
     if _WIDE.search(word.text):
-        raise NotAllowed(f"the format {shown(word.text)} has a width that is too large")
+        raise NotAllowed(f"the format {quote_short(word.text)} has a width that is too large")
     return word.text
 
 

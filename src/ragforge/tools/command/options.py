@@ -13,7 +13,13 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from ragforge.tools.command.kinds import Kind
-from ragforge.tools.command.paths import Place, as_path, check_path, expanded, shown
+from ragforge.tools.command.paths import (
+    WorkingDirectory,
+    as_path,
+    check_path,
+    expand_pattern,
+    quote_short,
+)
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
@@ -31,7 +37,7 @@ class Option:
 Options: TypeAlias = dict[str, Option]
 
 
-def listed(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     """Return the words of a text as a set."""
     return frozenset(text.split())
 
@@ -57,7 +63,7 @@ def instead(given_as: str, names: str) -> dict[str, Option]:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenOption:
     """An option that is there, and the words that give it to the program."""
 
     name: str
@@ -68,7 +74,7 @@ class Given:
 class Parsed:
     """The words of one command, sorted."""
 
-    options: list[Given] = field(default_factory=list)
+    options: list[GivenOption] = field(default_factory=list)
     before: list[Word] = field(default_factory=list)  # operands before `--`
     after: list[Word] | None = None  # operands after `--`, where it is there
 
@@ -85,11 +91,11 @@ class Parsed:
         return [word for given in self.options for word in given.words]
 
 
-Operands: TypeAlias = Callable[[Place, Parsed], list[str]]
+Operands: TypeAlias = Callable[[WorkingDirectory, Parsed], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramRules:
     """A program on the list: its options, and what else it may be given."""
 
     options: Options
@@ -98,7 +104,7 @@ class Program:
     run_as: tuple[str, ...] | None = None  # the program and its first arguments
     dashes: bool = True  # it knows `--`
 
-    def arguments(self, place: Place, words: Sequence[Word]) -> list[str]:
+    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
         """Return the arguments in canonical form. Raises NotAllowed."""
         if len(words) == 1 and words[0].text in ("--version", "--help"):
             return [words[0].text]
@@ -107,24 +113,24 @@ class Program:
         return [*parsed.option_words(), *(["--"] if self.dashes and operands else []), *operands]
 
 
-class Listed(Protocol):
+class ListedProgram(Protocol):
     """Whatever checks the words of a program."""
 
     @property
     def run_as(self) -> tuple[str, ...] | None: ...
 
-    def arguments(self, place: Place, words: Sequence[Word]) -> list[str]:
+    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
         """Return the arguments in canonical form. Raises NotAllowed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Special:
+class CustomProgram:
     """A program with a grammar of its own."""
 
-    check: Callable[[Place, Sequence[Word]], list[str]]
+    check: Callable[[WorkingDirectory, Sequence[Word]], list[str]]
     run_as: tuple[str, ...] | None = None
 
-    def arguments(self, place: Place, words: Sequence[Word]) -> list[str]:
+    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
         """Return the arguments in canonical form. Raises NotAllowed."""
         if len(words) == 1 and words[0].text in ("--version", "--help"):
             return [words[0].text]
@@ -134,7 +140,7 @@ class Special:
 _COUNT = re.compile(r"-\d{1,9}")
 
 
-def read_options(program: Program, place: Place, words: Sequence[Word]) -> Parsed:
+def read_options(program: ProgramRules, place: WorkingDirectory, words: Sequence[Word]) -> Parsed:
     """Sort words into options and operands. Raises NotAllowed for an option off the list."""
     parsed = Parsed()
     remaining = list(reversed(words))
@@ -147,7 +153,7 @@ def read_options(program: Program, place: Place, words: Sequence[Word]) -> Parse
         if not text.startswith("-") or text == "-":
             parsed.before.append(word)
         elif program.counts and _COUNT.fullmatch(text):
-            parsed.options.append(Given(text, (text,)))
+            parsed.options.append(GivenOption(text, (text,)))
         elif text.startswith("--") or text in program.options:
             _read_long(program, place, word, remaining, parsed)
         else:
@@ -156,72 +162,80 @@ def read_options(program: Program, place: Place, words: Sequence[Word]) -> Parse
 
 
 def _read_long(
-    program: Program, place: Place, word: Word, remaining: list[Word], parsed: Parsed
+    program: ProgramRules,
+    place: WorkingDirectory,
+    word: Word,
+    remaining: list[Word],
+    parsed: Parsed,
 ) -> None:
     name, equals, value = word.text.partition("=")
     option = program.options.get(name)
     if option is None:
-        raise NotAllowed(f"the option {shown(name)} is not on the list")
+        raise NotAllowed(f"the option {quote_short(name)} is not on the list")
     final = option.given_as or name
     if option.kind is None and equals:
-        raise NotAllowed(f"the option {shown(name)} takes no value")
+        raise NotAllowed(f"the option {quote_short(name)} takes no value")
     if option.kind is None or (option.attached and not equals):
-        parsed.options.append(Given(name, (final,)))
+        parsed.options.append(GivenOption(name, (final,)))
         return
     if not equals and not remaining and option.default is not None:
         remaining.append(Word(option.default))
-    checked = option.kind(place, Word(value) if equals else _next(name, remaining))
+    checked = option.kind(place, Word(value) if equals else _take_next(name, remaining))
     long = final.startswith("--")
-    parsed.options.append(Given(name, (f"{final}={checked}",) if long else (final, checked)))
+    parsed.options.append(GivenOption(name, (f"{final}={checked}",) if long else (final, checked)))
 
 
 def _read_bundle(
-    program: Program, place: Place, word: Word, remaining: list[Word], parsed: Parsed
+    program: ProgramRules,
+    place: WorkingDirectory,
+    word: Word,
+    remaining: list[Word],
+    parsed: Parsed,
 ) -> None:
     letters = word.text[1:]
     while letters:
         name, letters = f"-{letters[0]}", letters[1:]
         option = program.options.get(name)
         if option is None:
-            raise NotAllowed(f"the option {shown(name)} is not on the list")
+            raise NotAllowed(f"the option {quote_short(name)} is not on the list")
         final = option.given_as or name
         if option.kind is None or (option.attached and not letters):
-            parsed.options.append(Given(name, (final,)))
+            parsed.options.append(GivenOption(name, (final,)))
             continue
-        checked = option.kind(place, Word(letters) if letters else _next(name, remaining))
+        checked = option.kind(place, Word(letters) if letters else _take_next(name, remaining))
         words = (final + checked,) if option.attached else (final, checked)
-        parsed.options.append(Given(name, words))
+        parsed.options.append(GivenOption(name, words))
         return
 
 
-def _next(name: str, remaining: list[Word]) -> Word:
+def _take_next(name: str, remaining: list[Word]) -> Word:
     if not remaining:
-        raise NotAllowed(f"the option {shown(name)} needs a value")
+        raise NotAllowed(f"the option {quote_short(name)} needs a value")
     return remaining.pop()
 
 
-def no_operands(place: Place, parsed: Parsed) -> list[str]:
+def take_no_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take no operands."""
     if parsed.operands:
-        raise NotAllowed(f"{shown(parsed.operands[0].text)} is not expected here")
+        raise NotAllowed(f"{quote_short(parsed.operands[0].text)} is not expected here")
     return []
 
 
-def texts(place: Place, parsed: Parsed) -> list[str]:
+def take_texts(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take operands that are only compared or printed."""
     return [word.text for word in parsed.operands]
 
 
-def paths(place: Place, parsed: Parsed) -> list[str]:
+def take_paths(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take files and directories inside the project."""
-    return checked_paths(place, parsed.operands)
+    return check_paths(place, parsed.operands)
 
 
-def at_most(count: int) -> Operands:
+def take_at_most(count: int) -> Operands:
     """Take so many files at most: to some programs one more is a file to write."""
 
-    def take(place: Place, parsed: Parsed) -> list[str]:
-        found = checked_paths(place, parsed.operands)
+    def take(place: WorkingDirectory, parsed: Parsed) -> list[str]:
+        found = check_paths(place, parsed.operands)
         if len(found) > count:
             raise NotAllowed(f"it is given more than {count} file{'s' if count > 1 else ''}")
         return found
@@ -229,26 +243,26 @@ def at_most(count: int) -> Operands:
     return take
 
 
-def checked_paths(place: Place, words: Sequence[Word]) -> list[str]:
+def check_paths(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     """Return the paths of words, patterns expanded, each of them inside the project."""
     found = []
     for word in words:
-        for name in expanded(place, word):
+        for name in expand_pattern(place, word):
             if name != "-":
                 check_path(place, name)
             found.append(as_path(name))
     return found
 
 
-def pattern_then_paths(*given_by: str) -> Operands:
+def take_pattern_then_paths(*given_by: str) -> Operands:
     """Take a pattern, unless one of these options has given it, and then paths."""
 
-    def take(place: Place, parsed: Parsed) -> list[str]:
+    def take(place: WorkingDirectory, parsed: Parsed) -> list[str]:
         words = parsed.operands
         if parsed.has(*given_by):
-            return checked_paths(place, words)
+            return check_paths(place, words)
         if not words:
             raise NotAllowed("a pattern is missing")
-        return [words[0].text, *checked_paths(place, words[1:])]
+        return [words[0].text, *check_paths(place, words[1:])]
 
     return take

@@ -21,7 +21,7 @@ _LETTERS = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34,
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPlace:
+class OutputLocation:
     """A file that a command named, with the line where it named one."""
 
     path: str  # relative to the project, with /
@@ -29,26 +29,28 @@ class FoundPlace:
     text: str = ""
 
 
-def places(output: str, is_file: IsFile, cwd: str = "", root: str = "") -> list[FoundPlace]:
+def find_locations(
+    output: str, is_file: IsFile, cwd: str = "", root: str = ""
+) -> list[OutputLocation]:
     """Return the places that the output names, in its order, each once.
 
     `is_file` is asked about paths relative to the project. It decides where a name ends that has
     colons in it, and whether a line is a name at all. Lines of context, separators and
     notes about binary files are no places.
     """
-    reader = _Reader(is_file, cwd, root)
+    reader = _OutputReader(is_file, cwd, root)
     plain = _COLOUR.sub("", output).replace("\r\n", "\n")
     found = reader.records(plain) if "\0" in plain else reader.lines(plain.split("\n"))
     return list(dict.fromkeys(found))
 
 
-class _Reader:
+class _OutputReader:
     def __init__(self, is_file: IsFile, cwd: str, root: str) -> None:
         self._cwd = cwd.replace("\\", "/")
         self._root = root.replace("\\", "/").rstrip("/")
         self._is_file = cache(is_file)
 
-    def lines(self, lines: Iterable[str]) -> Iterator[FoundPlace]:
+    def lines(self, lines: Iterable[str]) -> Iterator[OutputLocation]:
         heading: str | None = None
         for line in lines:
             if not line.strip() or line == "--" or _BINARY.fullmatch(line):
@@ -56,12 +58,12 @@ class _Reader:
             elif numbered := self._numbered(line):
                 yield numbered
             elif heading is not None and (under := _NUMBERED.fullmatch(line)):
-                yield FoundPlace(heading, int(under[1]), under[2])
+                yield OutputLocation(heading, int(under[1]), under[2])
             elif path := self._listed(line):
                 heading = path
-                yield FoundPlace(path)
+                yield OutputLocation(path)
 
-    def records(self, output: str) -> Iterator[FoundPlace]:
+    def records(self, output: str) -> Iterator[OutputLocation]:
         """Yield places of names that end in NUL: lists of files, or matches after each name."""
         pieces = output.split("\0")
         position = 0
@@ -74,20 +76,20 @@ class _Reader:
             if re.fullmatch(r"\d{1,9}", rest) and position + 1 < len(pieces):
                 text, _, following = pieces[position + 1].partition("\n")
                 pieces[position + 1] = following
-                yield FoundPlace(path, int(rest), text)
+                yield OutputLocation(path, int(rest), text)
                 position += 1
             elif found := _NUMBERED.match(rest):
                 text, _, following = found[2].partition("\n")
                 pieces[position] = following
-                yield FoundPlace(path, int(found[1]), text)
+                yield OutputLocation(path, int(found[1]), text)
             else:
-                yield FoundPlace(path)
+                yield OutputLocation(path)
 
-    def _numbered(self, line: str) -> FoundPlace | None:
+    def _numbered(self, line: str) -> OutputLocation | None:
         """Return the place of `name:line:text`, where the name is that of a file."""
         for found in _NUMBER.finditer(line):
             if path := self._known(line[: found.start()]):
-                return FoundPlace(path, int(found[1]), line[found.end() :])
+                return OutputLocation(path, int(found[1]), line[found.end() :])
         return None
 
     def _listed(self, line: str) -> str | None:
@@ -100,7 +102,7 @@ class _Reader:
     def _known(self, name: str) -> str | None:
         """Return the path of a file relative to the project; None if there is none."""
         if name.startswith('"') and name.endswith('"') and len(name) > 1:
-            name = _unquoted(name[1:-1])
+            name = _unquote(name[1:-1])
         for candidate in (name, name.partition(":")[2]):  # HEAD:src/app.py is of a revision
             if path := self._relative(candidate):
                 return path
@@ -120,7 +122,7 @@ class _Reader:
         return path if self._is_file(path) else None
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     """Undo the quoting of git for names that are not plain."""
     out = bytearray()
     end = 0

@@ -21,19 +21,19 @@ _SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkingDirectory:
     """The project and the directory in it where a command runs, a real path."""
 
     root: Root
     cwd: str
 
 
-def shown(text: str) -> str:
+def quote_short(text: str) -> str:
     """Return a text for a reason: quoted and short."""
     return repr(shorten_end(text, _SHOWN))
 
 
-def check_path(place: Place, text: str) -> None:
+def check_path(place: WorkingDirectory, text: str) -> None:
     """Raise NotAllowed unless the path, its links resolved, is a file or directory inside.
 
     One that does not exist may be named: the program will say so itself.
@@ -41,27 +41,27 @@ def check_path(place: Place, text: str) -> None:
     if text == "/dev/null":
         return
     try:
-        mode = os.stat(_real(place, text)).st_mode
+        mode = os.stat(_resolve(place, text)).st_mode
     except OSError:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise NotAllowed(f"{shown(text)} is neither a file nor a directory")
+        raise NotAllowed(f"{quote_short(text)} is neither a file nor a directory")
 
 
-def _real(place: Place, text: str) -> str:
+def _resolve(place: WorkingDirectory, text: str) -> str:
     try:
         return place.root.real(text, place.cwd)
     except OutsideProject:
-        raise NotAllowed(f"{shown(text)} is outside the project") from None
+        raise NotAllowed(f"{quote_short(text)} is outside the project") from None
     except InputError:
-        raise NotAllowed(f"{shown(text)} cannot be a path") from None
+        raise NotAllowed(f"{quote_short(text)} cannot be a path") from None
 
 
-def directory(place: Place, text: str) -> str:
+def resolve_directory(place: WorkingDirectory, text: str) -> str:
     """Return the real path of a directory inside the project. Raises NotAllowed."""
-    real = _real(place, text)
+    real = _resolve(place, text)
     if not os.path.isdir(real):
-        raise NotAllowed(f"{shown(text)} is not a directory")
+        raise NotAllowed(f"{quote_short(text)} is not a directory")
     return real
 
 
@@ -70,7 +70,7 @@ def as_path(text: str) -> str:
     return f"./{text}" if text.startswith("-") and text != "-" else text
 
 
-def expanded(place: Place, word: Word) -> list[str]:
+def expand_pattern(place: WorkingDirectory, word: Word) -> list[str]:
     """Return the names that an unquoted pattern matches, sorted, or the word itself.
 
     As in a shell, a name that starts with a dot is matched by a pattern that does. Only
@@ -78,17 +78,17 @@ def expanded(place: Place, word: Word) -> list[str]:
     """
     if word.glob is None:
         return [word.text]
-    names = sorted(_matches(place, word.glob))
+    names = sorted(_match_names(place, word.glob))
     return names or [word.text]
 
 
-def _matches(place: Place, pattern: str) -> Iterator[str]:
+def _match_names(place: WorkingDirectory, pattern: str) -> Iterator[str]:
     start = "/" if pattern.startswith("/") else ""
     parts = [part for part in pattern.split("/") if part]
     end = "/" if pattern.endswith("/") else ""
     for count, name in enumerate(_Expansion(place, pattern).below(start, parts)):
         if count >= MAX_EXPANDED:
-            raise NotAllowed(f"{shown(pattern)} matches more than {MAX_EXPANDED} files")
+            raise NotAllowed(f"{quote_short(pattern)} matches more than {MAX_EXPANDED} files")
         if not end or os.path.isdir(os.path.join(place.cwd, name)):
             yield f"{name}{end}"
 
@@ -96,7 +96,7 @@ def _matches(place: Place, pattern: str) -> Iterator[str]:
 class _Expansion:
     """One pattern at work; in a large tree it is given up rather than waited for."""
 
-    def __init__(self, place: Place, pattern: str) -> None:
+    def __init__(self, place: WorkingDirectory, pattern: str) -> None:
         self._place = place
         self._pattern = pattern
         self._listed = 0
@@ -112,8 +112,8 @@ class _Expansion:
             if os.path.lexists(os.path.join(self._place.cwd, prefix, plain)):
                 yield from self.below(f"{prefix}{plain}/", rest)
             return
-        folder = _real(self._place, prefix or ".")
-        matches = _compiled(part)
+        folder = _resolve(self._place, prefix or ".")
+        matches = _compile_part(part)
         for name in self._names(folder):
             if name.startswith(".") and not part.startswith((".", "\\.")):
                 continue
@@ -128,13 +128,15 @@ class _Expansion:
                     names.append(entry.name)
                     self._listed += 1
                     if self._listed > MAX_LISTED:
-                        raise NotAllowed(f"{shown(self._pattern)} would look at too many files")
+                        raise NotAllowed(
+                            f"{quote_short(self._pattern)} would look at too many files"
+                        )
         except OSError:
             return []
         return sorted(names)
 
 
-def _compiled(part: str) -> re.Pattern[str]:
+def _compile_part(part: str) -> re.Pattern[str]:
     """Return one part of a pattern as a regular expression; `**` is `*`, as in a plain shell."""
     out: list[str] = []
     position = 0
@@ -159,7 +161,7 @@ def _compiled(part: str) -> re.Pattern[str]:
     try:
         return re.compile("".join(out), re.DOTALL)
     except re.error:
-        raise NotAllowed(f"the pattern {shown(part)} is not understood") from None
+        raise NotAllowed(f"the pattern {quote_short(part)} is not understood") from None
 
 
 _CLASS = re.compile(r"([!^]?)((?:\\.|[\w.,:;@%+=~ -])+)\]")

@@ -21,7 +21,7 @@ _GRACE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class PipelineProgram:
     """A program to start."""
 
     path: str
@@ -46,7 +46,7 @@ class Capture:
 
 
 async def run_pipeline(
-    programs: Sequence[Program], capture: Capture, deadline: float
+    programs: Sequence[PipelineProgram], capture: Capture, deadline: float
 ) -> int | None:
     """Run the programs to their end and return the exit code of the last.
 
@@ -84,7 +84,11 @@ async def run_pipeline(
 
 
 async def _start(
-    programs: Sequence[Program], stack: contextlib.AsyncExitStack, out: int, err: int, memory: int
+    programs: Sequence[PipelineProgram],
+    stack: contextlib.AsyncExitStack,
+    out: int,
+    err: int,
+    memory: int,
 ) -> list[Process]:
     """Start every program with its input from the one before it; the stack ends them."""
     processes: list[Process] = []
@@ -102,7 +106,7 @@ async def _start(
                         env=program.environment,
                         stdin=DEVNULL if before < 0 else before,
                         stdout=DEVNULL if program.silent else into,
-                        stderr=_errors_to(program, err),
+                        stderr=_choose_stderr(program, err),
                     )
                 )
                 processes.append(process)
@@ -137,13 +141,13 @@ def _limit(process_id: int, memory: int) -> None:
             resource.prlimit(process_id, what, (most, most))
 
 
-def _errors_to(program: Program, err: int) -> int:
+def _choose_stderr(program: PipelineProgram, err: int) -> int:
     return {"stderr": err, "stdout": STDOUT, "nowhere": DEVNULL}[program.errors_to]
 
 
 async def _read(handle: int, into: bytearray, limit: int) -> bool:
     """Read until the end, or until the limit is passed; tell whether it was."""
-    reader, transport = await _reader(handle)
+    reader, transport = await _open_reader(handle)
     try:
         while chunk := await reader.read(_CHUNK):
             room = limit - len(into)
@@ -157,7 +161,7 @@ async def _read(handle: int, into: bytearray, limit: int) -> bool:
 
 async def _drain(handle: int, into: bytearray, limit: int) -> bool:
     """Read until the end, keep what fits; tell whether something did not."""
-    reader, transport = await _reader(handle)
+    reader, transport = await _open_reader(handle)
     passed = False
     try:
         while chunk := await reader.read(_CHUNK):
@@ -169,7 +173,7 @@ async def _drain(handle: int, into: bytearray, limit: int) -> bool:
         transport.close()
 
 
-async def _reader(handle: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+async def _open_reader(handle: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
     reader = asyncio.StreamReader(limit=_CHUNK)
     protocol = asyncio.StreamReaderProtocol(reader)
     loop = asyncio.get_running_loop()

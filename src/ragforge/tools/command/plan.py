@@ -26,7 +26,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PipelineStep:
     """One pipeline, and how it hangs on the one before it; the first hangs on `;`."""
 
     joint: Joint
@@ -37,7 +37,7 @@ class Step:
 class Allowed:
     """The line is read-only; these are its steps."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PipelineStep, ...]
 
 
 @dataclass(frozen=True, slots=True)

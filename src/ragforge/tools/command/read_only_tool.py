@@ -14,7 +14,7 @@ from ragforge.tools.tool import Arguments, as_tool
 NAME = "run_command"
 
 
-class CommandArguments(Arguments):
+class ReadOnlyCommandArguments(Arguments):
     """What run_command is called with."""
 
     command: str = Field(description="The command line")
@@ -23,12 +23,14 @@ class CommandArguments(Arguments):
     modifies_files: bool = Field(False, description="Whether the command changes files")
 
 
-def run_command_tool(runner: CommandRunner, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_read_only_command_tool(
+    runner: CommandRunner, fixed: Mapping[str, Json] | None = None
+) -> Tool:
     """Return run_command for a model; what it refuses comes back as a result with the reason."""
 
-    async def call(given: CommandArguments) -> CommandResult:
+    async def call(given: ReadOnlyCommandArguments) -> CommandResult:
         return await runner.run(given.command, given.cwd, given.timeout, given.modifies_files)
 
     return as_tool(
-        NAME, CommandArguments, call, fixed=fixed, prompts="ragforge.tools.command.prompts"
+        NAME, ReadOnlyCommandArguments, call, fixed=fixed, prompts="ragforge.tools.command.prompts"
     )

@@ -13,17 +13,17 @@ from pathlib import Path
 
 from ragforge.domain.text import Json
 from ragforge.tools.command.decide import decide
-from ragforge.tools.command.environment import GIT_SETTINGS, find_program, variables
-from ragforge.tools.command.git.repository import View, view
-from ragforge.tools.command.pipeline import Capture, Program, run_pipeline
-from ragforge.tools.command.plan import NotAllowed, Refused, Stage, Step
-from ragforge.tools.command.sandbox import find_bwrap, prefix
+from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, find_program
+from ragforge.tools.command.git.repository import RepositoryView, build_view
+from ragforge.tools.command.pipeline import Capture, PipelineProgram, run_pipeline
+from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
+from ragforge.tools.command.sandbox import build_prefix, find_bwrap
 
 NOT_FOUND = 127
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CommandLimits:
     """How much a command may take."""
 
     seconds: float = 30.0  # where the caller does not say
@@ -58,7 +58,7 @@ class CommandRunner:
     """Runs read-only command lines in one project."""
 
     root: Path
-    limits: Limits = field(default_factory=Limits)
+    limits: CommandLimits = field(default_factory=CommandLimits)
     sandboxed: bool = True  # where the machine can
 
     async def run(
@@ -73,26 +73,26 @@ class CommandRunner:
         Nothing is raised but the cancellation of the caller, which ends the programs too.
         """
         if modifies_files:
-            return _refused("it is said to modify files, and only read-only commands run here")
+            return _refuse("it is said to modify files, and only read-only commands run here")
         if os.name != "posix":
-            return _refused("commands are not run on this system")
+            return _refuse("commands are not run on this system")
         start = time.monotonic()
         decision = await asyncio.to_thread(decide, command, str(self.root), cwd)
         if isinstance(decision, Refused):
-            return _refused(decision.reason)
+            return _refuse(decision.reason)
         seconds = self.limits.seconds if timeout is None else timeout
         deadline = start + min(max(seconds, 0.1), self.limits.max_seconds)
         limits = self.limits
         capture = Capture(limits.stdout_bytes, limits.stderr_bytes, limits.memory_bytes)
         try:
-            with _rooms() as (home, folder):
+            with _make_folders() as (home, folder):
                 run = _Run(os.path.realpath(self.root), home, folder, self.sandboxed)
                 code = await run.steps(decision.steps, capture, deadline)
-                stdout, stderr = run.revealed(capture)
+                stdout, stderr = run.reveal_output(capture)
         except NotAllowed as refusal:
-            return _refused(str(refusal))
+            return _refuse(str(refusal))
         except OSError as error:
-            return _refused(f"it cannot be run ({error.strerror or type(error).__name__})")
+            return _refuse(f"it cannot be run ({error.strerror or type(error).__name__})")
         return CommandResult(
             stdout,
             stderr,
@@ -111,9 +111,11 @@ class _Run:
         self._home = home
         self._folder = folder
         self._bwrap = find_bwrap(root) if sandboxed else None
-        self._view: View | None = None
+        self._view: RepositoryView | None = None
 
-    async def steps(self, steps: tuple[Step, ...], capture: Capture, deadline: float) -> int | None:
+    async def steps(
+        self, steps: tuple[PipelineStep, ...], capture: Capture, deadline: float
+    ) -> int | None:
         """Run the steps as their joints say; return the exit code of the last that ran."""
         code: int | None = 0
         for step in steps:
@@ -124,7 +126,7 @@ class _Run:
                 break
         return code
 
-    async def _step(self, step: Step, capture: Capture, deadline: float) -> int | None:
+    async def _step(self, step: PipelineStep, capture: Capture, deadline: float) -> int | None:
         programs = []
         for stage in step.stages:
             path = find_program(stage.program, self._root)
@@ -135,9 +137,9 @@ class _Run:
             programs.append(await asyncio.to_thread(self._program, path, stage))
         return await run_pipeline(programs, capture, deadline)
 
-    def _program(self, path: str, stage: Stage) -> Program:
+    def _program(self, path: str, stage: Stage) -> PipelineProgram:
         words = [stage.program, *stage.arguments]
-        environment = variables(self._home)
+        environment = build_variables(self._home)
         readable = [self._root, os.path.dirname(os.path.realpath(path))]
         if stage.git is not None and stage.git != "version":
             seen = self._seen(path)
@@ -146,19 +148,21 @@ class _Run:
             environment = seen.environment()
             readable += [seen.found.git_dir, seen.found.common_dir, self._folder]
         if self._bwrap:
-            wrapped = prefix(self._bwrap, readable, self._home, stage.cwd)
+            wrapped = build_prefix(self._bwrap, readable, self._home, stage.cwd)
             # It looks for the program itself, so that the program goes by its own name.
             places = os.pathsep.join([os.path.dirname(path), environment["PATH"]])
             environment = {**environment, "PATH": places}
             path, words = self._bwrap, [*wrapped, *words]
-        return Program(path, tuple(words), stage.cwd, environment, stage.errors_to, stage.silent)
+        return PipelineProgram(
+            path, tuple(words), stage.cwd, environment, stage.errors_to, stage.silent
+        )
 
-    def _seen(self, git: str) -> View:
+    def _seen(self, git: str) -> RepositoryView:
         if self._view is None:
-            self._view = view(git, self._root, self._home, self._folder)
+            self._view = build_view(git, self._root, self._home, self._folder)
         return self._view
 
-    def revealed(self, capture: Capture) -> tuple[str, str]:
+    def reveal_output(self, capture: Capture) -> tuple[str, str]:
         """Return the output as text, with real paths in it."""
         outputs = (bytes(capture.stdout), bytes(capture.stderr))
         if self._view is not None:
@@ -167,7 +171,7 @@ class _Run:
         return stdout, stderr
 
 
-def _check_git(stage: Stage, seen: View) -> None:
+def _check_git(stage: Stage, seen: RepositoryView) -> None:
     """Refuse what is only harmless in a repository without certain things."""
     looks_at_files = any(word.startswith(("--dirty", "--broken")) for word in stage.arguments)
     if stage.git == "describe" and looks_at_files and seen.has_submodules():
@@ -178,12 +182,12 @@ def _check_git(stage: Stage, seen: View) -> None:
         raise NotAllowed("the index names files behind links that lead out of the project")
 
 
-def _refused(reason: str) -> CommandResult:
+def _refuse(reason: str) -> CommandResult:
     return CommandResult(stderr=f"Refused: {reason}.", refused=reason)
 
 
 @contextmanager
-def _rooms() -> Iterator[tuple[str, str]]:
+def _make_folders() -> Iterator[tuple[str, str]]:
     """Make an empty home and an empty folder for a run, and remove them afterwards."""
     with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
         real = os.path.realpath(place)

@@ -11,12 +11,12 @@ import subprocess
 from collections.abc import Sequence
 from functools import cache
 
-from ragforge.tools.command.environment import find_program, variables
+from ragforge.tools.command.environment import build_variables, find_program
 
 _SECONDS = 5
 
 
-def prefix(bwrap: str, readable: Sequence[str], home: str, cwd: str) -> list[str]:
+def build_prefix(bwrap: str, readable: Sequence[str], home: str, cwd: str) -> list[str]:
     """Return the words that run what follows them inside the sandbox."""
     user = os.path.realpath(os.path.expanduser("~"))
     hidden = [user] if user != os.sep and os.path.isdir(user) else []
@@ -38,19 +38,19 @@ def prefix(bwrap: str, readable: Sequence[str], home: str, cwd: str) -> list[str
 def find_bwrap(root: str) -> str | None:
     """Return the path of bubblewrap if it works here. Tried once for a project."""
     bwrap = find_program("bwrap", root)
-    return bwrap if bwrap and _works(bwrap, root) else None
+    return bwrap if bwrap and _is_usable(bwrap, root) else None
 
 
 @cache
-def _works(bwrap: str, root: str) -> bool:
+def _is_usable(bwrap: str, root: str) -> bool:
     trial = find_program("true", root)
     if trial is None:
         return False
-    words = [*prefix(bwrap, [root], root, root), trial]
+    words = [*build_prefix(bwrap, [root], root, root), trial]
     try:
         done = subprocess.run(
             words,
-            env=variables(root),
+            env=build_variables(root),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SECONDS,

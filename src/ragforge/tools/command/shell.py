@@ -71,7 +71,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Simple:
+class SimpleCommand:
     """A program with its words, the first of which is its name."""
 
     words: tuple[Word, ...]
@@ -84,15 +84,15 @@ class Pipeline:
     """Programs joined by `|`, hanging on what stands before them."""
 
     joint: Joint
-    commands: tuple[Simple, ...]
+    commands: tuple[SimpleCommand, ...]
 
 
 def parse(line: str) -> tuple[Pipeline, ...]:
     """Return the pipelines of a line. Raises NotAllowed with the reason."""
     _check_characters(line)
     source = line.encode()
-    tree = _parser().parse(source)
-    pipelines = tuple(_Reader(source).program(tree.root_node))
+    tree = _load_parser().parse(source)
+    pipelines = tuple(_LineReader(source).program(tree.root_node))
     if not pipelines:
         raise NotAllowed("the line is empty")
     if sum(len(pipeline.commands) for pipeline in pipelines) > MAX_COMMANDS:
@@ -101,7 +101,7 @@ def parse(line: str) -> tuple[Pipeline, ...]:
 
 
 @cache
-def _parser() -> Parser:
+def _load_parser() -> Parser:
     import tree_sitter_bash  # loaded with the first line
     from tree_sitter import Language, Parser
 
@@ -121,7 +121,7 @@ def _check_characters(line: str) -> None:
             raise NotAllowed(f"it has the character U+{ord(character):04X}")
 
 
-class _Reader:
+class _LineReader:
     """Turns nodes into words; every byte of the source must belong to one or be a blank."""
 
     def __init__(self, source: bytes) -> None:
@@ -129,7 +129,7 @@ class _Reader:
 
     def program(self, node: Node) -> Iterator[Pipeline]:
         if node.type != "program":
-            raise _off_list(node)
+            raise _refuse_node(node)
         self._check_gaps(node, 0, len(self._source))
         was_separated = True
         end = 0
@@ -148,7 +148,7 @@ class _Reader:
         if node.type == "list":
             left, operator, right = self._children(node, 3)
             if operator.type not in ("&&", "||"):
-                raise _off_list(operator)
+                raise _refuse_node(operator)
             yield from self._list(left, joint)
             yield from self._list(right, "&&" if operator.type == "&&" else "||")
         elif node.type == "redirected_statement":
@@ -167,14 +167,14 @@ class _Reader:
         yield from before
         yield replace(last, commands=(*last.commands[:-1], command))
 
-    def _pipeline(self, node: Node) -> Iterator[Simple]:
+    def _pipeline(self, node: Node) -> Iterator[SimpleCommand]:
         if node.type == "pipeline":
             self._check_gaps(node, node.start_byte, node.end_byte)
             for position, child in enumerate(node.children):
                 if position % 2 == 0:
                     yield from self._pipeline(child)
                 elif child.type != "|":
-                    raise _off_list(child)
+                    raise _refuse_node(child)
             return
         if node.type == "redirected_statement":
             inner = list(self._redirected(node, ";"))
@@ -184,25 +184,27 @@ class _Reader:
             return
         yield self._command(node)
 
-    def _command(self, node: Node) -> Simple:
+    def _command(self, node: Node) -> SimpleCommand:
         if node.type == "test_command":
             return self._test(node)
         if node.type != "command":
-            raise _off_list(node)
+            raise _refuse_node(node)
         self._check_gaps(node, node.start_byte, node.end_byte)
         first, *arguments = node.children
         if first.type != "command_name":
-            raise _off_list(first)
+            raise _refuse_node(first)
         (name,) = self._children(first, 1)
-        return Simple((self._word(name), *(self._word(argument) for argument in arguments)))
+        return SimpleCommand((self._word(name), *(self._word(argument) for argument in arguments)))
 
-    def _test(self, node: Node) -> Simple:
+    def _test(self, node: Node) -> SimpleCommand:
         """Return `[ … ]` as the program it is short for; which questions it may ask is not ours."""
         opening, *inner, closing = node.children
         if (opening.type, closing.type) != ("[", "]"):
-            raise _off_list(opening)
+            raise _refuse_node(opening)
         self._check_gaps(node, node.start_byte, node.end_byte)
-        return Simple((Word("test"), *(word for part in inner for word in self._tested(part))))
+        return SimpleCommand(
+            (Word("test"), *(word for part in inner for word in self._tested(part)))
+        )
 
     def _tested(self, node: Node) -> Iterator[Word]:
         if node.type in ("unary_expression", "binary_expression"):
@@ -214,9 +216,9 @@ class _Reader:
         else:
             yield self._word(node)
 
-    def _with_redirect(self, command: Simple, node: Node) -> Simple:
+    def _with_redirect(self, command: SimpleCommand, node: Node) -> SimpleCommand:
         if node.type != "file_redirect":
-            raise _off_list(node)
+            raise _refuse_node(node)
         text = self._text(node).replace("> /", ">/")
         if text == "2>/dev/null":
             return replace(command, errors_to="nowhere")
@@ -244,24 +246,24 @@ class _Reader:
         """Return the text of a piece, and what of it stands unquoted (with \\0 for the rest)."""
         source = self._text(node)
         if node.type in ("word", "number") and not node.children:
-            return _unescaped(source)
+            return _unescape(source)
         if node.type == "raw_string":
             inner = source[1:-1]
             return inner, "\0" * len(inner)
         if node.type == "string":
             for child in node.children:
                 if child.type not in ('"', "string_content", "$"):
-                    raise _off_list(child)
-            inner = _unescaped_in_string(source[1:-1])
+                    raise _refuse_node(child)
+            inner = _unescape_string(source[1:-1])
             return inner, "\0" * len(inner)
         if node.type in ("word", "number", "concatenation"):
-            raise _off_list(node.children[0])
-        raise _off_list(node)
+            raise _refuse_node(node.children[0])
+        raise _refuse_node(node)
 
     def _children(self, node: Node, count: int) -> Sequence[Node]:
         self._check_gaps(node, node.start_byte, node.end_byte)
         if len(node.children) != count:
-            raise _off_list(node)
+            raise _refuse_node(node)
         return node.children
 
     def _check_gaps(self, node: Node, start: int, end: int) -> None:
@@ -290,7 +292,7 @@ class _Reader:
         return self._source[node.start_byte : node.end_byte].decode()
 
 
-def _off_list(node: Node) -> NotAllowed:
+def _refuse_node(node: Node) -> NotAllowed:
     if node.type in _REASONS:
         return NotAllowed(_REASONS[node.type])
     if node.type == "file_redirect":
@@ -298,7 +300,7 @@ def _off_list(node: Node) -> NotAllowed:
     return NotAllowed(f"it has a part that is not allowed ({node.type})")
 
 
-def _unescaped(source: str) -> tuple[str, str]:
+def _unescape(source: str) -> tuple[str, str]:
     """Take the backslashes out of an unquoted word."""
     if "\\" not in source:
         return source, source
@@ -317,7 +319,7 @@ def _unescaped(source: str) -> tuple[str, str]:
     return "".join(text), "".join(bare)
 
 
-def _unescaped_in_string(source: str) -> str:
+def _unescape_string(source: str) -> str:
     """Take the backslashes out of a double-quoted string without expansions."""
     text = []
     position = 0

@@ -13,7 +13,7 @@ from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.atomic_write import replace_file
-from ragforge.tools.edits.text import Text
+from ragforge.tools.edits.text import EditableText
 
 MAX_BYTES = 10_000_000
 DIFF_CHARS = 50_000
@@ -31,7 +31,7 @@ class Change:
     @property
     def diff(self) -> str:
         """The change as people read it."""
-        old, new = (_lines(self.path, data) for data in (self.before, self.after))
+        old, new = (_split_lines(self.path, data) for data in (self.before, self.after))
         lines = difflib.unified_diff(
             old,
             new,
@@ -49,23 +49,23 @@ class Change:
             "created": self.before is None,
             "added": sum(line.startswith("+") for line in lines),
             "removed": sum(line.startswith("-") for line in lines),
-            "before_hash": _known_by(self.before),
-            "after_hash": _known_by(self.after),
+            "before_hash": _hash_for_graph(self.before),
+            "after_hash": _hash_for_graph(self.after),
             "diff": diff,
         }
 
 
-def digest(data: bytes | None) -> str | None:
+def hash_content(data: bytes | None) -> str | None:
     """Return what tells one content from another."""
     return None if data is None else sha256(data).hexdigest()
 
 
-def _known_by(data: bytes | None) -> str | None:
+def _hash_for_graph(data: bytes | None) -> str | None:
     """Return the hash that the graph has for a file with this content."""
     return None if data is None else ids.digest(data)
 
 
-def target(root: Root, path: str) -> str:
+def resolve_target(root: Root, path: str) -> str:
     """Return the path of a file that may be changed, relative to the root and without links.
 
     Raises OutsideProject, or InputError for what is no file and for git's own.
@@ -86,7 +86,7 @@ def target(root: Root, path: str) -> str:
     return place
 
 
-def read(root: Root, place: str) -> bytes | None:
+def read_bytes(root: Root, place: str) -> bytes | None:
     """Return a file's bytes, or None if there is none. Raises InputError."""
     try:
         with root.open(place) as file:
@@ -100,13 +100,13 @@ def read(root: Root, place: str) -> bytes | None:
     return data
 
 
-def apply(root: Root, change: Change) -> None:
+def apply_change(root: Root, change: Change) -> None:
     """Give the file its new bytes, at once or not at all.
 
     Raises InputError if it is no longer as it was when the change was thought of.
     """
-    place = target(root, change.path)
-    if read(root, place) != change.before:
+    place = resolve_target(root, change.path)
+    if read_bytes(root, place) != change.before:
         raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
     full = root.full(place)
     try:
@@ -116,12 +116,12 @@ def apply(root: Root, change: Change) -> None:
         os.makedirs(os.path.dirname(full), exist_ok=True)
         if not root.is_own(place):
             raise InputError(f"{change.path!r} leads through a link now. Try again.")
-        replace_file(full, change.after, _mode(full))
+        replace_file(full, change.after, _get_mode(full))
     except OSError as error:
         raise InputError(f"{change.path!r} cannot be written: {error.strerror}.") from error
 
 
-def _mode(full: str) -> int:
+def _get_mode(full: str) -> int:
     try:
         return stat.S_IMODE(os.stat(full).st_mode)
     except FileNotFoundError:
@@ -130,10 +130,10 @@ def _mode(full: str) -> int:
         return 0o666 & ~mask
 
 
-def _lines(path: str, data: bytes | None) -> list[str]:
+def _split_lines(path: str, data: bytes | None) -> list[str]:
     if data is None:
         return []
     try:
-        return Text.of(path, data).content.splitlines(keepends=True)
+        return EditableText.of(path, data).content.splitlines(keepends=True)
     except InputError:
         return ["(binary)\n"]

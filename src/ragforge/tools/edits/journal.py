@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, apply, digest, read
+from ragforge.tools.edits.change import Change, apply_change, hash_content, read_bytes
 
 KEPT = 200
 """Changes of one conversation; older ones can no longer be undone."""
@@ -48,7 +48,7 @@ class Journal:
         """Make a change, and keep what undoes it. Raises InputError, and nothing is changed."""
         entry = self._keep(root, change)
         try:
-            apply(root, change)
+            apply_change(root, change)
         except InputError:
             entry.unlink()
             raise
@@ -59,10 +59,10 @@ class Journal:
         Raises InputError if there is none, or if the file has changed since.
         """
         for entry in self._entries(root.path):
-            now = read(root, entry.path)
-            if digest(now) == entry.after_hash:
+            now = read_bytes(root, entry.path)
+            if hash_content(now) == entry.after_hash:
                 undone = Change(entry.path, now, entry.before)
-                apply(root, undone)
+                apply_change(root, undone)
                 entry.file.unlink()
                 return undone
             if now != entry.before:
@@ -80,7 +80,7 @@ class Journal:
             "root": root.path,
             "path": change.path,
             "before": kept,
-            "after_hash": digest(change.after),
+            "after_hash": hash_content(change.after),
         }
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -10,7 +10,7 @@ from ragforge.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class EditableText:
     """A file's text with `\\n` between lines, and how it stands on disk."""
 
     content: str
@@ -19,19 +19,21 @@ class Text:
     crlf: bool = False
 
     @classmethod
-    def of(cls, path: str, data: bytes) -> Text:
+    def of(cls, path: str, data: bytes) -> EditableText:
         """Read bytes. Raises InputError if they are no text."""
         if is_binary(data):
             raise InputError(f"{path!r} cannot be edited: it is binary.")
         for mark, encoding in _MARKS:
             if data.startswith(mark):
-                return _lines(data[len(mark) :].decode(encoding, "surrogatepass"), encoding, mark)
+                return _unify_line_ends(
+                    data[len(mark) :].decode(encoding, "surrogatepass"), encoding, mark
+                )
         try:
-            return _lines(data.decode("utf-8"), "utf-8", b"")
+            return _unify_line_ends(data.decode("utf-8"), "utf-8", b"")
         except UnicodeDecodeError:
-            return _lines(data.decode("latin-1"), "latin-1", b"")
+            return _unify_line_ends(data.decode("latin-1"), "latin-1", b"")
 
-    def with_content(self, content: str) -> Text:
+    def with_content(self, content: str) -> EditableText:
         return replace(self, content=content)
 
     def to_bytes(self) -> bytes:
@@ -51,7 +53,7 @@ _MARKS = (
 )
 
 
-def _lines(text: str, encoding: str, mark: bytes) -> Text:
+def _unify_line_ends(text: str, encoding: str, mark: bytes) -> EditableText:
     only_crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
     content = text.replace("\r\n", "\n") if only_crlf else text
-    return Text(content, encoding, mark, only_crlf)
+    return EditableText(content, encoding, mark, only_crlf)

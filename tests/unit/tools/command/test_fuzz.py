@@ -121,10 +121,10 @@ def test_no_mutated_line_is_allowed_that_an_independent_reader_would_refuse(proj
 
 
 def test_the_oracle_itself_objects_to_bad_plans(project: Path) -> None:
-    from ragforge.tools.command.plan import Stage, Step
+    from ragforge.tools.command.plan import PipelineStep, Stage
 
     def plan(program: str, *words: str) -> Allowed:
-        return Allowed((Step(";", (Stage(program, words, str(project)),)),))
+        return Allowed((PipelineStep(";", (Stage(program, words, str(project)),)),))
 
     for program, *words in (
         ["rm", "x"],

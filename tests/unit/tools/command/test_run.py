@@ -13,8 +13,8 @@ import pytest
 
 from ragforge.errors import InputError
 from ragforge.tools.command import environment, run
-from ragforge.tools.command.read_only_tool import run_command_tool
-from ragforge.tools.command.run import CommandResult, CommandRunner, Limits
+from ragforge.tools.command.read_only_tool import make_read_only_command_tool
+from ragforge.tools.command.run import CommandLimits, CommandResult, CommandRunner
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands run on POSIX alone")
 
@@ -100,17 +100,17 @@ async def test_a_writer_whose_reader_has_gone_ends(project: Path) -> None:
 
 
 async def test_much_output_is_cut_and_does_not_block(project: Path) -> None:
-    limits = Limits(stdout_bytes=10_000)
+    limits = CommandLimits(stdout_bytes=10_000)
     result = await CommandRunner(project, limits).run("seq 1 999999999")
     assert len(result.stdout) == 10_000
     assert result.truncated
     assert not result.timed_out
-    exact = await CommandRunner(project, Limits(stdout_bytes=6)).run("cat a.txt")
+    exact = await CommandRunner(project, CommandLimits(stdout_bytes=6)).run("cat a.txt")
     assert (exact.stdout, exact.truncated) == ("b\na\nb\n", False)
 
 
 async def test_many_errors_are_cut_and_do_not_block(project: Path) -> None:
-    limits = Limits(stderr_bytes=1000)
+    limits = CommandLimits(stderr_bytes=1000)
     names = " ".join(f"missing-{number}" for number in range(500))
     result = await CommandRunner(project, limits).run(f"cat {names}")
     assert len(result.stderr) == 1000
@@ -149,14 +149,14 @@ async def test_nothing_is_left_open_after_many_runs(project: Path) -> None:
     before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
     for _ in range(5):
         await ran(project, "cat a.txt | sort | wc -l; ls missing")
-        await CommandRunner(project, Limits(stdout_bytes=10)).run("seq 1 99999")
+        await CommandRunner(project, CommandLimits(stdout_bytes=10)).run("seq 1 99999")
     after = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
     assert after <= before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set on Linux alone")
 async def test_a_script_that_doubles_its_memory_is_stopped(project: Path) -> None:
-    limits = Limits(memory_bytes=100_000_000)
+    limits = CommandLimits(memory_bytes=100_000_000)
     line = "seq 1 60 | awk '{s = s \"0123456789\" s} END {print length(s)}'"
     result = await CommandRunner(project, limits).run(line, timeout=60)
     assert result.exit_code not in (0, None)
@@ -189,7 +189,7 @@ async def test_programs_see_nothing_of_our_environment(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("LD_PRELOAD_NOT", "x")
-    seen = environment.variables("/nowhere")
+    seen = environment.build_variables("/nowhere")
     assert set(seen) == {
         "PATH",
         "HOME",
@@ -237,7 +237,7 @@ async def test_ripgrep_ignores_a_configuration(
 
 
 async def test_the_tool_returns_results_and_reasons_as_data(project: Path) -> None:
-    tool = run_command_tool(CommandRunner(project))
+    tool = make_read_only_command_tool(CommandRunner(project))
     assert tool.spec.name == "run_command"
     assert set(tool.spec.parameters["properties"]) == {
         "command",

@@ -12,11 +12,11 @@ import pytest
 
 from ragforge.tools.command import sandbox
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.command.sandbox import find_bwrap, prefix
+from ragforge.tools.command.sandbox import build_prefix, find_bwrap
 
 
 def test_only_the_programs_own_home_can_be_written_and_there_is_no_network() -> None:
-    words = prefix("/usr/bin/bwrap", ["/work/project"], "/tmp/home", "/work/project/src")
+    words = build_prefix("/usr/bin/bwrap", ["/work/project"], "/tmp/home", "/work/project/src")
     assert words[0] == "/usr/bin/bwrap"
     assert words[-1] == "--"
     assert "--unshare-all" in words
@@ -32,7 +32,7 @@ def test_the_users_home_is_hidden_before_the_project_is_shown(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     project = str(tmp_path / "project")
-    words = prefix("bwrap", [project], "/tmp/home", project)
+    words = build_prefix("bwrap", [project], "/tmp/home", project)
     assert words.index("--tmpfs") < words.index(project)
     assert words[words.index("--tmpfs") + 1] == str(tmp_path)
 
@@ -71,7 +71,7 @@ really = pytest.mark.skipif(BWRAP is None, reason="bubblewrap does not work here
 
 def inside(script: str, project: Path, home: Path) -> subprocess.CompletedProcess[str]:
     """Run a script that no command line could: the sandbox holds even if the decider failed."""
-    words = prefix(str(BWRAP), [str(project)], str(home), str(project))
+    words = build_prefix(str(BWRAP), [str(project)], str(home), str(project))
     return subprocess.run(
         [*words, "/bin/sh", "-c", script],
         env={"PATH": "/usr/bin:/bin", "HOME": str(home)},

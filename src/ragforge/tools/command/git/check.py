@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
-from ragforge.tools.command.options import listed, read_options
-from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.options import read_options, split_words
+from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
-_GLOBAL = listed(
+_GLOBAL = split_words(
     "--no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs "
     "--icase-pathspecs --no-replace-objects"
 )
@@ -23,7 +23,7 @@ _SETTINGS = re.compile(
 )
 
 
-def check_git(place: Place, words: Sequence[Word]) -> tuple[str, list[str]]:
+def check_git(place: WorkingDirectory, words: Sequence[Word]) -> tuple[str, list[str]]:
     """Return the sub-command and all arguments of git. Raises NotAllowed."""
     before: list[str] = []
     remaining = list(reversed(words))
@@ -38,7 +38,7 @@ def check_git(place: Place, words: Sequence[Word]) -> tuple[str, list[str]]:
         elif word == "-c" and remaining:
             before += ["-c", _setting(remaining.pop().text)]
         else:
-            raise NotAllowed(f"the option {shown(word)} of git is not on the list")
+            raise NotAllowed(f"the option {quote_short(word)} of git is not on the list")
     if not remaining:
         raise NotAllowed("git without a sub-command is not allowed")
     rest = list(reversed(remaining))
@@ -62,17 +62,17 @@ def _named(words: list[Word]) -> tuple[str, list[Word]]:
 
 def _setting(text: str) -> str:
     if not _SETTINGS.fullmatch(text):
-        raise NotAllowed(f"git -c {shown(text)} is not on the list")
+        raise NotAllowed(f"git -c {quote_short(text)} is not on the list")
     return text
 
 
-def _check_directory(place: Place, text: str) -> None:
+def _check_directory(place: WorkingDirectory, text: str) -> None:
     """Allow -C for the directory where git runs anyway: another may hold another repository."""
     if os.path.realpath(os.path.join(place.cwd, text)) != place.cwd:
         raise NotAllowed("git -C may only name the current directory")
 
 
-def _check_repository(place: Place) -> None:
+def _check_repository(place: WorkingDirectory) -> None:
     """Refuse to run in a repository inside the project's: its configuration is a stranger's."""
     folder = place.cwd
     while folder != place.root.path and place.root.holds(folder):

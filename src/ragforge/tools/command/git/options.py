@@ -16,17 +16,19 @@ from ragforge.tools.command.kinds import (
     when,
 )
 from ragforge.tools.command.options import Options, Parsed, flags, maybe, valued
-from ragforge.tools.command.paths import Place, check_path, shown
+from ragforge.tools.command.paths import WorkingDirectory, check_path, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
 _MAGIC = re.compile(r":(\([^)]*\)|[!^/]+)?")
 
 
-def form(place: Place, word: Word) -> str:
+def form(place: WorkingDirectory, word: Word) -> str:
     """A format; %G and the like would run gpg."""
     if re.search(r"%[-+ ]?G|signature|%\(describe", word.text):
-        raise NotAllowed(f"the format {shown(word.text)} asks for a signature or runs git again")
+        raise NotAllowed(
+            f"the format {quote_short(word.text)} asks for a signature or runs git again"
+        )
     return layout(place, word)
 
 
@@ -101,34 +103,34 @@ for _name in ("--branches", "--tags", "--remotes"):
     REVISIONS |= maybe(text, _name)
 
 
-def revisions_and_paths(place: Place, parsed: Parsed) -> list[str]:
+def take_revisions_and_paths(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take revisions and paths; git itself keeps paths inside the work tree."""
     if parsed.has("--not") and parsed.before:
         raise NotAllowed("--not beside revisions is not allowed; write ^REVISION")
-    before = [revision_or_path(place, word) for word in parsed.before]
+    before = [check_revision_or_path(place, word) for word in parsed.before]
     if parsed.after is None:
         return before
-    return [*before, "--", *pathspecs(place, parsed.after)]
+    return [*before, "--", *check_pathspecs(place, parsed.after)]
 
 
-def revisions(place: Place, parsed: Parsed) -> list[str]:
+def take_revisions(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take revisions or names of refs."""
-    return [revision_or_path(place, word) for word in parsed.operands]
+    return [check_revision_or_path(place, word) for word in parsed.operands]
 
 
-def pathspecs(place: Place, words: Sequence[Word]) -> list[str]:
+def check_pathspecs(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     """Return paths or patterns of paths."""
-    return [_checked(place, word.text) for word in words]
+    return [_check_word(place, word.text) for word in words]
 
 
-def revision_or_path(place: Place, word: Word) -> str:
+def check_revision_or_path(place: WorkingDirectory, word: Word) -> str:
     """Return a word that is a revision, or a path inside the project."""
     if word.text.startswith("-"):
-        raise NotAllowed(f"{shown(word.text)} is not expected here")
-    return _checked(place, word.text)
+        raise NotAllowed(f"{quote_short(word.text)} is not expected here")
+    return _check_word(place, word.text)
 
 
-def _checked(place: Place, given: str) -> str:
+def _check_word(place: WorkingDirectory, given: str) -> str:
     magic = _MAGIC.match(given)
     name = given[magic.end() :] if magic else given
     may_climb = name.startswith(("/", "~")) or ".." in name.split("/")
@@ -137,8 +139,8 @@ def _checked(place: Place, given: str) -> str:
     return given
 
 
-def no_more(place: Place, parsed: Parsed) -> list[str]:
+def take_nothing(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take nothing."""
     if parsed.operands:
-        raise NotAllowed(f"{shown(parsed.operands[0].text)} is not expected here")
+        raise NotAllowed(f"{quote_short(parsed.operands[0].text)} is not expected here")
     return []

@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ragforge.tools.command.environment import GIT_SETTINGS, git_variables, variables
+from ragforge.tools.command.environment import GIT_SETTINGS, build_git_variables, build_variables
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.confine import Root
 
@@ -49,7 +49,7 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRepository:
     """Where the repository of a project is, all real paths."""
 
     git_dir: str  # HEAD and index
@@ -63,18 +63,18 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RepositoryView:
     """The repository as git may see it."""
 
     git: str
     root: str
     git_dir: str
-    found: Found
+    found: FoundRepository
     home: str
 
     def environment(self) -> dict[str, str]:
         """Return the variables for git."""
-        return variables(self.home) | git_variables(self.git_dir, self.root)
+        return build_variables(self.home) | build_git_variables(self.git_dir, self.root)
 
     def reveal(self, output: bytes) -> bytes:
         """Return the output with the real directory in the place of ours."""
@@ -83,7 +83,7 @@ class View:
 
     def listed(self, *arguments: str) -> list[bytes]:
         """Return what a listing of git with -z gives."""
-        out = _git_output(self.git, [*GIT_SETTINGS, *arguments], self.root, self.environment())
+        out = _run_git(self.git, [*GIT_SETTINGS, *arguments], self.root, self.environment())
         return [entry for entry in out.split(b"\0") if entry]
 
     def has_submodules(self) -> bool:
@@ -99,7 +99,7 @@ class View:
         return not all(map(root.holds, real))
 
 
-def find(git: str, root: str, home: str) -> Found:
+def find_repository(git: str, root: str, home: str) -> FoundRepository:
     """Return the repository whose work tree is the project. Raises NotAllowed.
 
     A `.git` that points out of the project is followed only if what it points to points
@@ -112,45 +112,45 @@ def find(git: str, root: str, home: str) -> Found:
         raise NotAllowed("the project is not a git repository") from None
     git_dir = os.path.realpath(entry)
     if stat.S_ISREG(mode):
-        text = _small(entry).decode(errors="replace").strip()
+        text = _read_small(entry).decode(errors="replace").strip()
         if not text.startswith("gitdir: "):
             raise NotAllowed("the project's .git file is not understood")
         git_dir = os.path.realpath(os.path.join(root, text.removeprefix("gitdir: ")))
     common_dir = git_dir
     if os.path.lexists(os.path.join(git_dir, "commondir")):
-        text = _small(os.path.join(git_dir, "commondir")).decode(errors="replace").strip()
+        text = _read_small(os.path.join(git_dir, "commondir")).decode(errors="replace").strip()
         common_dir = os.path.realpath(os.path.join(git_dir, text))
     area: tuple[str, ...] = (root,)
     if not all(map(Root(root).holds, (git_dir, common_dir))):
-        if not _points_back(git, root, home, git_dir, common_dir):
+        if not _is_pointed_back(git, root, home, git_dir, common_dir):
             raise NotAllowed("the project's .git leads to a repository outside the project")
         area = (root, common_dir)
-    found = Found(git_dir, common_dir, area)
+    found = FoundRepository(git_dir, common_dir, area)
     _check_area(found)
     return found
 
 
-def _points_back(git: str, root: str, home: str, git_dir: str, common_dir: str) -> bool:
+def _is_pointed_back(git: str, root: str, home: str, git_dir: str, common_dir: str) -> bool:
     if common_dir != git_dir:  # a linked work tree
         if common_dir != os.path.dirname(os.path.dirname(git_dir)):
             return False
-        back = _small(os.path.join(git_dir, "gitdir")).decode(errors="replace").strip()
+        back = _read_small(os.path.join(git_dir, "gitdir")).decode(errors="replace").strip()
         return os.path.realpath(os.path.join(git_dir, back)) == os.path.join(root, ".git")
-    for key, value in _settings(git, os.path.join(git_dir, "config"), home):
+    for key, value in _read_settings(git, os.path.join(git_dir, "config"), home):
         if key == "core.worktree":  # a submodule
             return os.path.realpath(os.path.join(git_dir, value)) == root
     return False
 
 
-def _check_area(found: Found) -> None:
+def _check_area(found: FoundRepository) -> None:
     """Refuse links inside the repository, and borrowed objects, that lead out of it."""
-    for path in _parts(found):
+    for path in _list_parts(found):
         real = os.path.realpath(path)
         if not any(Root(folder).holds(real) for folder in found.area):
             raise NotAllowed("the repository's directory has links that lead out of the project")
 
 
-def _parts(found: Found) -> Iterator[str]:
+def _list_parts(found: FoundRepository) -> Iterator[str]:
     yield os.path.join(found.git_dir, "index")
     yield os.path.join(found.git_dir, "logs")
     for name in ("refs", "packed-refs", "logs", "info", "worktrees", "reftable", "shallow"):
@@ -164,14 +164,14 @@ def _parts(found: Found) -> Iterator[str]:
         seen.add(objects)
         yield objects
         for folder in (objects, os.path.join(objects, "pack"), os.path.join(objects, "info")):
-            yield from _links(folder)
+            yield from _find_links(folder)
         alternates = os.path.join(objects, "info", "alternates")
         if os.path.isfile(alternates):
-            lines = _small(alternates).decode(errors="replace").splitlines()
+            lines = _read_small(alternates).decode(errors="replace").splitlines()
             borrowed += [os.path.join(objects, line) for line in lines if line.strip()]
 
 
-def _links(folder: str) -> Iterator[str]:
+def _find_links(folder: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             yield from [entry.path for entry in entries if entry.is_symlink()]
@@ -179,17 +179,17 @@ def _links(folder: str) -> Iterator[str]:
         return
 
 
-def view(git: str, root: str, home: str, folder: str) -> View:
+def build_view(git: str, root: str, home: str, folder: str) -> RepositoryView:
     """Make a view of the project's repository in an empty folder. Raises NotAllowed."""
-    found = find(git, root, home)
+    found = find_repository(git, root, home)
     git_dir = os.path.join(folder, ".git")
     for name in ("", "logs", "info"):
         os.makedirs(os.path.join(git_dir, name))
-    head = _small(os.path.join(found.git_dir, "HEAD"))
+    head = _read_small(os.path.join(found.git_dir, "HEAD"))
     if not _HEAD.fullmatch(head):
         raise NotAllowed("the repository's HEAD is not understood")
     _write(os.path.join(git_dir, "HEAD"), head)
-    _write(os.path.join(git_dir, "config"), _configuration(git, found, home).encode())
+    _write(os.path.join(git_dir, "config"), _build_configuration(git, found, home).encode())
     for name in ("objects", "refs", "packed-refs", "worktrees", "reftable", "logs/refs"):
         _link(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
     # git takes a link there for no log at all, and HEAD@{1} for that of the branch.
@@ -198,18 +198,18 @@ def view(git: str, root: str, home: str, folder: str) -> View:
         _copy(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
     for name in (*_STATES, "info/sparse-checkout"):
         _copy(os.path.join(found.git_dir, name), os.path.join(git_dir, name))
-    for name in ["index", *_shared_indexes(found.git_dir)]:
+    for name in ["index", *_list_shared_indexes(found.git_dir)]:
         source = os.path.join(found.git_dir, name)
         if os.path.isfile(source):
             shutil.copy2(source, os.path.join(git_dir, name))
-    return View(git, root, git_dir, found, home)
+    return RepositoryView(git, root, git_dir, found, home)
 
 
-def _shared_indexes(git_dir: str) -> list[str]:
+def _list_shared_indexes(git_dir: str) -> list[str]:
     return [name for name in os.listdir(git_dir) if _SHARED_INDEX.fullmatch(name)]
 
 
-def _configuration(git: str, found: Found, home: str) -> str:
+def _build_configuration(git: str, found: FoundRepository, home: str) -> str:
     """Return the configuration of the view: what is on the list, without credentials."""
     wanted: list[tuple[str, str]] = []
     extensions: list[tuple[str, str]] = []
@@ -217,17 +217,17 @@ def _configuration(git: str, found: Found, home: str) -> str:
         os.path.join(found.common_dir, "config"),
         os.path.join(found.git_dir, "config.worktree"),
     ):
-        for key, value in _settings(git, path, home):
+        for key, value in _read_settings(git, path, home):
             if value in _EXTENSIONS.get(key, ()):
                 extensions.append((key, value))
             elif _SETTINGS.fullmatch(key):
                 wanted.append((key, _CREDENTIALS.sub("", value)))
     version = "1" if extensions else "0"
     fixed = [("core.repositoryformatversion", version), ("core.bare", "false")]
-    return "".join(_line(key, value) for key, value in [*fixed, *extensions, *wanted])
+    return "".join(_format_setting(key, value) for key, value in [*fixed, *extensions, *wanted])
 
 
-def _line(key: str, value: str) -> str:
+def _format_setting(key: str, value: str) -> str:
     section, _, rest = key.partition(".")
     subsection, _, name = rest.rpartition(".")
     quoted = re.sub(r'(["\\])', r"\\\1", subsection)
@@ -236,22 +236,22 @@ def _line(key: str, value: str) -> str:
     return f'{head}\n\t{name} = "{text}"\n'
 
 
-def _settings(git: str, path: str, home: str) -> list[tuple[str, str]]:
+def _read_settings(git: str, path: str, home: str) -> list[tuple[str, str]]:
     """Return the settings of a file, read as data: includes are not followed, nothing applies."""
     try:
-        text = _small(path)
+        text = _read_small(path)
     except NotAllowed:
         return []
     copy = os.path.join(home, "settings")
     _write(copy, text)
     arguments = ["config", "--file", copy, "--no-includes", "-z", "--list"]
-    nowhere = git_variables(os.path.join(home, "none"), home)
-    out = _git_output(git, arguments, home, variables(home) | nowhere)
+    nowhere = build_git_variables(os.path.join(home, "none"), home)
+    out = _run_git(git, arguments, home, build_variables(home) | nowhere)
     pairs = [entry.partition("\n") for entry in out.decode(errors="replace").split("\0") if entry]
     return [(key, value if newline else "true") for key, newline, value in pairs]
 
 
-def _git_output(git: str, arguments: list[str], cwd: str, environment: dict[str, str]) -> bytes:
+def _run_git(git: str, arguments: list[str], cwd: str, environment: dict[str, str]) -> bytes:
     try:
         done = subprocess.run(
             [git, *arguments],
@@ -268,7 +268,7 @@ def _git_output(git: str, arguments: list[str], cwd: str, environment: dict[str,
     return done.stdout
 
 
-def _small(path: str, most: int = _SMALL) -> bytes:
+def _read_small(path: str, most: int = _SMALL) -> bytes:
     """Return the content of a small regular file, not through a link. Raises NotAllowed."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -283,7 +283,7 @@ def _small(path: str, most: int = _SMALL) -> bytes:
 
 def _copy(source: str, target: str, most: int = _SMALL) -> None:
     try:
-        content = _small(source, most)
+        content = _read_small(source, most)
     except NotAllowed:
         return
     _write(target, content)

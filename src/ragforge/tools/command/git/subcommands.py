@@ -8,14 +8,14 @@ from ragforge.tools.command.git.options import (
     DIFF,
     FORMAT,
     REVISIONS,
+    check_pathspecs,
+    check_revision_or_path,
     column_options,
     form,
-    no_more,
-    pathspecs,
-    revision_or_path,
-    revisions,
-    revisions_and_paths,
     similarity,
+    take_nothing,
+    take_revisions,
+    take_revisions_and_paths,
 )
 from ragforge.tools.command.kinds import (
     layout,
@@ -31,26 +31,26 @@ from ragforge.tools.command.options import (
     Option,
     Options,
     Parsed,
-    Program,
+    ProgramRules,
     flags,
-    listed,
     maybe,
+    split_words,
     valued,
 )
-from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _NO_SUBMODULES = ("--ignore-submodules=all",)
 
 
-def _subcommand(
+def _define(
     options: Options, operands: Operands, *always: str, counts: bool = False
-) -> Program:
-    return Program(options, operands, counts=counts, run_as=always, dashes=False)
+) -> ProgramRules:
+    return ProgramRules(options, operands, counts=counts, run_as=always, dashes=False)
 
 
-def _grep(place: Place, parsed: Parsed) -> list[str]:
+def _take_grep(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take a pattern, unless an option gave it, then revisions and paths."""
     before = list(parsed.before)
     pattern: list[str] = []
@@ -58,65 +58,65 @@ def _grep(place: Place, parsed: Parsed) -> list[str]:
         if not before:
             raise NotAllowed("a pattern is missing; one that starts with a dash needs -e")
         pattern = ["-e", before.pop(0).text]
-    rest = [revision_or_path(place, word) for word in before]
-    after = [] if parsed.after is None else ["--", *pathspecs(place, parsed.after)]
+    rest = [check_revision_or_path(place, word) for word in before]
+    after = [] if parsed.after is None else ["--", *check_pathspecs(place, parsed.after)]
     return [*pattern, *rest, *after]
 
 
-def _diff(place: Place, parsed: Parsed) -> list[str]:
+def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take revisions and paths; with --no-index two paths, which git would take from anywhere."""
     if not parsed.has("--no-index"):
-        return revisions_and_paths(place, parsed)
+        return take_revisions_and_paths(place, parsed)
     if len(parsed.operands) != 2:
         raise NotAllowed("--no-index needs two files")
     return ["--", *(path(place, word) for word in parsed.operands)]
 
 
-def _patterns(place: Place, parsed: Parsed) -> list[str]:
+def _take_patterns(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take patterns, but only beside --list, which is always given: else they are created."""
     if not parsed.operands:
         return []
     if not parsed.has("-l", "--list"):
-        name = shown(parsed.operands[0].text)
+        name = quote_short(parsed.operands[0].text)
         raise NotAllowed(f"it would create {name}; with --list it is a pattern")
-    return ["--", *revisions(place, parsed)]
+    return ["--", *take_revisions(place, parsed)]
 
 
-def _branches(place: Place, parsed: Parsed) -> list[str]:
+def _take_branches(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     if parsed.has("--show-current"):
-        return no_more(place, parsed)
-    return ["--list", *_patterns(place, parsed)]
+        return take_nothing(place, parsed)
+    return ["--list", *_take_patterns(place, parsed)]
 
 
-def _exactly_one(place: Place, parsed: Parsed) -> list[str]:
+def _take_one(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take one name; with a second one it would be changed."""
     if len(parsed.operands) != 1:
         raise NotAllowed("it needs exactly one name")
-    return revisions(place, parsed)
+    return take_revisions(place, parsed)
 
 
-def _shortlog(place: Place, parsed: Parsed) -> list[str]:
+def _take_shortlog(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take revisions; without one it would wait for a log on its input."""
-    words = revisions_and_paths(place, parsed)
+    words = take_revisions_and_paths(place, parsed)
     has_start = parsed.before or parsed.has("--all", "--branches", "--tags", "--remotes", "--glob")
     return words if has_start else ["HEAD", *words]
 
 
-def _stash_show(place: Place, parsed: Parsed) -> list[str]:
+def _take_stash(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take a stash; what we always give would make git forget that it shows a list of files."""
-    return [*([] if parsed.options else ["--stat"]), *revisions(place, parsed)]
+    return [*([] if parsed.options else ["--stat"]), *take_revisions(place, parsed)]
 
 
-_REFLOG_OTHERS = listed("expire delete exists drop list write prune")
+_REFLOG_OTHERS = split_words("expire delete exists drop list write prune")
 
 
-def _reflog(place: Place, parsed: Parsed) -> list[str]:
+def _take_reflog(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     if parsed.before and parsed.before[0].text in _REFLOG_OTHERS:
         raise NotAllowed("of git reflog only show is allowed")
-    return revisions_and_paths(place, parsed)
+    return take_revisions_and_paths(place, parsed)
 
 
-def _config(place: Place, parsed: Parsed) -> list[str]:
+def _take_config(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take one name, which is asked for, however that is written; with a value it would be set."""
     names = parsed.operands
     asked = parsed.has("--get", "--get-all")
@@ -155,11 +155,11 @@ _blame_options = (
     | maybe(number, "-M -C --abbrev")
 )
 
-SUBCOMMANDS: Mapping[str, Program] = {
-    "log": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "whatchanged": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "show": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "diff": _subcommand(
+SUBCOMMANDS: Mapping[str, ProgramRules] = {
+    "log": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "whatchanged": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "show": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "diff": _define(
         DIFF
         | flags(
             "-0 -1 -2 -3 -c -q --base --cached --cc --merge-base --no-index --ours --staged "
@@ -170,20 +170,20 @@ SUBCOMMANDS: Mapping[str, Program] = {
         *_NO_PROGRAMS,
         *_NO_SUBMODULES,
     ),
-    "diff-tree": _subcommand(
+    "diff-tree": _define(
         FORMAT | DIFF | flags("--root -m -c --cc -v --no-commit-id --merge-base"),
-        revisions_and_paths,
+        take_revisions_and_paths,
         *_NO_PROGRAMS,
         counts=True,
     ),
-    "diff-index": _subcommand(
+    "diff-index": _define(
         DIFF | flags("--cached -m --merge-base"),
-        revisions_and_paths,
+        take_revisions_and_paths,
         *_NO_PROGRAMS,
         *_NO_SUBMODULES,
     ),
-    "diff-files": _subcommand(DIFF, revisions_and_paths, *_NO_PROGRAMS, *_NO_SUBMODULES),
-    "status": _subcommand(
+    "diff-files": _define(DIFF, take_revisions_and_paths, *_NO_PROGRAMS, *_NO_SUBMODULES),
+    "status": _define(
         flags(
             "-s -b -v -z --short --branch --no-branch --show-stash --long --verbose "
             "--no-ahead-behind --ahead-behind --renames --no-renames --no-column"
@@ -194,10 +194,10 @@ SUBCOMMANDS: Mapping[str, Program] = {
         | maybe(similarity, "--find-renames")
         | maybe(column_options, "--column")
         | maybe(one_of("all"), "--ignore-submodules"),
-        revisions_and_paths,
+        take_revisions_and_paths,
         *_NO_SUBMODULES,
     ),
-    "grep": _subcommand(
+    "grep": _define(
         flags(
             "-a -c -E -F -G -h -H -i -I -l -L -n -o -p -P -q -r -v -w -W -z "
             "--all-match --and --or --not --basic-regexp --break --cached --column --count "
@@ -215,14 +215,14 @@ SUBCOMMANDS: Mapping[str, Program] = {
             "--max-count --threads",
         )
         | maybe(when, "--color"),
-        _grep,
+        _take_grep,
         "--no-textconv",
         "--no-recurse-submodules",
         counts=True,
     ),
-    "blame": _subcommand(_blame_options, revisions_and_paths),
-    "annotate": _subcommand(_blame_options, revisions_and_paths),
-    "ls-files": _subcommand(
+    "blame": _define(_blame_options, take_revisions_and_paths),
+    "annotate": _define(_blame_options, take_revisions_and_paths),
+    "ls-files": _define(
         flags(
             "-c -d -i -k -m -o -s -t -u -v -z --cached --deleted --ignored --killed --modified "
             "--others --stage --unmerged --directory --no-empty-directory --eol --error-unmatch "
@@ -232,17 +232,17 @@ SUBCOMMANDS: Mapping[str, Program] = {
         | valued(form, "--format")
         | valued(path, "-X --exclude-from")
         | maybe(number, "--abbrev"),
-        revisions_and_paths,
+        take_revisions_and_paths,
     ),
-    "ls-tree": _subcommand(
+    "ls-tree": _define(
         flags(
             "-d -l -r -t -z --long --name-only --name-status --object-only --full-name --full-tree"
         )
         | valued(form, "--format")
         | maybe(number, "--abbrev"),
-        revisions_and_paths,
+        take_revisions_and_paths,
     ),
-    "rev-parse": _subcommand(
+    "rev-parse": _define(
         flags(
             "-q --quiet --verify --show-toplevel --show-prefix --show-cdup --git-dir "
             "--absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir "
@@ -255,88 +255,88 @@ SUBCOMMANDS: Mapping[str, Program] = {
         | maybe(text, "--branches --tags --remotes --show-object-format")
         | valued(text, "--default --since --until --after --before --prefix --glob --exclude")
         | valued(one_of("absolute", "relative"), "--path-format"),
-        revisions_and_paths,
+        take_revisions_and_paths,
     ),
-    "rev-list": _subcommand(
+    "rev-list": _define(
         FORMAT
         | REVISIONS
         | flags(
             "--count --objects --no-object-names --object-names --header --quiet --disk-usage "
             "--no-commit-header --commit-header"
         ),
-        revisions_and_paths,
+        take_revisions_and_paths,
         counts=True,
     ),
-    "shortlog": _subcommand(
+    "shortlog": _define(
         FORMAT
         | REVISIONS
         | flags("-s -n -e -c --summary --numbered --email --committer")
         | maybe(matching(r"[\d,]{1,20}", "widths"), "-w")
         | valued(text, "--group"),
-        _shortlog,
+        _take_shortlog,
         counts=True,
     ),
-    "branch": _subcommand(
+    "branch": _define(
         _REFS
         | flags("-a -l -r -v --all --list --remotes --verbose --show-current --no-abbrev -q")
         | maybe(number, "--abbrev"),
-        _branches,
+        _take_branches,
     ),
-    "tag": _subcommand(_REFS | flags("-l --list") | maybe(number, "-n"), _patterns, "--list"),
-    "remote": _subcommand(flags("-v --verbose"), no_more),
-    "remote get-url": _subcommand(flags("--all --push"), _exactly_one),
-    "describe": _subcommand(
+    "tag": _define(_REFS | flags("-l --list") | maybe(number, "-n"), _take_patterns, "--list"),
+    "remote": _define(flags("-v --verbose"), take_nothing),
+    "remote get-url": _define(flags("--all --push"), _take_one),
+    "describe": _define(
         flags("--all --tags --contains --exact-match --long --always --first-parent --debug")
         | valued(number, "--candidates")
         | maybe(number, "--abbrev")
         | valued(text, "--match --exclude")
         | maybe(text, "--dirty --broken"),
-        revisions,
+        take_revisions,
     ),
-    "cat-file": _subcommand(flags("-e -p -s -t"), revisions),
-    "name-rev": _subcommand(
+    "cat-file": _define(flags("-e -p -s -t"), take_revisions),
+    "name-rev": _define(
         flags("--tags --all --name-only --always --no-undefined --undefined")
         | valued(text, "--refs --exclude"),
-        revisions,
+        take_revisions,
     ),
-    "merge-base": _subcommand(
-        flags("-a --all --octopus --independent --is-ancestor --fork-point"), revisions
+    "merge-base": _define(
+        flags("-a --all --octopus --independent --is-ancestor --fork-point"), take_revisions
     ),
-    "cherry": _subcommand(flags("-v") | maybe(number, "--abbrev"), revisions),
-    "show-ref": _subcommand(
+    "cherry": _define(flags("-v") | maybe(number, "--abbrev"), take_revisions),
+    "show-ref": _define(
         flags("-d -q -s --head --heads --tags --verify --dereference --quiet --branches")
         | maybe(number, "--hash --abbrev"),
-        revisions,
+        take_revisions,
     ),
-    "show-branch": _subcommand(
+    "show-branch": _define(
         flags(
             "-a -r --all --remotes --current --topo-order --date-order --sparse --list "
             "--merge-base --independent --sha1-name --no-name --no-color"
         )
         | maybe(number, "--more"),
-        revisions,
+        take_revisions,
     ),
-    "for-each-ref": _subcommand(
-        _REFS | valued(number, "--count") | valued(text, "--exclude"), revisions
+    "for-each-ref": _define(
+        _REFS | valued(number, "--count") | valued(text, "--exclude"), take_revisions
     ),
-    "symbolic-ref": _subcommand(flags("-q --quiet --short"), _exactly_one),
-    "count-objects": _subcommand(flags("-v -H --verbose --human-readable"), no_more),
-    "check-ignore": _subcommand(
-        flags("-q -v -z -n --quiet --verbose --non-matching --no-index"), revisions_and_paths
+    "symbolic-ref": _define(flags("-q --quiet --short"), _take_one),
+    "count-objects": _define(flags("-v -H --verbose --human-readable"), take_nothing),
+    "check-ignore": _define(
+        flags("-q -v -z -n --quiet --verbose --non-matching --no-index"), take_revisions_and_paths
     ),
-    "check-attr": _subcommand(flags("-a -z --all --cached"), revisions_and_paths),
-    "stash list": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "stash show": _subcommand(
-        DIFF | flags("--include-untracked --only-untracked"), _stash_show, *_NO_PROGRAMS
+    "check-attr": _define(flags("-a -z --all --cached"), take_revisions_and_paths),
+    "stash list": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "stash show": _define(
+        DIFF | flags("--include-untracked --only-untracked"), _take_stash, *_NO_PROGRAMS
     ),
-    "reflog": _subcommand(_LOG, _reflog, "show", *_NO_PROGRAMS, counts=True),
-    "reflog show": _subcommand(_LOG, revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "worktree list": _subcommand(flags("-v -z --verbose --porcelain"), no_more),
-    "config": _subcommand(
+    "reflog": _define(_LOG, _take_reflog, "show", *_NO_PROGRAMS, counts=True),
+    "reflog show": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
+    "worktree list": _define(flags("-v -z --verbose --porcelain"), take_nothing),
+    "config": _define(
         flags("--get --get-all --local --bool --int --null -z --show-origin --show-scope")
         | valued(one_of("bool", "int", "path", "bool-or-int"), "--type"),
-        _config,
+        _take_config,
     ),
-    "version": _subcommand(flags("--build-options"), no_more),
+    "version": _define(flags("--build-options"), take_nothing),
 }
 """What each takes; `run_as` holds the options that it is always given."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragforge.tools.command.options import Listed
+from ragforge.tools.command.options import ListedProgram
 from ragforge.tools.command.programs import awk, files, find, jq, search, sed, text, versions
 
-PROGRAMS: Mapping[str, Listed] = {
+PROGRAMS: Mapping[str, ListedProgram] = {
     **text.PROGRAMS,
     **files.PROGRAMS,
     **search.PROGRAMS,

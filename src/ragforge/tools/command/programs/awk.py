@@ -6,14 +6,14 @@ import re
 
 from ragforge.tools.command.kinds import layout, matching, text
 from ragforge.tools.command.options import (
-    Listed,
+    ListedProgram,
     Parsed,
-    Program,
-    checked_paths,
-    listed,
+    ProgramRules,
+    check_paths,
+    split_words,
     valued,
 )
-from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 from ragforge.tools.confine import Root
@@ -28,12 +28,12 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _REGEX = re.compile(r"/(?!=)(?:[^/\\\n\[]|\\[^\n]|\[\^?(?:\[:\w+:\]|[^\[\]\\/\n])+\])+/")
-_KEYWORDS = listed("BEGIN END if else print printf next exit in delete")
-_VARIABLES = listed("NR NF FNR FS OFS RS ORS FILENAME RSTART RLENGTH SUBSEP")
-_FUNCTIONS = listed("length substr index split sub gsub match sprintf tolower toupper int")
+_KEYWORDS = split_words("BEGIN END if else print printf next exit in delete")
+_VARIABLES = split_words("NR NF FNR FS OFS RS ORS FILENAME RSTART RLENGTH SUBSEP")
+_FUNCTIONS = split_words("length substr index split sub gsub match sprintf tolower toupper int")
 _FOR_IN = re.compile(r"for[ \t]*\([ \t]*[a-z_]\w*[ \t]+in[ \t]+[a-z_]\w*[ \t]*\)")
 # What awks know beside the above. A name that is none of these is a variable of the program.
-_REFUSED = listed(
+_REFUSED = split_words(
     "getline system close fflush nextfile function func return while do for break continue switch "
     "case default include load namespace srand rand sin cos atan2 exp log sqrt strftime systime "
     "mktime gensub strtonum asort asorti and or xor not compl lshift rshift patsplit isarray "
@@ -46,10 +46,10 @@ _BEFORE_REGEX = frozenset(["", "(", ",", ";", "{", "}", "!", "~", "!~", "&&", "|
 
 def check_program(program: str) -> None:
     """Raise NotAllowed unless the program only looks at its input and prints."""
-    _Reader(program).read()
+    _AwkReader(program).read()
 
 
-class _Reader:
+class _AwkReader:
     """Reads tokens; tells a condition's parentheses, in which `>` compares, from others."""
 
     def __init__(self, program: str) -> None:
@@ -129,30 +129,30 @@ class _Reader:
         if name in _VARIABLES:
             return "variable"
         if name in _REFUSED or not re.fullmatch(r"[a-z_]\w*", name):
-            raise NotAllowed(f"of awk, {shown(name)} is not on the list")
+            raise NotAllowed(f"of awk, {quote_short(name)} is not on the list")
         if self._program[end:].lstrip(" \t").startswith("("):
-            raise NotAllowed(f"of awk, the function {shown(name)} is not on the list")
+            raise NotAllowed(f"of awk, the function {quote_short(name)} is not on the list")
         return "variable"
 
     def _move(self, found: re.Match[str], kind: str, token: str) -> None:
         self._at, self._kind, self._previous = found.end(), kind, token
 
     def _unclear(self) -> NotAllowed:
-        return NotAllowed(f"the awk program {shown(self._program)} is not understood")
+        return NotAllowed(f"the awk program {quote_short(self._program)} is not understood")
 
 
-_NOWHERE = Place(Root(""), "")
+_NOWHERE = WorkingDirectory(Root(""), "")
 
 
-def _operands(place: Place, parsed: Parsed) -> list[str]:
+def _take_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     words = parsed.operands
     if not words:
         raise NotAllowed("an awk program is missing")
     check_program(words[0].text)
-    found = checked_paths(place, words[1:])
+    found = check_paths(place, words[1:])
     for name in found:
         if "=" in name:
-            raise NotAllowed(f"awk would take {shown(name)} for an assignment")
+            raise NotAllowed(f"awk would take {quote_short(name)} for an assignment")
     return [words[0].text, *found]
 
 
@@ -162,11 +162,11 @@ _plain = matching(
 _separator = text
 
 
-def _assignment(place: Place, word: Word) -> str:
+def _check_assignment(place: WorkingDirectory, word: Word) -> str:
     """Take a value for a variable; it may become a format."""
     return layout(place, Word(_plain(place, word)))
 
 
-PROGRAMS: dict[str, Listed] = {
-    "awk": Program(valued(_separator, "-F") | valued(_assignment, "-v"), _operands)
+PROGRAMS: dict[str, ListedProgram] = {
+    "awk": ProgramRules(valued(_separator, "-F") | valued(_check_assignment, "-v"), _take_operands)
 }

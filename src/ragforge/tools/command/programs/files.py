@@ -15,38 +15,38 @@ from ragforge.tools.command.kinds import (
     when,
 )
 from ragforge.tools.command.options import (
-    Given,
-    Listed,
+    CustomProgram,
+    GivenOption,
+    ListedProgram,
     Parsed,
-    Program,
-    Special,
-    at_most,
+    ProgramRules,
     flags,
-    listed,
     maybe,
-    no_operands,
-    paths,
-    texts,
+    split_words,
+    take_at_most,
+    take_no_operands,
+    take_paths,
+    take_texts,
     valued,
 )
-from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
 _size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
 _undashed = matching(r"[^-].*", "a text that does not start with a dash")
-_TESTS = listed("-b -c -d -e -f -g -h -k -L -n -p -r -s -S -u -w -x -z")
-_COMPARES = listed("= == != -eq -ne -lt -le -gt -ge")
-_COMPARES_FILES = listed("-nt -ot -ef")
+_TESTS = split_words("-b -c -d -e -f -g -h -k -L -n -p -r -s -S -u -w -x -z")
+_COMPARES = split_words("= == != -eq -ne -lt -le -gt -ge")
+_COMPARES_FILES = split_words("-nt -ot -ef")
 
 
-def _diff(place: Place, parsed: Parsed) -> list[str]:
+def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take two files or directories; links inside directories are not followed."""
     parsed.options.append(_NO_DEREFERENCE)
-    return at_most(2)(place, parsed)
+    return take_at_most(2)(place, parsed)
 
 
-def _test(place: Place, words: Sequence[Word]) -> list[str]:
+def _test(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     given = list(words)
     negation = ["!"] if given and given[0].text == "!" else []
     given = given[len(negation) :]
@@ -61,27 +61,27 @@ def _test(place: Place, words: Sequence[Word]) -> list[str]:
     raise NotAllowed("of test only one question or comparison is allowed, as in test -f FILE")
 
 
-def _date(place: Place, parsed: Parsed) -> list[str]:
+def _take_date(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take a format; anything else would set the clock."""
     for word in parsed.operands:
         if not word.text.startswith("+"):
-            raise NotAllowed(f"{shown(word.text)} would set the clock")
+            raise NotAllowed(f"{quote_short(word.text)} would set the clock")
     return [layout(place, word) for word in parsed.operands]
 
 
-def _names(place: Place, parsed: Parsed) -> list[str]:
+def _take_names(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take names of programs."""
     if not parsed.operands:
         raise NotAllowed("a name is missing")
     return [_name(place, word) for word in parsed.operands]
 
 
-def _type(place: Place, words: Sequence[Word]) -> list[str]:
+def _type(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     """Take names of programs, and tell where they are."""
-    return _names(place, Parsed(before=list(words)))
+    return _take_names(place, Parsed(before=list(words)))
 
 
-def _command(place: Place, words: Sequence[Word]) -> list[str]:
+def _take_command(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     """Take `command -v NAME`, which asks where a program is; all else runs one."""
     if len(words) != 2 or words[0].text not in ("-v", "-V"):
         raise NotAllowed("of command only `command -v NAME` is allowed")
@@ -89,10 +89,10 @@ def _command(place: Place, words: Sequence[Word]) -> list[str]:
 
 
 _name = matching(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,60}", "a program's name")
-_NO_DEREFERENCE = Given("--no-dereference", ("--no-dereference",))
+_NO_DEREFERENCE = GivenOption("--no-dereference", ("--no-dereference",))
 
-PROGRAMS: dict[str, Listed] = {
-    "ls": Program(
+PROGRAMS: dict[str, ListedProgram] = {
+    "ls": ProgramRules(
         flags(
             "-1 -a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -m -n -N -o -p -q -Q -r -R -s -S -t "
             "-u -U -v -x -X -Z --all --almost-all --author --directory --classify --dired "
@@ -106,14 +106,14 @@ PROGRAMS: dict[str, Listed] = {
         | valued(layout, "--time-style")
         | valued(one_of("slash", "none", "classify", "file-type"), "--indicator-style")
         | valued(number, "-w -T --width"),
-        paths,
+        take_paths,
     ),
-    "stat": Program(
+    "stat": ProgramRules(
         flags("-f -L -t -x -s --dereference --file-system --terse")
         | valued(layout, "-c --format --printf"),
-        paths,
+        take_paths,
     ),
-    "du": Program(
+    "du": ProgramRules(
         flags(
             "-0 -a -b -c -h -H -k -l -m -s -S -x --all --apparent-size --bytes --count-links "
             "--human-readable --null --one-file-system --separate-dirs --si --summarize --total "
@@ -123,16 +123,16 @@ PROGRAMS: dict[str, Listed] = {
         | valued(_size, "-B -t --block-size --threshold")
         | valued(text, "--exclude")
         | valued(layout, "--time-style"),
-        paths,
+        take_paths,
     ),
-    "df": Program(
+    "df": ProgramRules(
         flags(
             "-a -h -H -i -k -l -P -T --human-readable --inodes --local --portability --si "
             "--print-type --total"
         ),
-        paths,
+        take_paths,
     ),
-    "tree": Program(
+    "tree": ProgramRules(
         flags(
             "-a -A -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X "
             "--dirsfirst --filesfirst --noreport --prune --du --gitignore --ignore-case --inodes "
@@ -141,19 +141,19 @@ PROGRAMS: dict[str, Listed] = {
         | valued(number, "-L --filelimit")
         | valued(_undashed, "-I -P --charset --timefmt")
         | valued(one_of("name", "size", "mtime", "ctime", "version", "none"), "--sort"),
-        paths,
+        take_paths,
         dashes=False,
     ),
-    "file": Program(
+    "file": ProgramRules(
         flags(
             "-0 -b -E -h -i -I -k -L -n -N -r --brief --dereference --keep-going --mime "
             "--mime-encoding --mime-type --no-buffer --no-dereference --no-pad --print0 --raw "
             "--extension"
         )
         | valued(text, "-F --separator"),
-        paths,
+        take_paths,
     ),
-    "diff": Program(
+    "diff": ProgramRules(
         flags(
             "-a -b -B -c -d -e -E -H -i -n -N -p -q -r -s -t -T -u -w -y -Z --brief --ed "
             "--expand-tabs --ignore-all-space --ignore-blank-lines --ignore-case "
@@ -170,52 +170,54 @@ PROGRAMS: dict[str, Listed] = {
         | valued(path, "-X --exclude-from"),
         _diff,
     ),
-    "cmp": Program(
+    "cmp": ProgramRules(
         flags("-b -l -s -x -z --print-bytes --quiet --silent --verbose")
         | valued(amount, "-i -n --bytes --ignore-initial"),
-        at_most(2),
+        take_at_most(2),
     ),
-    "basename": Program(flags("-a -z --multiple --zero") | valued(text, "-s --suffix"), texts),
-    "dirname": Program(flags("-z --zero"), texts),
-    "realpath": Program(
+    "basename": ProgramRules(
+        flags("-a -z --multiple --zero") | valued(text, "-s --suffix"), take_texts
+    ),
+    "dirname": ProgramRules(flags("-z --zero"), take_texts),
+    "realpath": ProgramRules(
         flags(
             "-e -L -m -P -q -s -z --canonicalize-existing --canonicalize-missing --logical "
             "--physical --quiet --strip --no-symlinks --zero"
         )
         | valued(path, "--relative-to --relative-base"),
-        paths,
+        take_paths,
     ),
-    "readlink": Program(
+    "readlink": ProgramRules(
         flags(
             "-e -f -m -n -q -s -v -z --canonicalize --canonicalize-existing "
             "--canonicalize-missing --no-newline --quiet --silent --verbose --zero"
         ),
-        paths,
+        take_paths,
     ),
-    "test": Special(_test),
-    "pwd": Program(flags("-L -P --logical --physical"), no_operands, dashes=False),
-    "which": Program(flags("-a -s --all"), _names, dashes=False),
-    "type": Special(_type, run_as=("which",)),
-    "command": Special(_command, run_as=("which",)),
-    "date": Program(
+    "test": CustomProgram(_test),
+    "pwd": ProgramRules(flags("-L -P --logical --physical"), take_no_operands, dashes=False),
+    "which": ProgramRules(flags("-a -s --all"), _take_names, dashes=False),
+    "type": CustomProgram(_type, run_as=("which",)),
+    "command": CustomProgram(_take_command, run_as=("which",)),
+    "date": ProgramRules(
         flags("-u -R --utc --universal --rfc-email --debug")
         | valued(text, "-d --date")
         | valued(path, "-r --reference")
         | maybe(one_of("date", "hours", "minutes", "seconds", "ns"), "-I --iso-8601")
         | valued(one_of("date", "seconds", "ns"), "--rfc-3339"),
-        _date,
+        _take_date,
         dashes=False,
     ),
-    "uname": Program(
+    "uname": ProgramRules(
         flags(
             "-a -i -m -n -o -p -r -s -v --all --machine --kernel-name --kernel-release "
             "--operating-system --processor"
         ),
-        no_operands,
+        take_no_operands,
     ),
-    "whoami": Program({}, no_operands),
-    "id": Program(flags("-g -G -n -r -u --group --groups --name --user"), no_operands),
-    "nproc": Program(flags("--all"), no_operands),
-    "arch": Program({}, no_operands),
-    "hostname": Program({}, no_operands),
+    "whoami": ProgramRules({}, take_no_operands),
+    "id": ProgramRules(flags("-g -G -n -r -u --group --groups --name --user"), take_no_operands),
+    "nproc": ProgramRules(flags("--all"), take_no_operands),
+    "arch": ProgramRules({}, take_no_operands),
+    "hostname": ProgramRules({}, take_no_operands),
 }

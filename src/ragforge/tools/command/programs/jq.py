@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragforge.tools.command.options import Listed, Special, checked_paths, listed
-from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths, split_words
+from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
 _LETTERS = frozenset("acCejMnrRsS")
-_LONG = listed(
+_LONG = split_words(
     "--ascii-output --color-output --compact-output --exit-status --join-output "
     "--monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"
 )
@@ -22,7 +22,7 @@ _REFUSED = re.compile(
 )
 
 
-def _jq(place: Place, words: Sequence[Word]) -> list[str]:
+def _take_jq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     options: list[str] = []
     operands: list[Word] = []
     remaining = list(reversed(words))
@@ -33,25 +33,29 @@ def _jq(place: Place, words: Sequence[Word]) -> list[str]:
         elif word.text in _LONG:
             options.append(word.text)
         elif word.text == "--indent":
-            options += ["--indent", _value(remaining, r"[0-7]")]
+            options += ["--indent", _take_value(remaining, r"[0-7]")]
         elif word.text in ("--arg", "--argjson"):
-            options += [word.text, _value(remaining, r"[A-Za-z_]\w*"), _value(remaining, r"[^-].*")]
+            options += [
+                word.text,
+                _take_value(remaining, r"[A-Za-z_]\w*"),
+                _take_value(remaining, r"[^-].*"),
+            ]
         elif re.fullmatch(r"-[A-Za-z]+", word.text) and _LETTERS.issuperset(word.text[1:]):
             options += [f"-{letter}" for letter in word.text[1:]]
         else:
-            raise NotAllowed(f"the option {shown(word.text)} is not on the list")
+            raise NotAllowed(f"the option {quote_short(word.text)} is not on the list")
     if not operands:
         raise NotAllowed("a jq filter is missing")
     if found := _REFUSED.search(operands[0].text):
-        raise NotAllowed(f"of jq, {shown(found[0])} is not on the list")
-    return [*options, operands[0].text, *checked_paths(place, operands[1:])]
+        raise NotAllowed(f"of jq, {quote_short(found[0])} is not on the list")
+    return [*options, operands[0].text, *check_paths(place, operands[1:])]
 
 
-def _value(remaining: list[Word], pattern: str) -> str:
+def _take_value(remaining: list[Word], pattern: str) -> str:
     value = remaining.pop().text if remaining else ""
     if not re.fullmatch(pattern, value, re.DOTALL):
-        raise NotAllowed(f"{shown(value)} is not a value that jq may be given")
+        raise NotAllowed(f"{quote_short(value)} is not a value that jq may be given")
     return value
 
 
-PROGRAMS: dict[str, Listed] = {"jq": Special(_jq)}
+PROGRAMS: dict[str, ListedProgram] = {"jq": CustomProgram(_take_jq)}

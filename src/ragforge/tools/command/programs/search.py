@@ -12,18 +12,18 @@ from ragforge.tools.command.kinds import (
     when,
 )
 from ragforge.tools.command.options import (
-    Listed,
+    ListedProgram,
     Parsed,
-    Program,
-    checked_paths,
+    ProgramRules,
+    check_paths,
     flags,
     instead,
-    listed,
     maybe,
-    pattern_then_paths,
+    split_words,
+    take_pattern_then_paths,
     valued,
 )
-from ragforge.tools.command.paths import Place
+from ragforge.tools.command.paths import WorkingDirectory
 
 _GREP_OPTIONS = (
     flags(
@@ -44,32 +44,32 @@ _GREP_OPTIONS = (
     | valued(one_of("skip"), "-D --devices")
     | maybe(when, "--color --colour")
 )
-_grep_operands = pattern_then_paths("-e", "--regexp", "-f", "--file")
+_grep_operands = take_pattern_then_paths("-e", "--regexp", "-f", "--file")
 
 _type = matching(r"[A-Za-z0-9_+-]{1,30}", "a file type")
 
 
-def _rg_operands(place: Place, parsed: Parsed) -> list[str]:
+def _take_rg_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take a pattern and paths; with --files only paths, with --type-list nothing."""
     if parsed.has("--files", "--type-list"):
-        return checked_paths(place, parsed.operands)
-    return pattern_then_paths("-e", "--regexp", "-f", "--file")(place, parsed)
+        return check_paths(place, parsed.operands)
+    return take_pattern_then_paths("-e", "--regexp", "-f", "--file")(place, parsed)
 
 
-def _fd_operands(place: Place, parsed: Parsed) -> list[str]:
+def _take_fd_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take an optional pattern, then paths."""
     words = parsed.operands
-    return [words[0].text, *checked_paths(place, words[1:])] if words else []
+    return [words[0].text, *check_paths(place, words[1:])] if words else []
 
 
-_fd = Program(
+_fd = ProgramRules(
     flags(
         "-0 -1 -a -F -g -H -i -I -p -q -s -u --absolute-path --case-sensitive --fixed-strings "
         "--full-path --glob --hidden --ignore-case --no-ignore --no-ignore-vcs --no-ignore-parent "
         "--one-file-system --print0 --prune --quiet --regex --unrestricted --strip-cwd-prefix"
     )
     | valued(number, "-d -j --exact-depth --max-depth --max-results --min-depth --threads")
-    | valued(one_of(*listed("f file d directory l symlink x executable e empty")), "-t --type")
+    | valued(one_of(*split_words("f file d directory l symlink x executable e empty")), "-t --type")
     | valued(
         text,
         "-e -E -S --and --changed-before --changed-within --exclude --extension --size "
@@ -77,14 +77,14 @@ _fd = Program(
     )
     | valued(path, "--search-path")
     | valued(when, "-c --color"),
-    _fd_operands,
+    _take_fd_operands,
 )
 
-PROGRAMS: dict[str, Listed] = {
-    "grep": Program(_GREP_OPTIONS, _grep_operands, counts=True),
-    "egrep": Program(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-E")),
-    "fgrep": Program(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-F")),
-    "rg": Program(
+PROGRAMS: dict[str, ListedProgram] = {
+    "grep": ProgramRules(_GREP_OPTIONS, _grep_operands, counts=True),
+    "egrep": ProgramRules(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-E")),
+    "fgrep": ProgramRules(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-F")),
+    "rg": ProgramRules(
         flags(
             "-. -0 -a -b -c -F -h -H -i -I -l -n -N -o -p -P -q -s -S -u -U -v -w -x "
             "--auto-hybrid-regex --binary --block-buffered --byte-offset --case-sensitive "
@@ -118,7 +118,7 @@ PROGRAMS: dict[str, Listed] = {
         | valued(one_of("default", "pcre2", "auto"), "--engine")
         | valued(one_of("always", "never", "auto", "ansi"), "--color")
         | valued(matching(r"[A-Za-z0-9_-]{1,20}", "an encoding"), "-E --encoding"),
-        _rg_operands,
+        _take_rg_operands,
         run_as=("rg", "--no-config"),
     ),
     "fd": _fd,

@@ -6,14 +6,14 @@ import re
 
 from ragforge.tools.command.kinds import number
 from ragforge.tools.command.options import (
-    Listed,
+    ListedProgram,
     Parsed,
-    Program,
-    checked_paths,
+    ProgramRules,
+    check_paths,
     flags,
     valued,
 )
-from ragforge.tools.command.paths import Place, shown
+from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
@@ -101,7 +101,7 @@ class _Script:
             self._skip(_SPACES)
             self._skip(re.compile(r"\d{0,3}"))
         elif name not in _ALONE or not name:
-            raise NotAllowed(f"of sed, the command {shown(name)} is not on the list")
+            raise NotAllowed(f"of sed, the command {quote_short(name)} is not on the list")
         self._end()
 
     def _end(self) -> None:
@@ -157,31 +157,31 @@ class _Script:
         return bool(found and found[0])
 
     def _unclear(self) -> NotAllowed:
-        return NotAllowed(f"the sed script {shown(self._script)} is not understood")
+        return NotAllowed(f"the sed script {quote_short(self._script)} is not understood")
 
 
-def _checked(place: Place, word: Word) -> str:
+def _check_word(place: WorkingDirectory, word: Word) -> str:
     check_script(word.text)
     return word.text
 
 
-def _operands(place: Place, parsed: Parsed) -> list[str]:
+def _take_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     words = parsed.operands
     if parsed.has("-e", "--expression"):
-        return checked_paths(place, words)
+        return check_paths(place, words)
     if not words:
         raise NotAllowed("a sed script is missing")
-    return [_checked(place, words[0]), *checked_paths(place, words[1:])]
+    return [_check_word(place, words[0]), *check_paths(place, words[1:])]
 
 
-PROGRAMS: dict[str, Listed] = {
-    "sed": Program(
+PROGRAMS: dict[str, ListedProgram] = {
+    "sed": ProgramRules(
         flags(
             "-n -E -r -s -u -z --quiet --silent --regexp-extended --separate --unbuffered "
             "--null-data --posix --sandbox"
         )
-        | valued(_checked, "-e --expression")
+        | valued(_check_word, "-e --expression")
         | valued(number, "-l --line-length"),
-        _operands,
+        _take_operands,
     )
 }

@@ -16,31 +16,31 @@ from ragforge.tools.command.kinds import (
     text,
 )
 from ragforge.tools.command.options import (
-    Given,
-    Listed,
+    CustomProgram,
+    GivenOption,
+    ListedProgram,
     Parsed,
-    Program,
-    Special,
-    at_most,
+    ProgramRules,
     flags,
     maybe,
-    paths,
-    texts,
+    take_at_most,
+    take_paths,
+    take_texts,
     valued,
 )
-from ragforge.tools.command.paths import Place, expanded
+from ragforge.tools.command.paths import WorkingDirectory, expand_pattern
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
 _sort_key = matching(r"[\d.,bdfgiMhnRrV]{1,60}", "a sort key")
-_digest = Program(flags("-b -t -z --binary --text --tag --zero"), paths)
+_digest = ProgramRules(flags("-b -t -z --binary --text --tag --zero"), take_paths)
 
 
-def _echo(place: Place, words: Sequence[Word]) -> list[str]:
-    return [name for word in words for name in expanded(place, word)]
+def _take_echo(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    return [name for word in words for name in expand_pattern(place, word)]
 
 
-def _printf(place: Place, words: Sequence[Word]) -> list[str]:
+def _take_printf(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     dashes = ["--"] if words and words[0].text == "--" else []
     given = words[len(dashes) :]
     if not given or (given[0].text.startswith("-") and not dashes):
@@ -48,7 +48,7 @@ def _printf(place: Place, words: Sequence[Word]) -> list[str]:
     return [*dashes, layout(place, given[0]), *(word.text for word in given[1:])]
 
 
-def _seq(place: Place, words: Sequence[Word]) -> list[str]:
+def _take_seq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     out = []
     numbers = 0
     remaining = list(reversed(words))
@@ -72,45 +72,47 @@ def _seq(place: Place, words: Sequence[Word]) -> list[str]:
     return out
 
 
-def _strings(place: Place, parsed: Parsed) -> list[str]:
+def _take_strings(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take files; @FILE would be a list of further arguments."""
-    found = paths(place, parsed)
+    found = take_paths(place, parsed)
     if any(name.startswith("@") for name in found):
         raise NotAllowed("a name that starts with @ would be read as a list of arguments")
     return found
 
 
-def _tail(place: Place, parsed: Parsed) -> list[str]:
+def _take_tail(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take files; before them `+5` is an old way to write `-n +5`."""
     first = parsed.before[0].text if parsed.before else ""
     if not parsed.options and re.fullmatch(r"\+\d{1,9}", first):
         del parsed.before[0]
-        parsed.options.append(Given("-n", ("-n", first)))
-    return paths(place, parsed)
+        parsed.options.append(GivenOption("-n", ("-n", first)))
+    return take_paths(place, parsed)
 
 
-PROGRAMS: dict[str, Listed] = {
-    "cat": Program(
+PROGRAMS: dict[str, ListedProgram] = {
+    "cat": ProgramRules(
         flags(
             "-A -b -e -E -n -s -t -T -u -v --show-all --number --number-nonblank --show-ends "
             "--squeeze-blank --show-tabs --show-nonprinting"
         ),
-        paths,
+        take_paths,
     ),
-    "head": Program(
+    "head": ProgramRules(
         flags("-q -v -z --quiet --silent --verbose --zero-terminated")
         | valued(amount, "-n -c --lines --bytes"),
-        paths,
+        take_paths,
         counts=True,
     ),
-    "tail": Program(
+    "tail": ProgramRules(
         flags("-q -v -z --quiet --silent --verbose --zero-terminated")
         | valued(amount, "-n -c --lines --bytes"),
-        _tail,
+        _take_tail,
         counts=True,
     ),
-    "wc": Program(flags("-c -l -L -m -w --bytes --chars --lines --max-line-length --words"), paths),
-    "sort": Program(
+    "wc": ProgramRules(
+        flags("-c -l -L -m -w --bytes --chars --lines --max-line-length --words"), take_paths
+    ),
+    "sort": ProgramRules(
         flags(
             "-b -c -C -d -f -g -h -i -m -M -n -r -R -s -u -V -z --reverse --numeric-sort --unique "
             "--ignore-case --human-numeric-sort --version-sort --general-numeric-sort --stable "
@@ -119,59 +121,63 @@ PROGRAMS: dict[str, Listed] = {
         )
         | valued(_sort_key, "-k --key")
         | valued(text, "-t --field-separator"),
-        paths,
+        take_paths,
     ),
-    "uniq": Program(
+    "uniq": ProgramRules(
         flags(
             "-c -d -D -i -u -z --count --repeated --unique --ignore-case --zero-terminated "
             "--all-repeated"
         )
         | valued(number, "-f -s -w --skip-fields --skip-chars --check-chars"),
-        at_most(1),
+        take_at_most(1),
     ),
-    "cut": Program(
+    "cut": ProgramRules(
         flags("-n -s -z --complement --only-delimited --zero-terminated")
         | valued(ranges, "-b -c -f --bytes --characters --fields")
         | valued(text, "-d --delimiter --output-delimiter"),
-        paths,
+        take_paths,
     ),
-    "tr": Program(flags("-c -C -d -s -t --complement --delete --squeeze-repeats"), texts),
-    "nl": Program(
+    "tr": ProgramRules(flags("-c -C -d -s -t --complement --delete --squeeze-repeats"), take_texts),
+    "nl": ProgramRules(
         flags("-p --no-renumber")
         | valued(text, "-b -d -f -h -s --body-numbering --number-separator")
         | valued(signed, "-i -l -v -w --line-increment --starting-line-number --number-width")
         | valued(one_of("ln", "rn", "rz"), "-n --number-format"),
-        paths,
+        take_paths,
     ),
-    "tac": Program(flags("-b -r --before --regex") | valued(text, "-s --separator"), paths),
-    "rev": Program({}, paths),
-    "column": Program(
+    "tac": ProgramRules(
+        flags("-b -r --before --regex") | valued(text, "-s --separator"), take_paths
+    ),
+    "rev": ProgramRules({}, take_paths),
+    "column": ProgramRules(
         flags("-t -x -e -J --table --json --fillrows")
         | valued(text, "-s -o -N -R -H --separator --output-separator --table-columns")
         | valued(number, "-c -l --output-width --table-columns-limit"),
-        paths,
+        take_paths,
     ),
-    "paste": Program(flags("-s -z --serial") | valued(text, "-d --delimiters"), paths),
-    "join": Program(
+    "paste": ProgramRules(flags("-s -z --serial") | valued(text, "-d --delimiters"), take_paths),
+    "join": ProgramRules(
         flags("-i --ignore-case --header --check-order --nocheck-order")
         | valued(number, "-1 -2 -j -a -v")
         | valued(text, "-t -e -o"),
-        at_most(2),
+        take_at_most(2),
     ),
-    "fold": Program(
-        flags("-b -s --bytes --spaces") | valued(number, "-w --width"), paths, counts=True
+    "fold": ProgramRules(
+        flags("-b -s --bytes --spaces") | valued(number, "-w --width"), take_paths, counts=True
     ),
-    "fmt": Program(
+    "fmt": ProgramRules(
         flags("-c -s -t -u --split-only --uniform-spacing") | valued(number, "-w --width"),
-        paths,
+        take_paths,
         counts=True,
     ),
-    "expand": Program(flags("-i --initial") | valued(ranges, "-t --tabs"), paths),
-    "unexpand": Program(flags("-a --all --first-only") | valued(ranges, "-t --tabs"), paths),
-    "comm": Program(
+    "expand": ProgramRules(flags("-i --initial") | valued(ranges, "-t --tabs"), take_paths),
+    "unexpand": ProgramRules(
+        flags("-a --all --first-only") | valued(ranges, "-t --tabs"), take_paths
+    ),
+    "comm": ProgramRules(
         flags("-1 -2 -3 -z --total --check-order --nocheck-order --zero-terminated")
         | valued(text, "--output-delimiter"),
-        at_most(2),
+        take_at_most(2),
     ),
     "md5sum": _digest,
     "sha1sum": _digest,
@@ -180,38 +186,38 @@ PROGRAMS: dict[str, Listed] = {
     "sha384sum": _digest,
     "sha512sum": _digest,
     "b2sum": _digest,
-    "shasum": Program(flags("-b -t") | valued(number, "-a --algorithm"), paths),
-    "cksum": Program({}, paths),
-    "sum": Program(flags("-r -s"), paths),
-    "base64": Program(flags("-d --decode") | valued(number, "-w --wrap"), at_most(1)),
-    "xxd": Program(
+    "shasum": ProgramRules(flags("-b -t") | valued(number, "-a --algorithm"), take_paths),
+    "cksum": ProgramRules({}, take_paths),
+    "sum": ProgramRules(flags("-r -s"), take_paths),
+    "base64": ProgramRules(flags("-d --decode") | valued(number, "-w --wrap"), take_at_most(1)),
+    "xxd": ProgramRules(
         flags("-a -b -C -e -E -i -p -ps -plain -u -bits -include -uppercase")
         | valued(amount, "-c -g -l -s -o -cols -groupsize -len -seek"),
-        at_most(1),
+        take_at_most(1),
         dashes=False,
     ),
-    "od": Program(
+    "od": ProgramRules(
         flags("-a -b -c -d -f -i -l -o -s -v -x --output-duplicates")
         | valued(one_of("d", "o", "x", "n"), "-A --address-radix")
         | valued(matching(r"[acdfouxCSILFDz0-9]{1,30}", "a type"), "-t --format")
         | valued(amount, "-j -N --skip-bytes --read-bytes")
         | maybe(number, "-w --width"),
-        paths,
+        take_paths,
     ),
-    "hexdump": Program(
+    "hexdump": ProgramRules(
         flags("-b -c -C -d -o -v -x --canonical --no-squeezing")
         | valued(amount, "-n -s --length --skip"),
-        paths,
+        take_paths,
     ),
-    "strings": Program(
+    "strings": ProgramRules(
         flags("-a --all -f --print-file-name -w")
         | valued(number, "-n --bytes")
         | valued(one_of("o", "x", "d"), "-t --radix"),
-        _strings,
+        _take_strings,
     ),
-    "echo": Special(_echo),
-    "printf": Special(_printf),
-    "seq": Special(_seq),
-    "true": Special(lambda place, words: []),
-    "false": Special(lambda place, words: []),
+    "echo": CustomProgram(_take_echo),
+    "printf": CustomProgram(_take_printf),
+    "seq": CustomProgram(_take_seq),
+    "true": CustomProgram(lambda place, words: []),
+    "false": CustomProgram(lambda place, words: []),
 }

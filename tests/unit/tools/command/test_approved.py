@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.tools.command.approved import ApprovedLimits, run_freely
+from ragforge.tools.command.approved import ApprovedLimits, run_approved
 
 
 def lives(file: Path) -> bool:
@@ -20,12 +20,12 @@ def lives(file: Path) -> bool:
 
 
 async def test_output_and_exit_code_come_back(tmp_path: Path) -> None:
-    result = await run_freely("echo out; echo err >&2; exit 3", str(tmp_path), None, ())
+    result = await run_approved("echo out; echo err >&2; exit 3", str(tmp_path), None, ())
     assert (result.stdout, result.stderr, result.exit_code) == ("out\n", "err\n", 3)
 
 
 async def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path) -> None:
-    result = await run_freely(
+    result = await run_approved(
         "seq 1 100000", str(tmp_path), None, (), ApprovedLimits(output_bytes=100)
     )
     assert result.stdout.startswith("1\n2\n")
@@ -36,7 +36,7 @@ async def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path)
 
 async def test_keys_are_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    result = await run_freely("echo [$OPENAI_API_KEY]", str(tmp_path), None, ("OPENAI_API_KEY",))
+    result = await run_approved("echo [$OPENAI_API_KEY]", str(tmp_path), None, ("OPENAI_API_KEY",))
     assert result.stdout == "[]\n"
 
 
@@ -44,7 +44,7 @@ async def test_at_the_end_of_its_time_a_command_and_all_it_started_are_ended(
     tmp_path: Path,
 ) -> None:
     line = "sleep 300 & echo $! > pid; sleep 300"
-    result = await run_freely(line, str(tmp_path), 1, ())
+    result = await run_approved(line, str(tmp_path), 1, ())
     assert result.timed_out
     assert result.exit_code is None
     assert not lives(tmp_path / "pid")
@@ -52,13 +52,13 @@ async def test_at_the_end_of_its_time_a_command_and_all_it_started_are_ended(
 
 async def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
     line = "trap '' TERM; echo $$ > pid; while true; do sleep 0.1; done"
-    result = await run_freely(line, str(tmp_path), 1, ())
+    result = await run_approved(line, str(tmp_path), 1, ())
     assert result.timed_out
     assert not lives(tmp_path / "pid")
 
 
 async def test_whoever_is_cancelled_leaves_nothing_running(tmp_path: Path) -> None:
-    running = asyncio.create_task(run_freely("echo $$ > pid; sleep 300", str(tmp_path), None, ()))
+    running = asyncio.create_task(run_approved("echo $$ > pid; sleep 300", str(tmp_path), None, ()))
     async with asyncio.timeout(30):
         pid = tmp_path / "pid"
         while not pid.exists() or not pid.read_text().strip():  # noqa: ASYNC110
