@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent
-    from ragforge.app.rules import Rules
+    from ragforge.app.rules import PermissionRules
     from ragforge.app.undo import Undone
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
@@ -109,7 +109,7 @@ class App:
         return Maintenance(self.store, project, embedder, self.condenser, self.worker)
 
     @cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> PermissionRules:
         """What the user allowed or forbade for good in this project."""
         from ragforge.app.rules import open_rules
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.errors import RagForgeError
 from ragforge.events import Event, ToolFinished
-from ragforge.permissions import PermissionRequest, Verdict, deny_all, edits_only
+from ragforge.permissions import PermissionRequest, Verdict, allow_edits, deny_all
 from ragforge.show.answers import show_passages
 from ragforge.show.console import console, print_json, print_note, printable
 from ragforge.show.events import answer_as_json, event_as_json
@@ -47,7 +47,7 @@ class Output:
         pass
 
     async def approve(self, request: PermissionRequest) -> Verdict:
-        return await (edits_only if self.yes else deny_all)(request)
+        return await (allow_edits if self.yes else deny_all)(request)
 
     def end(self, answer: Answer) -> None:
         """Print the answer, where no event has shown it."""

@@ -11,7 +11,7 @@ from ragforge.domain.text import Json
 def event_as_json(event: events.Event) -> dict[str, Json]:
     """Return an event as an object whose `type` says what it is."""
     match event:
-        case events.Asked():
+        case events.QuestionStored():
             return {
                 "type": "asked",
                 "conversation_id": event.conversation_id,

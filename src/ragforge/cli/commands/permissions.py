@@ -9,7 +9,7 @@ import typer
 from ragforge.cli.state import JsonOption, current_directory, load
 
 if TYPE_CHECKING:
-    from ragforge.app.rules import Effect, Rules
+    from ragforge.app.rules import Effect, PermissionRules
 
 EXAMPLES = """\b
 Examples:
@@ -84,7 +84,7 @@ def _add(context: typer.Context, effect: Effect, text: str) -> None:
     print_note(f"{'Allowed' if effect == 'allow' else 'Forbidden'} here from now on: {rule}")
 
 
-def _open_rules(context: typer.Context) -> Rules:
+def _open_rules(context: typer.Context) -> PermissionRules:
     from ragforge.app.rules import open_rules
 
     return open_rules(load(context).settings, current_directory())
