@@ -188,9 +188,9 @@ async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable
     assert talk is not None
     return {
         "latest": lambda: searches.read_own_past(talk, budget),
-        "memory": lambda: searches.memory(talk, question, budget),
-        "code": lambda: searches.code(question, app.cwd, budget),
-        "files": lambda: searches.files(question, budget.code // 2),
+        "memory": lambda: searches.search_memory(talk, question, budget),
+        "code": lambda: searches.search_code(question, app.cwd, budget),
+        "files": lambda: searches.search_files(question, budget.code // 2),
         "together": lambda: searches.run_all(talk, question, budget),
         "whole": lambda: app.build_context(question),
     }

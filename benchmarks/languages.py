@@ -30,8 +30,8 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.recall import Recall
-from ragforge.memory.search import search_conversation_history
+from ragforge.memory.search.combined import search_conversation_history
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.search.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions"
@@ -90,7 +90,7 @@ async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Pat
             said = [Message("user", question, uuid=str(number)), Message("assistant", answer)]
             await store.conversations.append(place, said)
         await embed_missing(store, embedder)
-        recall = Recall(store.conversations, embedder, store.summaries)
+        recall = MemorySearch(store.conversations, embedder, store.summaries)
         found: Ranks = {language: [] for language in LANGUAGES}
         for number, turn in enumerate(turns):
             for language in LANGUAGES:

@@ -40,9 +40,9 @@ from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import SummaryHit, TurnHit, WordMatches
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import MeaningWeights
-from ragforge.memory.embed import embed_missing
-from ragforge.memory.recall import Recall
-from ragforge.memory.search import search_conversation_history
+from ragforge.memory.embed import embed_missing, embed_query
+from ragforge.memory.search.combined import search_conversation_history
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser
@@ -155,7 +155,7 @@ def project_of(talk: Talk) -> str:
     return f"/locomo/{talk.name}"
 
 
-def through(finder: Recall, semantic: bool = True) -> Search:
+def through(finder: MemorySearch, semantic: bool = True) -> Search:
     """Return the product's search."""
 
     async def search(talk: Talk, query: str) -> list[str]:
@@ -182,7 +182,7 @@ async def condense(store: Store, talks: Sequence[Talk], embedder: BundledEmbedde
     return len(await store.summaries.find(SummaryFilter()))
 
 
-def with_levels(finder: Recall, store: Store, opened: bool) -> Search:
+def with_levels(finder: MemorySearch, store: Store, opened: bool) -> Search:
     """Return the product's search over turns and summaries.
 
     A summary takes the place of a turn; `opened`, it stands for the turns that it covers.
@@ -211,13 +211,13 @@ def with_levels(finder: Recall, store: Store, opened: bool) -> Search:
     return search
 
 
-def by_vectors(finder: Recall) -> Search:
+def by_vectors(finder: MemorySearch) -> Search:
     async def search(talk: Talk, query: str) -> list[str]:
         where = MemoryFilter(project_path=project_of(talk))
-        vector = await finder.meaning(query)
+        vector = await embed_query(finder.embedder, query)
         if vector is None:
             return []
-        found = await finder.store.turns_by_vector(vector, where, max(DEPTHS))
+        found = await finder.conversations.turns_by_vector(vector, where, max(DEPTHS))
         return [match.id for match in found]
 
     return search
@@ -278,8 +278,8 @@ def plain_bm25(before: int) -> Search:
     return search
 
 
-def ways(finder: Recall) -> dict[str, Search]:
-    alone = replace(finder, store=cast(ConversationStore, Alone(finder.store)))
+def ways(finder: MemorySearch) -> dict[str, Search]:
+    alone = replace(finder, conversations=cast(ConversationStore, Alone(finder.conversations)))
     return {
         FULL: through(finder),
         "words alone, with neighbours": through(finder, semantic=False),
@@ -351,7 +351,7 @@ def set_to(lent: float, long: float) -> Iterator[None]:
         neighbours.LENT, bm25.B = before
 
 
-async def leave_one_out(talks: Sequence[Talk], finder: Recall) -> dict[str, Any]:
+async def leave_one_out(talks: Sequence[Talk], finder: MemorySearch) -> dict[str, Any]:
     """Choose the numbers on all conversations but one, and measure them on that one."""
     tried: dict[tuple[float, float, float], list[Score]] = {}
     for chosen in itertools.product((0.4, 0.5, 0.6, 0.7), (0.4, 0.75), (0.15, 0.25, 0.35)):
@@ -391,7 +391,7 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
     store = await open_sqlite(folder / "store.db", WORDS)
     try:
         await fill(store, talks, embedder)
-        finder = Recall(store.conversations, embedder, store.summaries)
+        finder = MemorySearch(store.conversations, embedder, store.summaries)
         results = {name: summary(await ask(talks, search)) for name, search in ways(finder).items()}
         show(results)
         saved: dict[str, Any] = {"ways": results}

@@ -35,10 +35,9 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import WordMatches
-from ragforge.memory import search
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.recall import Recall
-from ragforge.memory.search import search_conversation_history
+from ragforge.memory.search.combined import combined, search_conversation_history
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
@@ -108,7 +107,7 @@ def messages(
 
 
 async def ask(
-    finder: Recall, kind: str, project: str, text: str, evidence: frozenset[str]
+    finder: MemorySearch, kind: str, project: str, text: str, evidence: frozenset[str]
 ) -> Asked:
     seen: list[tuple[float, float, float]] = []
 
@@ -117,7 +116,7 @@ async def ask(
         seen.append((measure_word_share(words, found), nearest or 0.0, likely))
         return likely
 
-    with patch.object(search, "memory_relevance", keep):
+    with patch.object(combined, "estimate_memory_relevance", keep):
         hits = await search_conversation_history(
             finder, text, MemoryFilter(project_path=project), max_results=HITS, levels=(0,)
         )
@@ -169,7 +168,7 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
         with patch.object(memory_recall, "project_of", lambda _: PEOPLE):
             await fill(store, talks, embedder)
         await fill_with_code(store, repos, embedder)
-        finder = Recall(store.conversations, embedder, store.summaries)
+        finder = MemorySearch(store.conversations, embedder, store.summaries)
         asked = [await ask(finder, *message) for message in messages(talks, repos)]
     finally:
         await store.close()

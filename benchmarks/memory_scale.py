@@ -30,8 +30,8 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.memory.embed import embed_turns
-from ragforge.memory.recall import Recall
-from ragforge.memory.search import search_conversation_history
+from ragforge.memory.search.combined import search_conversation_history
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -129,7 +129,7 @@ async def store_one(
 async def measure(store: Store, turns: int) -> dict[str, Any]:
     talker, embedder = Talker(), BundledEmbedder()
     await fill(store, turns, talker, embedder)
-    recall = Recall(store.conversations, embedder, store.summaries)
+    recall = MemorySearch(store.conversations, embedder, store.summaries)
     queries = [talker.query() for _ in range(QUERIES)]
     found: dict[str, Any] = {}
     for name, where in FILTERS.items():

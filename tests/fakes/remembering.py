@@ -18,8 +18,8 @@ from ragforge.jobs.worker import Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.history import History
-from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, ModelSummariser, Summariser
@@ -65,7 +65,7 @@ def memory_of(
     if model is not None:
         summariser = ModelSummariser(StructuredLLMExecutor(Asker(model)), model.name)
     condenser = Condenser(store, summariser, thresholds, embedder, is_gone=is_gone)
-    recall = Recall(store.conversations, embedder, store.summaries)
+    recall = MemorySearch(store.conversations, embedder, store.summaries)
     brain = open_brain(settings, store, embedder, Path(SHOP))
     return Memory(
         store,

@@ -14,8 +14,8 @@ from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, MemoryHit, Releva
 from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.errors import InputError, ModelError
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.recall import Recall
-from ragforge.memory.search import find_relevant_history, search_conversation_history
+from ragforge.memory.search.combined import find_relevant_history, search_conversation_history
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, level_2, summary, user
 
@@ -55,12 +55,12 @@ async def plant_summaries(store: Store, name: str) -> None:
 
 
 @pytest.fixture
-def recall(store: Store) -> Recall:
-    return Recall(store.conversations, EMBEDDER, store.summaries)
+def recall(store: Store) -> MemorySearch:
+    return MemorySearch(store.conversations, EMBEDDER, store.summaries)
 
 
 async def search(
-    recall: Recall, query: str, where: MemoryFilter = EVERYTHING, **wanted: Any
+    recall: MemorySearch, query: str, where: MemoryFilter = EVERYTHING, **wanted: Any
 ) -> list[MemoryHit]:
     return await search_conversation_history(recall, query, where, **wanted)
 
@@ -70,7 +70,7 @@ def names(hits: list[MemoryHit]) -> list[str]:
 
 
 async def test_turns_and_summaries_are_found_with_their_confidence(
-    store: Store, recall: Recall
+    store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")
@@ -91,7 +91,7 @@ async def test_turns_and_summaries_are_found_with_their_confidence(
 
 
 async def test_a_turn_is_found_by_what_its_neighbours_speak_of(
-    store: Store, recall: Recall
+    store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "c")
 
@@ -103,7 +103,7 @@ async def test_a_turn_is_found_by_what_its_neighbours_speak_of(
     assert beside["c-2"] == ("neighbours",)
 
 
-async def test_neighbours_do_not_cross_conversations(store: Store, recall: Recall) -> None:
+async def test_neighbours_do_not_cross_conversations(store: Store, recall: MemorySearch) -> None:
     for name, text in (("a", "zebra"), ("b", "nothing of the kind"), ("c", "zebra too")):
         await store.conversations.create(conversation(uuid=name))
         await store.conversations.append(name, [user(text, uuid=f"{name}-0")])
@@ -112,7 +112,7 @@ async def test_neighbours_do_not_cross_conversations(store: Store, recall: Recal
 
 
 async def test_words_alone_find_without_meaning_and_meaning_without_words(
-    store: Store, recall: Recall
+    store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "c")
 
@@ -134,12 +134,12 @@ async def test_without_a_model_or_with_one_that_fails_words_are_enough(store: St
 
     await plant(store, "c")
     for embedder in (None, Failing()):
-        recall = Recall(store.conversations, embedder, store.summaries)
+        recall = MemorySearch(store.conversations, embedder, store.summaries)
         assert names(await search(recall, "invoices"))[0] == "c-0"
 
 
 async def test_summaries_have_a_vector_or_are_found_by_words_alone(
-    store: Store, recall: Recall
+    store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")
@@ -158,7 +158,7 @@ async def test_summaries_have_a_vector_or_are_found_by_words_alone(
     assert by_words[0].found_by == ("words",)
 
 
-async def test_levels_and_turns_are_chosen(store: Store, recall: Recall) -> None:
+async def test_levels_and_turns_are_chosen(store: Store, recall: MemorySearch) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")
 
@@ -174,7 +174,9 @@ async def test_levels_and_turns_are_chosen(store: Store, recall: Recall) -> None
         await kinds(levels=[1, 3])
 
 
-async def test_what_scores_less_than_asked_for_is_left_out(store: Store, recall: Recall) -> None:
+async def test_what_scores_less_than_asked_for_is_left_out(
+    store: Store, recall: MemorySearch
+) -> None:
     await plant(store, "c")
     every = await search(recall, "archive bucket invoices", max_results=30)
     border = sorted(hit.score for hit in every)[-3]
@@ -188,7 +190,7 @@ async def test_what_scores_less_than_asked_for_is_left_out(store: Store, recall:
     assert await search(recall, "archive bucket invoices", min_score=1.01) == []
 
 
-async def test_no_more_than_asked_for_are_returned(store: Store, recall: Recall) -> None:
+async def test_no_more_than_asked_for_are_returned(store: Store, recall: MemorySearch) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")
 
@@ -196,7 +198,7 @@ async def test_no_more_than_asked_for_are_returned(store: Store, recall: Recall)
     assert await search(recall, "invoices builds", max_results=0) == []
 
 
-async def test_one_scope_never_leaks_into_another(store: Store, recall: Recall) -> None:
+async def test_one_scope_never_leaks_into_another(store: Store, recall: MemorySearch) -> None:
     for name, project in (("a", "/shop"), ("b", "/shop"), ("c", "/other")):
         await plant(store, name, project)
         await plant_summaries(store, name)
@@ -214,7 +216,9 @@ async def test_one_scope_never_leaks_into_another(store: Store, recall: Recall) 
     assert await search(recall, "where are the invoices?", nowhere) == []
 
 
-async def test_a_small_conversation_in_a_large_store_is_found(store: Store, recall: Recall) -> None:
+async def test_a_small_conversation_in_a_large_store_is_found(
+    store: Store, recall: MemorySearch
+) -> None:
     await plant(store, "small", "/quiet")
     await store.conversations.create(conversation("/crowded", uuid="crowd"))
     said = [user(f"Where do we keep the invoices? {n}", timestamp=at(n)) for n in range(400)]
@@ -227,7 +231,7 @@ async def test_a_small_conversation_in_a_large_store_is_found(store: Store, reca
     assert names([hit]) == ["small-0"]
 
 
-async def test_dates_are_instants_whatever_their_offset(store: Store, recall: Recall) -> None:
+async def test_dates_are_instants_whatever_their_offset(store: Store, recall: MemorySearch) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")  # made at minute 0
 
@@ -247,7 +251,7 @@ async def test_dates_are_instants_whatever_their_offset(store: Store, recall: Re
 
 
 async def test_a_deleted_turn_is_neither_found_nor_lends_anything(
-    store: Store, recall: Recall
+    store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "c")
     await store.conversations.delete_turn("c", 0)
@@ -256,10 +260,10 @@ async def test_a_deleted_turn_is_neither_found_nor_lends_anything(
     assert "c-0" not in names(await search(recall, "invoices archive bucket"))
 
 
-async def test_what_is_left_out_is_not_found(store: Store, recall: Recall) -> None:
+async def test_what_is_left_out_is_not_found(store: Store, recall: MemorySearch) -> None:
     await plant(store, "c")
 
-    hits = await recall.turns("invoices", EVERYTHING, 9, without=["c-0"])
+    hits = await recall.search_turns("invoices", EVERYTHING, 9, without=["c-0"])
 
     assert "c-0" not in {hit.turn.uuid for hit in hits}
     assert all("neighbours" not in hit.found_by for hit in hits)
@@ -280,7 +284,7 @@ async def test_a_session_is_named_by_the_start_of_its_id(
             await app.memory.search("archive", conversation="no-such-id")
 
 
-async def test_a_message_about_what_was_said_gets_it(store: Store, recall: Recall) -> None:
+async def test_a_message_about_what_was_said_gets_it(store: Store, recall: MemorySearch) -> None:
     await plant(store, "old")
 
     found = await find_relevant_history(recall, "where are invoices kept?", EVERYTHING)
@@ -300,14 +304,16 @@ async def test_a_message_about_what_was_said_gets_it(store: Store, recall: Recal
     ],
 )
 async def test_a_message_about_something_else_gets_no_old_turns_and_the_reason(
-    store: Store, recall: Recall, message: str, reason: str
+    store: Store, recall: MemorySearch, message: str, reason: str
 ) -> None:
     await plant(store, "old")
 
     assert await find_relevant_history(recall, message, EVERYTHING) == RelevantHits((), reason)
 
 
-async def test_who_asks_for_the_past_gets_the_best_there_is(store: Store, recall: Recall) -> None:
+async def test_who_asks_for_the_past_gets_the_best_there_is(
+    store: Store, recall: MemorySearch
+) -> None:
     await plant(store, "old")
 
     found = await find_relevant_history(recall, "What did we say about hotels?", EVERYTHING)
@@ -315,7 +321,9 @@ async def test_who_asks_for_the_past_gets_the_best_there_is(store: Store, recall
     assert "old-4" in names(list(found.hits))
 
 
-async def test_a_person_who_searches_gets_hits_as_before(store: Store, recall: Recall) -> None:
+async def test_a_person_who_searches_gets_hits_as_before(
+    store: Store, recall: MemorySearch
+) -> None:
     await plant(store, "old")
     query = "worker with butter and cinnamon in an apple pie"
 
@@ -335,7 +343,7 @@ async def test_what_was_said_in_one_language_is_found_in_another(store: Store, q
     said = user("Dans quel dossier sont gardées nos factures ?", uuid="french", timestamp=at(99))
     await store.conversations.create(conversation("/shop", uuid="c"))
     await store.conversations.append("c", [said, assistant("Dans le seau des archives.")])
-    recall = Recall(store.conversations, None, store.summaries)
+    recall = MemorySearch(store.conversations, None, store.summaries)
 
     hits = await search_conversation_history(recall, query, EVERYTHING, max_results=2)
 

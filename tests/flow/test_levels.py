@@ -18,7 +18,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import ModelUnavailable
 from ragforge.jobs import worker
-from ragforge.memory.recall import Recall
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, summary, tool_call, user
 from tests.fakes.projects import ToyEmbedder
@@ -80,8 +80,8 @@ async def test_an_early_turn_is_found_again_after_it_was_summarised(store: Store
     await memory.worker.drain()
 
     await check_levels(memory, await store.conversations.get(talk))
-    recall = Recall(store.conversations, None, store.summaries)
-    [hit, *_] = await recall.turns("zebra crossing", MemoryFilter(), 5)
+    recall = MemorySearch(store.conversations, None, store.summaries)
+    [hit, *_] = await recall.search_turns("zebra crossing", MemoryFilter(), 5)
     assert hit.turn.user.turn_index == 0
     assert await store.summaries.to_embed(ToyEmbedder().name, 10) == []
 

@@ -15,11 +15,11 @@ from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
 from ragforge.errors import ConversationNotFound
-from ragforge.memory.code import later
-from ragforge.memory.code.age import find_stale_in_summary, find_stale_in_turn
-from ragforge.memory.code.later import LINK_JOB, link_waiting
+from ragforge.memory.code import pending_links
+from ragforge.memory.code.pending_links import LINK_JOB, link_waiting
+from ragforge.memory.code.stale import find_stale_in_summary, find_stale_in_turn
 from ragforge.memory.notes import Notebook
-from ragforge.memory.recall import Recall
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import Change
 from ragforge.tools.search_memory import make_memory_tool
@@ -207,7 +207,7 @@ async def test_a_turn_does_not_wait_for_ever_for_its_edits_to_be_ingested(
     await memory.worker.drain()
     assert len(await store.conversations.turns_to_link(str(shop), 9)) == 1  # it may yet come
 
-    monkeypatch.setattr(later, "WAITS", timedelta())
+    monkeypatch.setattr(pending_links, "WAITS", timedelta())
     assert await link_waiting(store, str(shop)) == 1
     assert await store.conversations.turns_to_link(str(shop), 9) == []
     assert await hows(memory, said.uuid) == {"cart": "edited"}
@@ -248,7 +248,7 @@ async def test_a_model_that_searches_memory_hears_what_has_changed_since(memory:
     talk = await memory.start()
     await memory.say(talk, "Why is the sum odd?", "Because `Cart.total` rounds. " + "word " * 500)
     await memory.worker.drain()
-    recall = Recall(memory.store.conversations, None, memory.store.summaries)
+    recall = MemorySearch(memory.store.conversations, None, memory.store.summaries)
     tool = make_memory_tool(recall, Notebook(memory.store, recall.embedder), SHOP)
     before = await tool.run({"query": "odd sum"})
     assert {hit["type"] for hit in before} == {"turn", "summary"}

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from ragforge.domain.vectors import Vector
-from ragforge.memory import similar
-from ragforge.memory.similar import SimilaritySearch
+from ragforge.memory.search.combined import similar
+from ragforge.memory.search.similar import find_similar_conversations
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, conversation, direction, exchange, summary, user
 from tests.fakes.projects import ToyEmbedder
@@ -44,8 +45,8 @@ async def talks(store: Store) -> Store:
 async def found(
     store: Store, text: str, embedder: ToyEmbedder | None = None, project: str | None = None
 ) -> list[str]:
-    likeness = SimilaritySearch(store.conversations, store.summaries, embedder)
-    hits = await likeness.find_similar_conversations(text, 5, project)
+    memory = MemorySearch(store.conversations, embedder, store.summaries)
+    hits = await find_similar_conversations(memory, text, 5, project)
     return [hit.conversation.uuid for hit in hits]
 
 
@@ -101,8 +102,8 @@ async def test_a_model_that_fails_leaves_the_words(talks: Store) -> None:
 
 async def test_the_turn_that_speaks_of_it_most_is_told(talks: Store) -> None:
     await talks.conversations.append("auth", exchange("And the bcrypt rounds?", "Twelve."))
-    likeness = SimilaritySearch(talks.conversations, talks.summaries, None)
-    [hit] = await likeness.find_similar_conversations("bcrypt rounds", 1)
+    memory = MemorySearch(talks.conversations, None, talks.summaries)
+    [hit] = await find_similar_conversations(memory, "bcrypt rounds", 1)
     assert hit.turn is not None
     assert hit.turn.answer == "Twelve."
     assert hit.found_by == ("words",)

@@ -28,8 +28,8 @@ def answer_from_passages(context: EnrichedContext) -> str:
 
 def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
     """Return the best passages of a context: code first, then documents and what was said."""
-    pieces = (*context.code[:CODE_PASSAGES], *context.documents[:DOCUMENT_PASSAGES])
-    read = [Passage(piece.text, f"{piece.place} {piece.name}", piece.score) for piece in pieces]
+    excerpts = (*context.code[:CODE_PASSAGES], *context.documents[:DOCUMENT_PASSAGES])
+    read = [Passage(one.text, f"{one.place} {one.name}", one.score) for one in excerpts]
     turns = [hit for hit in context.found if isinstance(hit, TurnHit)][:PASSAGES]
     return (*read, *(Passage(_quote(hit.turn), _name_source(hit), hit.score) for hit in turns))
 

@@ -38,8 +38,8 @@ from ragforge.llm.spend import Meter
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
-from ragforge.memory.recall import Recall
 from ragforge.memory.record import Recorder
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.sessions import find_project, normalise
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.store import Store
@@ -72,7 +72,7 @@ class App:
     cwd: Path
     project_path: Path
     store: Store
-    recall: Recall
+    recall: MemorySearch
     brain: Brain
     chat: Asker | None
     settings: Settings
@@ -306,7 +306,7 @@ def _build_app(settings: Settings, store: Store, cwd: Path, models: AsyncExitSta
             models.push_async_callback(model.close)
     memory = settings.agent.memory
     embedder = code_embedder if memory.embeddings.enabled else None
-    recall = Recall(store.conversations, embedder, store.summaries)
+    recall = MemorySearch(store.conversations, embedder, store.summaries)
     project = find_project(cwd)
     brain = open_brain(settings, store, code_embedder, project)
     condenser = open_condenser(settings, store, embedder, chat)

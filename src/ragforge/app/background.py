@@ -17,7 +17,7 @@ from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
-from ragforge.memory.code.later import LINK_JOB, link_or_wait, link_waiting
+from ragforge.memory.code.pending_links import LINK_JOB, link_or_wait, link_waiting
 from ragforge.memory.embed import (
     EMBED_JOB,
     EMBED_NOTES_JOB,
@@ -26,8 +26,8 @@ from ragforge.memory.embed import (
     embed_notes,
     embed_turns,
 )
-from ragforge.memory.recall import Recall
 from ragforge.memory.record import SETTLE_JOB
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, ModelSummariser, Summariser
@@ -55,7 +55,7 @@ def open_condenser(
 def open_worker(
     settings: Settings,
     store: Store,
-    recall: Recall,
+    recall: MemorySearch,
     brain: Brain,
     chat: Asker | None,
     condenser: Condenser,

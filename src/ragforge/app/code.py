@@ -216,7 +216,9 @@ def open_brain(settings: Settings, store: Store, embedder: Embedder | None, proj
     ingester = Ingester(store.code, store.locks, this_process(), limits)
 
     async def link_turns(root: Path) -> None:
-        from ragforge.memory.code.later import enqueue_links  # searching code needs none of it
+        from ragforge.memory.code.pending_links import (
+            enqueue_links,  # searching code needs none of it
+        )
 
         await enqueue_links(store, str(root))
 

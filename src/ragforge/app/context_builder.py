@@ -15,7 +15,7 @@ from ragforge.context.surroundings import Surroundings
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.memory.recall import Recall
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.tools.command.read_only_tool import make_read_only_command_tool
 from ragforge.tools.command.run import CommandRunner
@@ -31,7 +31,7 @@ IN_TIME = 0.8
 
 
 def open_context(
-    settings: Settings, store: Store, recall: Recall, brain: Brain, chat: Asker | None
+    settings: Settings, store: Store, recall: MemorySearch, brain: Brain, chat: Asker | None
 ) -> ContextBuilder:
     """Return what builds the context of every message in a project."""
     memory, limits = settings.agent.memory, settings.agent.context

@@ -175,7 +175,7 @@ class Conversation:
     async def search_history(self, query: str, limit: int = 5) -> list[TurnHit]:
         """Return the turns of this conversation that are relevant to the query, best first."""
         where = MemoryFilter(conversation_id=self.id)
-        return await self._app.recall.turns(query, where, limit)
+        return await self._app.recall.search_turns(query, where, limit)
 
     async def get_tool_calls(
         self, tool_name: str | None = None, success: bool | None = None, limit: int | None = None

@@ -14,11 +14,11 @@ from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
-from ragforge.memory.recall import Recall
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import Condenser
 
 if TYPE_CHECKING:
-    from ragforge.memory.code.age import StaleCode
+    from ragforge.memory.code.stale import StaleCode
 
 __all__ = ["Memory", "StaleCode"]
 
@@ -28,7 +28,7 @@ class Memory:
     """What is remembered of one project, and of all others in the same store."""
 
     sessions: Sessions
-    recall: Recall
+    recall: MemorySearch
     notebook: Notebook
     history: History
     condenser: Condenser
@@ -55,7 +55,7 @@ class Memory:
         Notes are included where turns are, unless `include_notes` says otherwise. Without
         `semantic` words alone decide. Raises InputError if the conversation does not exist.
         """
-        from ragforge.memory.search_with_notes import search_memory
+        from ragforge.memory.search.combined import search_memory
 
         one = await self.sessions.resolve_id(conversation)
         return await search_memory(
@@ -73,7 +73,7 @@ class Memory:
 
     async def find_changed_code(self, hits: Sequence[HistoryHit]) -> list[list[StaleCode]]:
         """Return for each hit the code it is about that has changed since."""
-        from ragforge.memory.code.age import find_stale
+        from ragforge.memory.code.stale import find_stale
 
         store = self.sessions.store
         found: list[list[StaleCode]] = []

@@ -26,9 +26,9 @@ from ragforge.ports.store import Store
 if TYPE_CHECKING:
     from ragforge.domain.receipts import Receipt
     from ragforge.memory.code.about import ConversationAbout, TouchedCode
-    from ragforge.memory.code.since import CodeState
+    from ragforge.memory.code.tracker import CodeState
     from ragforge.memory.exchange.imports import ImportResult
-    from ragforge.memory.similar import SimilarConversation
+    from ragforge.memory.search.similar import SimilarConversation
     from ragforge.memory.states import TurnState, TurnStates
 
 __all__ = [
@@ -178,11 +178,12 @@ class Sessions:
         self, query: str, limit: int = 5, everywhere: bool = False
     ) -> list[SimilarConversation]:
         """Return the conversations of this project, or of all, that are most about the query."""
-        from ragforge.memory.similar import SimilaritySearch
+        from ragforge.memory.search.similar import find_similar_conversations
+        from ragforge.memory.search.turns import MemorySearch
 
         project = None if everywhere else str(self.project_path)
-        search = SimilaritySearch(self.store.conversations, self.store.summaries, self.embedder)
-        return await search.find_similar_conversations(query, limit, project)
+        memory = MemorySearch(self.store.conversations, self.embedder, self.store.summaries)
+        return await find_similar_conversations(memory, query, limit, project)
 
     async def find_about(self, name: str, everywhere: bool = False) -> list[ConversationAbout]:
         """Return the conversations of this project, or of all, that edited, read or named some
@@ -254,7 +255,7 @@ class Sessions:
         Its vectors and links to code follow in the background.
         Raises ImportRefused, and DuplicateId if it is here already.
         """
-        from ragforge.memory.code.later import enqueue_links
+        from ragforge.memory.code.pending_links import enqueue_links
         from ragforge.memory.embed import enqueue_missing
         from ragforge.memory.exchange.imports import import_conversation
 

@@ -1,4 +1,4 @@
-"""Timed: searches that run together, each with its own deadline and its own failure."""
+"""Deadline: run a search within its time, and report how it went."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class TimedResult(Generic[Found]):
-    """What a search gave, or None; and how it went."""
+    """What a search found, or None, and how it went."""
 
     name: str
     found: Found | None
@@ -26,8 +26,8 @@ class TimedResult(Generic[Found]):
     milliseconds: int
     problem: str = ""
 
-    def search(self, count: int, if_none: SearchState = "nothing relevant") -> SearchReport:
-        """Return the account of it; one that went well and found nothing says what that means."""
+    def report(self, count: int, if_none: SearchState = "nothing relevant") -> SearchReport:
+        """Return the entry for the receipt; `if_none` is the state of a search without results."""
         state = if_none if self.state == "ok" and not count else self.state
         return SearchReport(self.name, state, self.milliseconds, count, self.problem)
 
@@ -35,7 +35,7 @@ class TimedResult(Generic[Found]):
 async def run_with_deadline(
     name: str, search: Awaitable[Found], seconds: float
 ) -> TimedResult[Found]:
-    """Wait for a search; one that is late or fails gives nothing, and says so."""
+    """Wait for a search. One that is late or fails finds nothing; the result says why."""
     begun = time.monotonic()
     state: SearchState = "ok"
     found: Found | None = None

@@ -1,7 +1,7 @@
-"""Enrich: from a line that was found to the text that makes sense of it.
+"""Enrich: extend each line that was found to an excerpt that can be understood.
 
-Each line on its own merits: the smallest scope that holds it where the brain can tell, else
-a window of the file around it. A file that cannot be read drops its lines.
+The excerpt is the smallest scope around the line, if the brain knows one, else a window of the
+file. Lines of a file that cannot be read are dropped.
 """
 
 from __future__ import annotations
@@ -23,52 +23,52 @@ WINDOW_FACTOR = 0.9
 
 
 async def enrich_locations(
-    spots: Sequence[Location], code: CodeStore | None, project_id: str, root: Path
+    locations: Sequence[Location], code: CodeStore | None, project_id: str, root: Path
 ) -> list[Excerpt]:
-    """Return a piece for each spot; without a code store, from files alone."""
-    scopes: Sequence[Scope | None] = [None] * len(spots)
-    if code is not None and spots:
-        places = [FileLine(spot.file, spot.line) for spot in spots]
+    """Return an excerpt for each location; without a code store, from the files alone."""
+    scopes: Sequence[Scope | None] = [None] * len(locations)
+    if code is not None and locations:
+        places = [FileLine(location.file, location.line) for location in locations]
         scopes = await code.scopes_at(project_id, places)
-    bare = [spot for spot, scope in zip(spots, scopes, strict=True) if scope is None]
+    bare = [location for location, scope in zip(locations, scopes, strict=True) if scope is None]
     windows = iter(await asyncio.to_thread(_cut_windows, bare, Root.at(root)) if bare else ())
-    pieces = [
-        _excerpt_scope(spot, scope) if scope is not None else next(windows)
-        for spot, scope in zip(spots, scopes, strict=True)
+    excerpts = [
+        _excerpt_scope(location, scope) if scope is not None else next(windows)
+        for location, scope in zip(locations, scopes, strict=True)
     ]
-    return [piece for piece in pieces if piece is not None]
+    return [excerpt for excerpt in excerpts if excerpt is not None]
 
 
-def cut_window(spot: Location, lines: Sequence[str]) -> Excerpt:
-    """Return the lines around a spot, as far as the file goes."""
-    start = max(1, min(spot.line, len(lines)) - WINDOW_LINES)
-    end = min(len(lines), spot.line + WINDOW_LINES)
+def cut_window(location: Location, lines: Sequence[str]) -> Excerpt:
+    """Return the lines around a location."""
+    start = max(1, min(location.line, len(lines)) - WINDOW_LINES)
+    end = min(len(lines), location.line + WINDOW_LINES)
     return Excerpt(
-        file=spot.file,
+        file=location.file,
         start_line=start,
         end_line=end,
         name=f"lines {start} to {end}",
         text="\n".join(lines[start - 1 : end]),
-        score=spot.score * WINDOW_FACTOR,
-        confidence=spot.confidence,
-        found_by=(spot.arm,),
+        score=location.score * WINDOW_FACTOR,
+        confidence=location.confidence,
+        found_by=(location.source,),
         is_scope=False,
     )
 
 
-def _excerpt_scope(spot: Location, scope: Scope) -> Excerpt:
-    confidence = min(1.0, spot.confidence + SCOPE_CONFIDENCE)
-    return Excerpt.of_scope(scope, spot.score, confidence, (spot.arm,))
+def _excerpt_scope(location: Location, scope: Scope) -> Excerpt:
+    confidence = min(1.0, location.confidence + SCOPE_CONFIDENCE)
+    return Excerpt.of_scope(scope, location.score, confidence, (location.source,))
 
 
-def _cut_windows(spots: Sequence[Location], root: Root) -> list[Excerpt | None]:
+def _cut_windows(locations: Sequence[Location], root: Root) -> list[Excerpt | None]:
     files: dict[str, list[str] | None] = {}
     found: list[Excerpt | None] = []
-    for spot in spots:
-        if spot.file not in files:
-            files[spot.file] = _read_lines(root, spot.file)
-        lines = files[spot.file]
-        found.append(cut_window(spot, lines) if lines else None)
+    for location in locations:
+        if location.file not in files:
+            files[location.file] = _read_lines(root, location.file)
+        lines = files[location.file]
+        found.append(cut_window(location, lines) if lines else None)
     return found
 
 

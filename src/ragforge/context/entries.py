@@ -1,4 +1,4 @@
-"""Entries: how each thing reads in a context, and what it is called in the receipt."""
+"""Entries: the text of each thing in a context, and its name in the receipt."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.age import StaleCode
+from ragforge.memory.code.stale import StaleCode
 from ragforge.memory.summaries import summarise
 
 CALLS_CHARS = 400
-"""How much of a past turn's calls is shown: what they led to stands in its answer."""
+"""How much of a past turn's calls is shown: the answer says what they led to."""
 NEIGHBOUR_CHARS = 300
-"""How much of the turn before a memory is shown, so that it can be understood."""
-AGED_SHOWN = 3
+"""How much is shown of the turn before a memory, which helps to understand it."""
+CHANGES_SHOWN = 3
 
 
 def format_query(turn: Turn) -> str:
-    """Return a question of the user as one of the latest."""
+    """Return a question of the user on one line."""
     return f"- {' '.join(turn.user.content.split())}"
 
 
-def format_excerpt(piece: Excerpt) -> str:
-    """Return some code under its place."""
-    return f"[{piece.place}] {piece.name} (relevance {piece.score:.2f})\n{piece.text}"
+def format_excerpt(excerpt: Excerpt) -> str:
+    """Return some code under a line that says where it is."""
+    return f"[{excerpt.place}] {excerpt.name} (relevance {excerpt.score:.2f})\n{excerpt.text}"
 
 
 def format_turn(turn: Turn, chars: int) -> str:
-    """Return a turn with its tool calls, in at most so many characters."""
+    """Return a turn with its tool calls, in at most `chars` characters."""
     limits = ReplayLimits(chars, min(chars // 4, CALLS_CHARS))
     return shorten(format_transcript(replay_turn(turn, limits)), chars)
 
 
 def format_hit(
-    hit: MemoryHit, aged: Sequence[StaleCode], chars: int, before: Turn | None = None
+    hit: MemoryHit, stale: Sequence[StaleCode], chars: int, before: Turn | None = None
 ) -> str:
-    """Return a memory that was found, with what has become of the code it is about."""
-    relevance = f"relevance {hit.score:.2f}{format_changes(aged)}"
+    """Return a memory that was found, and which of the code it mentions has changed."""
+    relevance = f"relevance {hit.score:.2f}{format_changes(stale)}"
     when = f"{hit.timestamp:%Y-%m-%d}"
     if isinstance(hit, SummaryHit):
         head = f"{name_summary(hit.summary)}, {when}, {relevance}"
@@ -75,12 +75,12 @@ def name_summary(summary: Summary) -> str:
     return f"L{summary.level} of {turns}, session {summary.conversation_id[:8]}"
 
 
-def format_changes(aged: Sequence[StaleCode]) -> str:
-    """Return what has changed since, or gone; empty if nothing has."""
-    if not aged:
+def format_changes(stale: Sequence[StaleCode]) -> str:
+    """Return which code has changed or is gone since; empty if none."""
+    if not stale:
         return ""
-    more = f" and {len(aged) - AGED_SHOWN} more" if len(aged) > AGED_SHOWN else ""
-    return f"; {', '.join(str(one) for one in aged[:AGED_SHOWN])}{more}"
+    more = f" and {len(stale) - CHANGES_SHOWN} more" if len(stale) > CHANGES_SHOWN else ""
+    return f"; {', '.join(str(one) for one in stale[:CHANGES_SHOWN])}{more}"
 
 
 def _format_body(summary: Summary, chars: int) -> str:

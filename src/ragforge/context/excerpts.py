@@ -1,4 +1,4 @@
-"""Pieces: places in files that bear on a question, and the text that stands there."""
+"""Excerpts: parts of files that are relevant to a question."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Source: TypeAlias = Literal["semantic", "grep", "command", "fuzzy"]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A line that a search tool found, before anything is read around it."""
+    """A line that a search tool found, before its surroundings are read."""
 
     file: str
     line: int
     score: float
     confidence: float
-    arm: Source
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Some lines of a file, as they go into a context."""
+    """Some lines of a file, as they appear in a context."""
 
     file: str
     start_line: int
@@ -34,13 +34,13 @@ class Excerpt:
     score: float
     confidence: float
     found_by: tuple[str, ...]
-    is_scope: bool  # a whole scope; else a window around a line
+    is_scope: bool  # else a window around a line
 
     @classmethod
     def of_scope(
         cls, scope: Scope, score: float, confidence: float, found_by: tuple[str, ...]
     ) -> Excerpt:
-        """Return a whole scope as it was found."""
+        """Return an excerpt of a whole scope."""
         return cls(
             file=scope.file,
             start_line=scope.start_line,

@@ -1,4 +1,4 @@
-"""The initial-context agent: picks up to three searches of the files and runs them at once."""
+"""The initial-context agent: chooses up to three searches of the files and runs them at once."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ NOTHING = "nothing in it calls for a search of the files"
 
 @dataclass(frozen=True, slots=True)
 class InitialContext:
-    """Searches files by what a message says, each search within its time."""
+    """Searches the files for what a message mentions, each search within its time."""
 
     planner: Planner
     tools: Mapping[str, Tool]
     root: Path
     seconds: float
-    known: Callable[[Sequence[str]], Awaitable[Collection[str]]]  # words that stand in code
+    known: Callable[[Sequence[str]], Awaitable[Collection[str]]]  # which words occur in code
     surroundings: Surroundings | None = None  # None: those of the root, from its listing
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class InitialContext:
     async def search(
         self, message: str, cwd: Path | None = None
     ) -> tuple[list[Location], list[SearchReport]]:
-        """Return the lines that were found, and how each search went."""
+        """Return the lines that were found, and a report of each search."""
         begun = time.monotonic()
         about = ""
         if self.planner.executor is not None and self.surroundings is not None:
@@ -63,13 +63,13 @@ class InitialContext:
             plan.reasoning or join_reasons(plan.calls) or NOTHING,
         )
         results = await asyncio.gather(*(self._run(call) for call in plan.calls))
-        spots = [spot for found, _ in results for spot in found]
-        return spots, [chosen, *(search for _, search in results)]
+        locations = [location for found, _ in results for location in found]
+        return locations, [chosen, *(search for _, search in results)]
 
     async def _drop_needless(self, calls: Iterable[PlannedSearch]) -> list[PlannedSearch]:
-        """Return the searches that find more than others do: typos are for words nobody knows.
+        """Return the searches without fuzzy ones for words that occur in the code.
 
-        Rules cannot tell a typo; the words of the code can, at a fraction of the price.
+        Such words are not misspelt. The rules cannot know that; the index of words can.
         """
         worth: list[PlannedSearch] = []
         for call in calls:
@@ -87,26 +87,27 @@ class InitialContext:
     async def _run(self, call: PlannedSearch) -> tuple[list[Location], SearchReport]:
         begun = time.monotonic()
         given = call.arguments.get("command") or call.arguments.get("regex")
-        told = given or call.arguments.get("query") or ""
-        name = f"{call.tool} {shorten(to_text(told), SHOWN_CHARS)}"
+        shown = given or call.arguments.get("query") or ""
+        name = f"{call.tool} {shorten(to_text(shown), SHOWN_CHARS)}"
         try:
             async with asyncio.timeout(self.seconds):
                 result = await self.tools[call.tool].run(call.arguments)
         except TimeoutError:
             log.warning("Search %s took longer than %g s", call.tool, self.seconds)
             return [], SearchReport(name, "late", _measure_ms(begun), 0, f"over {self.seconds:g} s")
-        except Exception as error:  # whatever goes wrong in one search, the others count
+        except Exception as error:  # the other searches still count
             log.warning("Search %s failed", call.tool, exc_info=True)
             return [], SearchReport(name, "failed", _measure_ms(begun), 0, str(error))
         if result.get("refused"):
             return [], SearchReport(name, "failed", _measure_ms(begun), 0, result["refused"])
-        spots = list(parse_locations(call.tool, result, lambda path: (self.root / path).is_file()))
+        found = parse_locations(call.tool, result, lambda path: (self.root / path).is_file())
+        locations = list(found)
         problem = "the time was up before all files were searched" if _was_cut(result) else ""
-        return spots, SearchReport(name, "ok", _measure_ms(begun), len(spots), problem)
+        return locations, SearchReport(name, "ok", _measure_ms(begun), len(locations), problem)
 
 
 def parse_locations(tool: str, result: Json, is_file: Callable[[str], bool]) -> Iterable[Location]:
-    """Yield the lines that a tool's result names."""
+    """Yield the lines that a tool's result lists."""
     if tool == "run_command":
         for place in find_locations(result.get("stdout") or "", is_file):
             score, confidence = FILE_NAME if place.line is None else COMMAND

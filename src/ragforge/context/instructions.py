@@ -1,4 +1,4 @@
-"""Instructions: what a project asks of every agent that works in it (AGENTS.md and its kin)."""
+"""Instructions: a project's own rules for agents (AGENTS.md and the like)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MOST_BYTES = 1_000_000
 INNER_CHARS = 4_000
 LEAD = (
     "The user's instructions for this project, from its own files. Follow them; where two of them "
-    "differ, the one of the inner directory holds."
+    "contradict each other, the one from the inner directory applies."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """The instruction files of a project that count in a directory."""
+    """The instruction files of a project that apply in a directory."""
 
     text: str = ""  # ready for the system prompt; empty if there are none
     files: tuple[str, ...] = ()
@@ -35,8 +35,8 @@ class Instructions:
 def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
     """Return the instructions of a project: the root's first, then those nearer to `cwd`.
 
-    Files that say the same count once. What is longer than allowed is cut; a file that cannot
-    be read, or that a link leads out of the project, is passed over.
+    Files with the same text count once. Text beyond the limit is cut. A file that cannot be read,
+    or that is a link out of the project, is skipped.
     """
     try:
         place = Root.at(root)
@@ -60,9 +60,9 @@ def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
 
 
 class InnerInstructions:
-    """The instructions of directories that a turn comes to later, each given once.
+    """The instructions of directories that a turn visits later, each returned once.
 
-    Those on the way from the root to the working directory came with the request.
+    Those from the root down to the working directory are part of the request already.
     """
 
     def __init__(self, root: Path, cwd: Path) -> None:
@@ -70,7 +70,7 @@ class InnerInstructions:
         self._given = set(_list_paths(self._root, cwd))
 
     def read_new(self, path: str) -> dict[str, str]:
-        """Return the instructions that count for a path and were not given yet, by file."""
+        """Return the instructions that apply to a path and are new, by file."""
         found: dict[str, str] = {}
         for place in _list_paths(self._root, Path(self._root.path, path)):
             if place not in self._given:
@@ -81,7 +81,7 @@ class InnerInstructions:
 
 
 def add_inner_instructions(tool: Tool, inner: InnerInstructions) -> Tool:
-    """Return a tool whose results bring the instructions of the directory it was used in."""
+    """Return a tool that adds the instructions of the directory it was used in to its results."""
 
     async def run(arguments: Mapping[str, Json]) -> Json:
         result = await tool.run(arguments)
@@ -95,7 +95,7 @@ def add_inner_instructions(tool: Tool, inner: InnerInstructions) -> Tool:
 
 
 def _list_paths(root: Root, cwd: Path) -> Iterator[str]:
-    """Yield where instructions may be, from the root down to a directory."""
+    """Yield where instruction files may be, from the root down to a directory."""
     try:
         inside = root.inside(str(cwd))
     except InputError:

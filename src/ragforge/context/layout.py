@@ -1,7 +1,7 @@
-"""Layout: a request to a model, with what stays the same from question to question first.
+"""Layout: a request to a model. What stays the same from question to question comes first.
 
-System prompt and the project's instructions; this conversation's long-term memory; its newest
-turns as the messages they were; last the question with what was found for it.
+The order: system prompt and project instructions, the conversation's long-term memory, its newest
+turns as messages, and last the question with what was found for it.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ragforge.domain.text import to_text
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """A request and the account of its layout."""
+    """A request and a description of its layout."""
 
     request: ChatRequest
     layout: Layout
 
 
 def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedRequest:
-    """Return the request of a question, of which the first messages may be cached."""
+    """Return the request for a question; a provider can cache its first messages."""
     instructions = context.instructions
     whole_system = "\n\n".join(filter(None, (system, instructions.text)))
     memory = [UserMessage(context.memory_text)] if context.memory_text else []
     turns = [message for turn in context.replayed for message in turn]
-    asked = context.question_text
-    text = f"{asked}\n\n# Question\n\n{question}" if asked else question
+    found = context.question_text
+    text = f"{found}\n\n# Question\n\n{question}" if found else question
     stable: list[ChatMessage] = [*memory, *turns]
     request = ChatRequest((*stable, UserMessage(text)), system=whole_system, stable=len(stable))
     parts = [
@@ -40,7 +40,7 @@ def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedReq
         RequestPart("project instructions", len(instructions.text)),
         RequestPart("long-term memory", len(context.memory_text)),
         RequestPart(_name_turns(context), sum(map(count_chars, turns))),
-        RequestPart("found for this question", len(asked)),
+        RequestPart("found for this question", len(found)),
         RequestPart("question", len(question)),
     ]
     layout = Layout(
@@ -54,7 +54,7 @@ def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedReq
 
 
 def count_same(before: Layout | None, system: str, messages: Sequence[ChatMessage]) -> int:
-    """Return how many characters at the beginning are those of the request before."""
+    """Return how many characters at the beginning equal those of the previous request."""
     if before is None:
         return 0
     sizes = (len(system), *map(count_chars, messages))
@@ -69,7 +69,7 @@ def count_same(before: Layout | None, system: str, messages: Sequence[ChatMessag
 
 
 def _compute_marks(system: str, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
-    """Return a number for the system prompt and for each message; equal ones have equal numbers."""
+    """Return a checksum of the system prompt and of each message."""
     return tuple(
         zlib.crc32(text.encode("utf-8", "replace"))
         for text in (system, *map(_format_message, messages))

@@ -1,4 +1,4 @@
-"""Material: all that was found for a message, before it is decided what of it is shown."""
+"""Material: everything that was found for a message, before the selection."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.receipts import Layout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.age import StaleCode
+from ragforge.memory.code.stale import StaleCode
 
 
 @dataclass(frozen=True, slots=True)
 class OwnPast:
-    """The past of the conversation itself."""
+    """The conversation's own past."""
 
     turns: Sequence[Turn] = ()  # the newest, oldest first
     level_2: Sequence[Summary] = ()  # oldest first
     level_1: Sequence[Summary] = ()  # those that no level 2 covers, oldest first
     starts: frozenset[int] = frozenset()  # the turns at which summarised stretches begin
-    layout: Layout | None = None  # of the request before
+    layout: Layout | None = None  # of the previous request
     replays: Replays = field(default_factory=Replays)  # of the turns
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Something that was found in memory, with what makes it understood."""
+    """A hit in memory, with what helps to understand it."""
 
     hit: MemoryHit
-    aged: Sequence[StaleCode] = ()
+    stale: Sequence[StaleCode] = ()
     before: Turn | None = None  # the turn before it
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """All that was found."""
+    """Everything that was found."""
 
     conversation_id: str
     own: OwnPast = field(default_factory=OwnPast)

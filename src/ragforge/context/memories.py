@@ -1,7 +1,7 @@
-"""Memories: which past turns and summaries that were found are shown.
+"""Memories: select the past turns and summaries that are shown.
 
-They get all the room that is left. Places are kept for summaries, which say in few words what
-many turns were about; what they do not use goes to turns, and the other way round.
+They share the room that is left. Some places are reserved for summaries, which cover many turns in
+few words; turns use what summaries leave, and the other way round.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from ragforge.context.selection import FENCE_CHARS, ContextSelection
 from ragforge.domain.hits import MemoryHit, SummaryHit
 from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Level
-from ragforge.domain.turns import Turn
 
 PLACES: dict[Level, int] = {2: 3, 1: 5}
-"""Places kept for the summaries of each level."""
+"""Places reserved for the summaries of each level."""
 WHOLE = 5
-"""So many of the best turns are shown whole, as far as one may be; of others the ends do."""
+"""How many of the best turns get the full length of an entry."""
 LESS = 4
+"""The other turns get this fraction of it."""
 SUMMARIES_SHARE = 1 / 3
-"""Of the room that is left: what summaries may take before turns have theirs."""
+"""The share of the room that summaries may take before turns are added."""
 
 
 def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> None:
@@ -44,7 +44,7 @@ def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> N
 
 
 def _drop_repeated(chosen: ContextSelection, found: Material) -> tuple[list[Memory], list[Memory]]:
-    """Return turns and summaries that are not shown already, each thing once."""
+    """Return the turns and the summaries that are not shown already, each once."""
     raw = {turn.uuid for turn in chosen.recent}
     above = {summary.uuid for summary in (*chosen.long_term, *chosen.short_term)}
     seen: set[tuple[str, str]] = set()
@@ -70,7 +70,7 @@ def _drop_repeated(chosen: ContextSelection, found: Material) -> tuple[list[Memo
 
 
 def _assign_places(summaries: Iterable[Memory]) -> tuple[list[Memory], list[Memory]]:
-    """Return the best summaries of each level that have a place, and the others."""
+    """Return the best summaries of each level, for which places are reserved, and the others."""
     left = dict(PLACES)
     first: list[Memory] = []
     others: list[Memory] = []
@@ -90,27 +90,26 @@ def _make_formatter(
     shown = {memory.hit.turn.uuid for memory in turns if memory.hit.type == "turn"}
     shown |= {turn.uuid for turn in chosen.recent}
 
-    def before(memory: Memory) -> Turn | None:
-        return None if memory.before is None or memory.before.uuid in shown else memory.before
-
     whole = {id(memory) for memory in turns[:WHOLE]}
 
-    def text(memory: Memory) -> str:
+    def format_memory(memory: Memory) -> str:
         less = memory.hit.type == "turn" and id(memory) not in whole
         chars = budget.entry // LESS if less else budget.entry
-        return entries.format_hit(memory.hit, memory.aged, chars, before(memory))
+        is_new = memory.before is not None and memory.before.uuid not in shown
+        before = memory.before if is_new else None
+        return entries.format_hit(memory.hit, memory.stale, chars, before)
 
-    return text
+    return format_memory
 
 
 def _add_section(chosen: ContextSelection, section: Section, fit: Fit[Memory]) -> None:
     cut = {id(memory) for memory in fit.cut}
 
-    def item(memory: Memory, chars: int) -> ReceiptItem:
+    def make_item(memory: Memory, chars: int) -> ReceiptItem:
         hit: MemoryHit = memory.hit
         notes = ["cut"] if id(memory) in cut else []
-        notes += filter(None, [entries.format_changes(memory.aged).removeprefix("; ")])
+        notes += filter(None, [entries.format_changes(memory.stale).removeprefix("; ")])
         why = f"found by {', '.join(hit.found_by)}"
         return ReceiptItem(section, entries.name_hit(hit), why, chars, hit.score, "; ".join(notes))
 
-    chosen.add(section, fit, item)
+    chosen.add(section, fit, make_item)

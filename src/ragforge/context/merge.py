@@ -1,4 +1,4 @@
-"""Merge: pieces of several searches, each place once, in one order."""
+"""Merge: put the excerpts of several searches into one order, each place once."""
 
 from __future__ import annotations
 
@@ -8,57 +8,57 @@ from dataclasses import replace
 from ragforge.context.excerpts import Excerpt
 
 SEMANTIC_WEIGHT = 0.7
-"""Of the two arms; the benchmark `context` shows what it gives."""
+"""How much the semantic search counts beside the search of files (benchmark `context`)."""
 AGAIN = 0.05
-"""What each further search that found the same adds."""
+"""What each further search that found the same excerpt adds to its score."""
 
 
-def merge(pieces: Iterable[Excerpt]) -> list[Excerpt]:
-    """Return each place once, best first: windows that overlap are one, and scopes beat windows."""
+def merge(excerpts: Iterable[Excerpt]) -> list[Excerpt]:
+    """Return each place once, best first; overlapping windows joined, scopes before windows."""
     scopes: dict[tuple[str, int, int], Excerpt] = {}
     windows: dict[str, list[Excerpt]] = {}
-    for piece in pieces:
-        if piece.is_scope:
-            place = (piece.file, piece.start_line, piece.end_line)
-            scopes[place] = _combine(scopes[place], piece) if place in scopes else piece
+    for excerpt in excerpts:
+        if excerpt.is_scope:
+            place = (excerpt.file, excerpt.start_line, excerpt.end_line)
+            scopes[place] = _combine(scopes[place], excerpt) if place in scopes else excerpt
         else:
-            windows.setdefault(piece.file, []).append(piece)
+            windows.setdefault(excerpt.file, []).append(excerpt)
     of_file: dict[str, list[Excerpt]] = {}
-    for piece in scopes.values():
-        of_file.setdefault(piece.file, []).append(piece)
+    for excerpt in scopes.values():
+        of_file.setdefault(excerpt.file, []).append(excerpt)
     kept: list[Excerpt] = []
     for file in of_file.keys() | windows.keys():
         inside = of_file.get(file, [])
-        whole = [piece for piece in inside if not _is_inside(piece, inside)]
+        whole = [excerpt for excerpt in inside if not _is_inside(excerpt, inside)]
         kept += whole
         kept += [one for one in _join_windows(windows.get(file, [])) if not _is_covered(one, whole)]
     return sorted(kept, key=sort_key)
 
 
 def fuse(semantic: Sequence[Excerpt], initial: Sequence[Excerpt]) -> list[Excerpt]:
-    """Return the pieces of both arms in one order: a mix of what each thinks of them."""
+    """Return the excerpts of the semantic search and the search of files in one order."""
     ours = [replace(p, score=p.score * SEMANTIC_WEIGHT) for p in semantic]
     theirs = [replace(p, score=p.score * p.confidence * (1 - SEMANTIC_WEIGHT)) for p in initial]
     by_place = {(p.file, p.start_line, p.end_line): p for p in ours}
     others = []
-    for piece in theirs:
-        place = (piece.file, piece.start_line, piece.end_line)
+    for excerpt in theirs:
+        place = (excerpt.file, excerpt.start_line, excerpt.end_line)
         known = by_place.get(place)
         if known is None:
-            others.append(piece)
+            others.append(excerpt)
         else:
             by_place[place] = replace(
                 known,
-                score=known.score + piece.score,
-                confidence=max(known.confidence, piece.confidence),
-                found_by=tuple(dict.fromkeys((*known.found_by, *piece.found_by))),
+                score=known.score + excerpt.score,
+                confidence=max(known.confidence, excerpt.confidence),
+                found_by=tuple(dict.fromkeys((*known.found_by, *excerpt.found_by))),
             )
     return merge([*by_place.values(), *others])
 
 
-def sort_key(piece: Excerpt) -> tuple[float, float, str, int]:
-    """Sort by score, then confidence, then place: the same every time."""
-    return -piece.score, -piece.confidence, piece.file, piece.start_line
+def sort_key(excerpt: Excerpt) -> tuple[float, float, str, int]:
+    """Sort by score, then confidence, then place, so that the order is always the same."""
+    return -excerpt.score, -excerpt.confidence, excerpt.file, excerpt.start_line
 
 
 def _combine(one: Excerpt, other: Excerpt) -> Excerpt:
@@ -72,18 +72,18 @@ def _combine(one: Excerpt, other: Excerpt) -> Excerpt:
 
 
 def _join_windows(windows: list[Excerpt]) -> list[Excerpt]:
-    """Return the windows of a file; those that overlap or touch have become one."""
+    """Return the windows of a file, those that overlap or touch joined into one."""
     found: list[Excerpt] = []
-    for piece in sorted(windows, key=lambda p: (p.start_line, p.end_line)):
-        if found and piece.start_line <= found[-1].end_line + 1:
-            found[-1] = _join_two(found[-1], piece)
+    for excerpt in sorted(windows, key=lambda p: (p.start_line, p.end_line)):
+        if found and excerpt.start_line <= found[-1].end_line + 1:
+            found[-1] = _join_two(found[-1], excerpt)
         else:
-            found.append(piece)
+            found.append(excerpt)
     return found
 
 
 def _join_two(first: Excerpt, second: Excerpt) -> Excerpt:
-    """Return one window of two, of which the second begins within the first or right after it."""
+    """Join two windows; the second begins inside the first or right after it."""
     end = max(first.end_line, second.end_line)
     known = first.end_line - second.start_line + 1
     rest = second.text.split("\n")[known:] if second.end_line > first.end_line else []
@@ -96,24 +96,24 @@ def _join_two(first: Excerpt, second: Excerpt) -> Excerpt:
     )
 
 
-def _is_inside(piece: Excerpt, scopes: Iterable[Excerpt]) -> bool:
-    """Tell whether another scope of its file holds a scope word for word."""
+def _is_inside(excerpt: Excerpt, scopes: Iterable[Excerpt]) -> bool:
+    """Tell whether another scope of the file contains this one word for word."""
     return any(
-        other is not piece
-        and other.start_line <= piece.start_line
-        and piece.end_line <= other.end_line
-        and len(other.text) > len(piece.text)
-        and piece.text in other.text
+        other is not excerpt
+        and other.start_line <= excerpt.start_line
+        and excerpt.end_line <= other.end_line
+        and len(other.text) > len(excerpt.text)
+        and excerpt.text in other.text
         for other in scopes
     )
 
 
 def _is_covered(window: Excerpt, scopes: Iterable[Excerpt]) -> bool:
-    """Tell whether scopes of its file already hold at least half of a window."""
+    """Tell whether scopes of its file contain at least half of a window."""
     lines = set(range(window.start_line, window.end_line + 1))
-    told = {
+    covered = {
         line
         for scope in scopes
         for line in lines.intersection(range(scope.start_line, scope.end_line + 1))
     }
-    return 2 * len(told) >= len(lines)
+    return 2 * len(covered) >= len(lines)

@@ -1,4 +1,4 @@
-"""Searches: all that is asked before an answer, each by itself or all at once."""
+"""Searches: what is searched before an answer, each search alone or all at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.project import Brain
+from ragforge.concurrency import gather_or_cancel
 from ragforge.context import select
 from ragforge.context.budget import Budget
 from ragforge.context.deadline import run_with_deadline
@@ -24,37 +25,37 @@ from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.receipts import SearchReport, SearchState
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.memory.code.age import find_all_stale
+from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.history import History
 from ragforge.memory.notes import search_notes
-from ragforge.memory.recall import Recall
-from ragforge.memory.search import find_relevant_history
+from ragforge.memory.search.combined import find_relevant_history
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 
 SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
 CHARS_A_MEMORY = 160
-"""How long a memory is at least, on the whole: no more are looked for than may fit."""
+"""The usual length of a short memory: no more are searched for than may fit."""
 MEMORIES = (20, 200)
-"""How many are looked for at least and at most."""
+"""The fewest and the most memories that are searched for."""
 SHARE_OF_BEST = 0.25
-"""Memories that fit the message less than that much of the best have little to do with it."""
-AGED_HITS = 40
-"""Of so many of the best memories it is asked what has become of their code."""
+"""Memories with less than this share of the best score are hardly relevant."""
+CHECKED_HITS = 40
+"""For so many of the best memories it is checked whether their code has changed."""
 FOLLOW_UP_CHARS = 80
-"""A question so short is seldom understood without the turn before it."""
+"""A shorter question is seldom understood without the turn before it."""
 FOLLOW_UPS = 5
 MOST_NOTES = 5
 LEAST_NOTE_SCORE = 0.25
 STRETCHES = 8
-"""So many short-term summaries below a long-term one may still begin the window."""
+"""How many short-term summaries below a long-term one may begin the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
     """How long each search may take, in seconds.
 
-    A conversation without its own past is no conversation: that one is waited for.
+    The conversation's own past is indispensable, so it gets the longest time.
     """
 
     code: float = 5.0
@@ -68,14 +69,14 @@ class Searches:
     """Searches the memory and the code of one project."""
 
     store: Store
-    recall: Recall
+    recall: MemorySearch
     brain: Brain
     initial: InitialContext
     deadlines: Deadlines
     subdirectory_only: bool
 
     async def prepare(self) -> None:
-        """Load what the searches need, so that their time is not spent on it."""
+        """Load the embedding model, so that the searches do not spend their time on it."""
         if self.recall.embedder is not None:
             await self.recall.embedder.prepare()
 
@@ -86,72 +87,66 @@ class Searches:
         budget: Budget,
         without: Sequence[str] = (),
     ) -> tuple[Material, list[SearchReport]]:
-        """Return what bears on a message, and how each search went; some turns are left out.
+        """Return what is relevant to a message, and a report of each search.
 
-        One that fails or is late leaves the others.
+        A search that fails or is late does not affect the others. Turns `without` are left out.
         """
         cwd = Path(conversation.cwd)
-        longest = self.deadlines.history
-        # What takes longest comes first: a store's readers are served in turn.
+        limits = self.deadlines
+        files = self.search_files(message, budget.code // 2, cwd)
+        code = self.search_code(message, cwd, budget)
+        memory = self.search_memory(conversation, message, budget, without)
+        past = self.read_own_past(conversation, budget, without)
+        # The slowest come first: a store serves its readers in turn.
         (initial, semantic, documents), (history, notes, own, instructions) = await asyncio.gather(
             asyncio.gather(
-                run_with_deadline(
-                    "initial context",
-                    self.files(message, budget.code // 2, cwd),
-                    self.deadlines.initial,
-                ),
-                run_with_deadline(
-                    "code by meaning", self.code(message, cwd, budget), self.deadlines.code
-                ),
-                run_with_deadline("documents", self.documents(message, cwd), self.deadlines.code),
+                run_with_deadline("initial context", files, limits.initial),
+                run_with_deadline("code by meaning", code, limits.code),
+                run_with_deadline("documents", self.search_documents(message, cwd), limits.code),
             ),
             asyncio.gather(
+                run_with_deadline("memory by words and meaning", memory, limits.history),
                 run_with_deadline(
-                    "memory by words and meaning",
-                    self.memory(conversation, message, budget, without),
-                    longest,
+                    "notes", self.search_notes(conversation, message, budget), limits.history
                 ),
-                run_with_deadline("notes", self.notes(conversation, message, budget), longest),
+                run_with_deadline("this conversation", past, limits.own),
                 run_with_deadline(
-                    "this conversation",
-                    self.read_own_past(conversation, budget, without),
-                    self.deadlines.own,
+                    "instructions", self.read_instructions(cwd, budget), limits.history
                 ),
-                run_with_deadline("instructions", self.instructions(cwd, budget), longest),
             ),
         )
         from_files, of_files = initial.found or ([], [])
-        pieces, no_code = semantic.found or ([], "nothing relevant")
+        excerpts, no_code = semantic.found or ([], "nothing relevant")
         material = Material(
             conversation_id=conversation.uuid,
             own=own.found or OwnPast(),
             memories=history.found or [],
             notes=notes.found or [],
-            code=fuse(pieces, from_files),
+            code=fuse(excerpts, from_files),
             documents=documents.found or [],
             instructions=instructions.found or Instructions(),
         )
         searches = [
-            own.search(len(material.own.turns), "nothing to search"),
-            history.search(len(material.memories)),
-            notes.search(len(material.notes)),
-            semantic.search(len(pieces), no_code),
-            documents.search(len(material.documents), no_code),
-            *(of_files or [initial.search(0)]),
+            own.report(len(material.own.turns), "nothing to search"),
+            history.report(len(material.memories)),
+            notes.report(len(material.notes)),
+            semantic.report(len(excerpts), no_code),
+            documents.report(len(material.documents), no_code),
+            *(of_files or [initial.report(0)]),
         ]
         return material, searches
 
     async def read_own_past(
         self, conversation: Conversation, budget: Budget, without: Sequence[str] = ()
     ) -> OwnPast:
-        """Return the newest turns of a conversation, as many as may be shown, and its summaries."""
+        """Return the newest turns of a conversation that may be shown, and its summaries."""
         if not conversation.message_count:  # it may not be stored at all
             return OwnPast()
         replays = Replays()
         limits = WindowLimits.of(budget.recent, budget.total)
         reader = TurnsToRead(limits, budget.queries, replays)
         history, summaries = History(self.store), self.store.summaries
-        turns, level_2, level_1 = await asyncio.gather(
+        turns, level_2, level_1 = await gather_or_cancel(
             history.get_turns_while(conversation.uuid, reader.wants, without),
             summaries.find(SummaryFilter(conversation.uuid, level=2)),
             history.get_level1_summaries_not_summarized(conversation.uuid),
@@ -165,18 +160,18 @@ class Searches:
         starts |= {max(ends, default=0)}
         return OwnPast(turns, level_2, level_1, frozenset(starts), reader.layout, replays)
 
-    async def instructions(self, cwd: Path, budget: Budget) -> Instructions:
-        """Return what the project asks of every agent."""
+    async def read_instructions(self, cwd: Path, budget: Budget) -> Instructions:
+        """Return the project's instructions for agents."""
         return await asyncio.to_thread(read_instructions, self.brain.root, cwd, budget.instructions)
 
-    async def memory(
+    async def search_memory(
         self,
         conversation: Conversation,
         message: str,
         budget: Budget,
         without: Sequence[str] = (),
     ) -> list[Memory]:
-        """Return memories of the project by words and meaning, and what has changed since."""
+        """Return the project's relevant memories, and which of their code has changed since."""
         if not budget.recalls:
             return []
         where = MemoryFilter(project_path=conversation.project_path)
@@ -190,30 +185,30 @@ class Searches:
         best = max((hit.score for hit in said), default=0.0)
         least = max(budget.min_score, SHARE_OF_BEST * best)
         hits = [hit for hit in said if hit.score >= least][:wanted]
-        ages, before = await asyncio.gather(
-            find_all_stale(self.store, conversation.project_path, hits[:AGED_HITS]),
+        stale, before = await gather_or_cancel(
+            find_all_stale(self.store, conversation.project_path, hits[:CHECKED_HITS]),
             self._read_turns_before(hits, without),
         )
-        ages += [[] for _ in hits[AGED_HITS:]]
+        stale += [[] for _ in hits[CHECKED_HITS:]]
         return [
-            Memory(hit, aged, before.get(hit.turn.uuid) if hit.type == "turn" else None)
-            for hit, aged in zip(hits, ages, strict=True)
+            Memory(hit, changes, before.get(hit.turn.uuid) if hit.type == "turn" else None)
+            for hit, changes in zip(hits, stale, strict=True)
         ]
 
-    async def notes(
+    async def search_notes(
         self, conversation: Conversation, message: str, budget: Budget
     ) -> list[NoteHit]:
-        """Return what somebody wanted remembered of the project and bears on a message."""
+        """Return the project's notes that are relevant to a message."""
         if not budget.recalls:
             return []
         store, embedder = self.store, self.recall.embedder
         found = await search_notes(store, embedder, message, conversation.project_path, MOST_NOTES)
         return [hit for hit in found if hit.score >= LEAST_NOTE_SCORE]
 
-    async def code(
+    async def search_code(
         self, message: str, cwd: Path, budget: Budget
     ) -> tuple[list[Excerpt], SearchState]:
-        """Return code by meaning, words and names; and what it means if there is none."""
+        """Return code found by meaning, words and names; and the reason if there is none."""
         hits = await self.brain.search_code_semantic(
             message,
             cwd,
@@ -221,28 +216,28 @@ class Searches:
             subdirectory_only=self.subdirectory_only,
             relevant_only=True,
         )
-        pieces = [
+        excerpts = [
             Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
-        return pieces, "nothing relevant" if pieces else await self._explain_no_code()
+        return excerpts, "nothing relevant" if excerpts else await self._explain_no_code()
 
-    async def documents(self, message: str, cwd: Path) -> list[Excerpt]:
+    async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, notebooks and the like."""
         hits = await self.brain.search_documents(message, cwd, DOCUMENT_HITS, relevant_only=True)
         return [
             Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
 
-    async def files(
+    async def search_files(
         self, message: str, chars: int, cwd: Path | None = None
     ) -> tuple[list[Excerpt], list[SearchReport]]:
-        """Return what the initial-context agent finds in the files, and how it went."""
-        spots, searches = await self.initial.search(message, cwd)
-        if not spots:
+        """Return what the initial-context agent finds in the files, and its reports."""
+        locations, searches = await self.initial.search(message, cwd)
+        if not locations:
             return [], searches
         code = self.store.code if await self.brain.is_settled() else None
-        pieces = await enrich_locations(spots, code, self.brain.project_id, self.brain.root)
-        return select.select_best(merge(pieces), chars), searches
+        excerpts = await enrich_locations(locations, code, self.brain.project_id, self.brain.root)
+        return select.select_best(merge(excerpts), chars), searches
 
     async def _explain_no_code(self) -> SearchState:
         if not await self.brain.is_settled():
@@ -252,10 +247,10 @@ class Searches:
     async def _read_turns_before(
         self, hits: Sequence[MemoryHit], without: Collection[str]
     ) -> dict[str, Turn]:
-        """Return the turns before some of the best, which are hardly understood without them."""
+        """Return the turns before the best short ones, which are hardly understood alone."""
         short = [
             hit
-            for hit in hits[:AGED_HITS]
+            for hit in hits[:CHECKED_HITS]
             if hit.type == "turn"
             and hit.turn.user.turn_index
             and len(hit.turn.user.content) < FOLLOW_UP_CHARS

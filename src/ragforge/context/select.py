@@ -48,12 +48,12 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     return chosen
 
 
-def select_best(pieces: Sequence[Excerpt], chars: int) -> list[Excerpt]:
-    """Return the pieces that fit into a number of characters, the last perhaps cut."""
-    fit = select_fitting(pieces, entries.format_excerpt, chars, may_cut=True)
+def select_best(excerpts: Sequence[Excerpt], chars: int) -> list[Excerpt]:
+    """Return the excerpts that fit into a number of characters, the last perhaps cut."""
+    fit = select_fitting(excerpts, entries.format_excerpt, chars, may_cut=True)
     return [
-        replace(piece, text=text.partition("\n")[2]) if piece in fit.cut else piece
-        for piece, text in fit.shown
+        replace(excerpt, text=text.partition("\n")[2]) if excerpt in fit.cut else excerpt
+        for excerpt, text in fit.shown
     ]
 
 
@@ -159,20 +159,22 @@ def _drop_shown(
 
 
 def _add_excerpts(
-    chosen: ContextSelection, section: Section, pieces: Sequence[Excerpt], chars: int
+    chosen: ContextSelection, section: Section, excerpts: Sequence[Excerpt], chars: int
 ) -> None:
-    fit = select_fitting(pieces, entries.format_excerpt, min(chars, chosen.room), may_cut=True)
-    shown = [piece for piece, _ in fit.shown]
+    fit = select_fitting(excerpts, entries.format_excerpt, min(chars, chosen.room), may_cut=True)
+    shown = [excerpt for excerpt, _ in fit.shown]
     if section == "code":
         chosen.code = shown
     else:
         chosen.documents = shown
-    cut = [piece.place for piece in fit.cut]
+    cut = [excerpt.place for excerpt in fit.cut]
 
-    def item(piece: Excerpt, chars: int) -> ReceiptItem:
-        why = f"found by {', '.join(piece.found_by)}"
-        note = "cut" if piece.place in cut else ""
-        return ReceiptItem(section, f"{piece.place} {piece.name}", why, chars, piece.score, note)
+    def item(excerpt: Excerpt, chars: int) -> ReceiptItem:
+        why = f"found by {', '.join(excerpt.found_by)}"
+        note = "cut" if excerpt.place in cut else ""
+        return ReceiptItem(
+            section, f"{excerpt.place} {excerpt.name}", why, chars, excerpt.score, note
+        )
 
     chosen.add(section, fit, item, OVER_SHARE)
 

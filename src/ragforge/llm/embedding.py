@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.chat import Usage
 from ragforge.domain.vectors import Vector
 from ragforge.errors import BadAnswer, RequestRefused
@@ -94,14 +95,7 @@ class RemoteEmbedder:
                 for place, vector in zip(batch, vectors, strict=True):
                     found[place] = vector
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(self._concurrency, len(batches))):
-                    group.create_task(work())
-        except BaseExceptionGroup as failed:
-            # Whatever failed first has stopped the others.
-            first = failed.exceptions[0]
-            raise first from first.__cause__
+        await gather_or_cancel(*(work() for _ in range(min(self._concurrency, len(batches)))))
         return found
 
     async def _embed_batch(self, texts: list[str], purpose: Purpose) -> list[Vector | None]:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.domain.work import NewJob
-from ragforge.errors import AmbiguousId, InputError, ModelError, NoteNotFound
-from ragforge.memory.embed import EMBED_NOTES_JOB
-from ragforge.memory.recall import list_signals
+from ragforge.errors import InputError, NoteNotFound
+from ragforge.memory.embed import EMBED_NOTES_JOB, embed_query
+from ragforge.memory.ids import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.fuse import mix_scores, scale_above
+from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
 MAX_CHARS = 4_000
 MAX_TAGS = 20
 CANDIDATES_A_HIT = 5
-CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,8 @@ class Notebook:
             return []
         wanted, notes = limit * CANDIDATES_A_HIT, self.store.notes
         asked = expand_query(query, WORDS)
-        matched, near = await asyncio.gather(
-            notes.by_words(asked.text, where, wanted), self._nearest(query, where, wanted)
+        matched, near = await gather_or_cancel(
+            notes.by_words(asked.text, where, wanted), self._find_nearest(query, where, wanted)
         )
         read = await notes.with_ids([*(match.id for match in matched), *near])
         texts = {m.id: format_note_for_search(read[m.id]) for m in matched if m.id in read}
@@ -104,22 +103,9 @@ class Notebook:
         return hits[:limit]
 
     async def resolve(self, start: str) -> Note:
-        """Return the note whose id is this, or starts so. Raises NoteNotFound, AmbiguousId."""
-        wanted = start.strip()
-        if not wanted:
-            raise InputError("The id of the note is empty. Give the start of one.")
-        try:
-            return await self.store.notes.get(wanted)
-        except NoteNotFound:
-            found = await self.store.notes.starting_with(wanted, CANDIDATES + 1)
-            if not found:
-                raise
-        if len(found) > 1:
-            shown = [
-                f"{one.uuid} ({' '.join(one.text.split())[:40]})" for one in found[:CANDIDATES]
-            ]
-            raise AmbiguousId("note", wanted, shown + ["…"] * (len(found) > CANDIDATES))
-        return found[0]
+        """Return the note whose id is this or starts with it. Raises NoteNotFound, AmbiguousId."""
+        notes = self.store.notes
+        return await resolve_id("note", start, notes.get, notes.starting_with, lambda n: n.text)
 
     async def forget(self, start: str) -> Note:
         """Delete the note whose id is this, or starts so, and return what it was.
@@ -130,18 +116,13 @@ class Notebook:
         await self.store.notes.delete(note.uuid)
         return note
 
-    async def _nearest(self, query: str, where: NoteFilter, limit: int) -> dict[str, float]:
-        if self.embedder is None:
-            return {}
-        try:
-            meaning = await self.embedder.embed_query(query)
-        except ModelError:
-            return {}  # words alone are better than nothing
-        if meaning is None:
+    async def _find_nearest(self, query: str, where: NoteFilter, limit: int) -> dict[str, float]:
+        vector = await embed_query(self.embedder, query)
+        if self.embedder is None or vector is None:
             return {}
         least = self.embedder.history_threshold
         return scale_above(
-            await self.store.notes.by_vector(meaning, where, limit, least), least, limit
+            await self.store.notes.by_vector(vector, where, limit, least), least, limit
         )
 
 

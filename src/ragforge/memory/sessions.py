@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import (
     SHORT_ID,
     Conversation,
@@ -15,10 +15,9 @@ from ragforge.domain.conversations import (
     Message,
 )
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.errors import AmbiguousId, ConversationNotFound, InputError
+from ragforge.errors import AmbiguousId, InputError
+from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
 from ragforge.ports.conversations import ConversationStore
-
-CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ async def add_last_messages(
     store: ConversationStore, found: Sequence[Conversation]
 ) -> list[SessionLine]:
     """Return sessions with the last thing said in each, in the given order."""
-    latest = await asyncio.gather(*(store.latest_messages(one.uuid, 1) for one in found))
+    latest = await gather_or_cancel(*(store.latest_messages(one.uuid, 1) for one in found))
     return [
         SessionLine(conversation, messages[-1].content if messages else "")
         for conversation, messages in zip(found, latest, strict=True)
@@ -97,23 +96,13 @@ async def add_last_messages(
 
 
 async def resolve_session(store: ConversationStore, text: str) -> Conversation:
-    """Return the session with this id, or the only one whose id starts so.
+    """Return the session with this id, or the only one whose id starts with the text.
 
-    Raises ConversationNotFound, or AmbiguousId naming candidates.
+    Raises ConversationNotFound, or AmbiguousId with the candidates.
     """
-    wanted = text.strip()
-    if not wanted:
-        raise InputError("The id of the session is empty. Give the start of one.")
-    try:
-        return await store.get(wanted)
-    except ConversationNotFound:
-        found = await store.starting_with(wanted, CANDIDATES + 1)
-        if not found:
-            raise
-    if len(found) > 1:
-        told = [_told(one.uuid, one.title or one.cwd) for one in found[:CANDIDATES]]
-        raise AmbiguousId("session", wanted, told + ["…"] * (len(found) > CANDIDATES))
-    return found[0]
+    return await resolve_id(
+        "session", text, store.get, store.starting_with, lambda one: one.title or one.cwd
+    )
 
 
 async def branch(
@@ -143,18 +132,15 @@ def _find_message(source: Conversation, messages: Sequence[Message], text: str) 
     if len(starting) == 1 or exact:
         return (exact or starting)[0]
     if starting:
-        told = [_told(one.uuid, f"turn {one.turn_index}") for one in starting[:CANDIDATES]]
-        raise AmbiguousId("message", text, told)
+        shown = starting[:CANDIDATES]
+        candidates = [format_candidate(one.uuid, f"turn {one.turn_index}") for one in shown]
+        raise AmbiguousId("message", text, candidates)
     turns = [str(message.turn_index) for message in messages if message.role == "user"]
     known = f"Its turns are {turns[0]} to {turns[-1]}" if turns else "It is empty"
     raise InputError(
         f"Session {source.uuid[:SHORT_ID]} has no turn or message {text!r}. {known}; "
         f"`ragforge sessions show {source.uuid[:SHORT_ID]}` lists them."
     )
-
-
-def _told(uuid: str, what: str) -> str:
-    return f"{uuid} ({' '.join(what.split())[:40]})"
 
 
 async def retag(

@@ -33,3 +33,8 @@ def scale_above(matches: Sequence[Match], least: float, limit: int) -> dict[str,
         least = max(least, min(match.score for match in matches))
     room = max(1.0 - least, 1e-9)
     return {match.id: min(max((match.score - least) / room, 0.0), 1.0) for match in matches}
+
+
+def list_signals(**found_by: bool) -> tuple[str, ...]:
+    """Return the names of the searches that found something."""
+    return tuple(name for name, is_true in found_by.items() if is_true)

@@ -28,7 +28,7 @@ class RankedTurn(NamedTuple):
 
     id: str
     score: float  # 0..1: how much of the query's worth is there
-    itself: bool  # whether it holds a word of its own
+    has_words: bool  # whether it contains a word itself; else only its neighbours do
 
 
 def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[RankedTurn]:

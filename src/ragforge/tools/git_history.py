@@ -10,7 +10,7 @@ from datetime import datetime
 from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.errors import InvalidTime
 from ragforge.memory.code.diffs import follow_line, read_diff
-from ragforge.memory.code.since import Commit
+from ragforge.memory.code.tracker import Commit
 from ragforge.tools.command.run import CommandRunner
 
 MOST_COMMITS = 20

@@ -13,10 +13,10 @@ from ragforge.domain.hits import HistoryHit, NoteHit, TurnHit
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
-from ragforge.memory.code.age import StaleCode, find_all_stale
+from ragforge.memory.code.stale import StaleCode, find_all_stale
 from ragforge.memory.notes import Notebook
-from ragforge.memory.recall import Recall
-from ragforge.memory.search_with_notes import search_memory
+from ragforge.memory.search.combined import search_memory
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.tools.tool import Arguments, as_tool
 
 CHARS = 600
@@ -42,7 +42,7 @@ class FoundMemories:
         return [_format(hit, aged) for hit, aged in zip(self.hits, self.ages, strict=True)]
 
 
-def make_memory_tool(recall: Recall, notebook: Notebook, project_path: str) -> Tool:
+def make_memory_tool(recall: MemorySearch, notebook: Notebook, project_path: str) -> Tool:
     """Return search_memory for a model; it sees this project alone."""
 
     async def call(given: MemoryArguments) -> FoundMemories:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragforge.brain.project import Brain
 from ragforge.llm.calls import Tool
 from ragforge.memory.notes import Notebook
-from ragforge.memory.recall import Recall
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.tools.command.agent_tool import make_command_tool
 from ragforge.tools.command.run import CommandRunner
@@ -46,7 +46,7 @@ class Toolbox:
     workspace: Workspace
     runner: CommandRunner
     brain: Brain
-    recall: Recall
+    recall: MemorySearch
     notebook: Notebook
     store: Store
     project_path: str

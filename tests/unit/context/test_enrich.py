@@ -27,27 +27,31 @@ class Scopes:
         return [known if 100 <= place.line <= 120 else None for place in places]
 
 
-def spot(line: int, file: str = "a.py") -> Location:
+def location(line: int, file: str = "a.py") -> Location:
     return Location(file, line, 0.9, 0.8, "grep")
 
 
 async def test_a_line_in_a_scope_brings_the_whole_scope_and_more_confidence(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [piece] = await enrich_locations([spot(110)], cast(CodeStore, Scopes()), "p", tmp_path)
+    [excerpt] = await enrich_locations([location(110)], cast(CodeStore, Scopes()), "p", tmp_path)
 
-    assert (piece.place, piece.name, piece.text) == ("a.py:100-120", "Cart.add", "def add(): ...")
-    assert (piece.score, round(piece.confidence, 2), piece.is_scope) == (0.9, 0.9, True)
+    assert (excerpt.place, excerpt.name, excerpt.text) == (
+        "a.py:100-120",
+        "Cart.add",
+        "def add(): ...",
+    )
+    assert (excerpt.score, round(excerpt.confidence, 2), excerpt.is_scope) == (0.9, 0.9, True)
 
 
 async def test_a_line_in_no_scope_brings_fifty_lines_above_and_below(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [piece] = await enrich_locations([spot(200)], cast(CodeStore, Scopes()), "p", tmp_path)
+    [excerpt] = await enrich_locations([location(200)], cast(CodeStore, Scopes()), "p", tmp_path)
 
-    assert (piece.place, piece.is_scope) == ("a.py:150-250", False)
-    assert piece.text.split("\n") == LINES[149:250]
-    assert (round(piece.score, 2), piece.confidence) == (0.81, 0.8)
+    assert (excerpt.place, excerpt.is_scope) == ("a.py:150-250", False)
+    assert excerpt.text.split("\n") == LINES[149:250]
+    assert (round(excerpt.score, 2), excerpt.confidence) == (0.81, 0.8)
 
 
 async def test_each_line_is_enriched_on_its_own_merits_with_one_question_to_the_store(
@@ -56,20 +60,20 @@ async def test_each_line_is_enriched_on_its_own_merits_with_one_question_to_the_
     (tmp_path / "a.py").write_text("\n".join(LINES))
     store = Scopes()
 
-    pieces = await enrich_locations(
-        [spot(2), spot(110), spot(290)], cast(CodeStore, store), "p", tmp_path
+    excerpts = await enrich_locations(
+        [location(2), location(110), location(290)], cast(CodeStore, store), "p", tmp_path
     )
 
-    assert [piece.place for piece in pieces] == ["a.py:1-52", "a.py:100-120", "a.py:240-300"]
+    assert [excerpt.place for excerpt in excerpts] == ["a.py:1-52", "a.py:100-120", "a.py:240-300"]
     assert store.asked == 1
 
 
 async def test_without_a_store_lines_come_from_files_alone(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [piece] = await enrich_locations([spot(110)], None, "p", tmp_path)
+    [excerpt] = await enrich_locations([location(110)], None, "p", tmp_path)
 
-    assert (piece.place, piece.is_scope) == ("a.py:60-160", False)
+    assert (excerpt.place, excerpt.is_scope) == ("a.py:60-160", False)
 
 
 async def test_a_file_that_cannot_be_read_drops_its_lines_and_no_others(tmp_path: Path) -> None:
@@ -78,6 +82,6 @@ async def test_a_file_that_cannot_be_read_drops_its_lines_and_no_others(tmp_path
     (tmp_path / "folder.py").mkdir()
     names = ("gone.py", "binary.py", "folder.py", "a.py")
 
-    pieces = await enrich_locations([spot(1, name) for name in names], None, "p", tmp_path)
+    excerpts = await enrich_locations([location(1, name) for name in names], None, "p", tmp_path)
 
-    assert [piece.file for piece in pieces] == ["a.py"]
+    assert [excerpt.file for excerpt in excerpts] == ["a.py"]

@@ -43,9 +43,9 @@ async def test_all_searches_of_a_plan_run_at_the_same_time(tmp_path: Path) -> No
         return match("a.py", 1)
 
     async with asyncio.timeout(30):
-        spots, searches = await searching(tmp_path, run).search(MESSAGE)
+        locations, searches = await searching(tmp_path, run).search(MESSAGE)
 
-    assert len(spots) == 3
+    assert len(locations) == 3
     assert [search.state for search in searches] == ["ok"] * 4
 
 
@@ -55,9 +55,9 @@ async def test_a_search_that_fails_costs_only_its_own_hits(tmp_path: Path) -> No
             raise InputError("No such luck.")
         return match("a.py", 7)
 
-    spots, searches = await searching(tmp_path, run).search(MESSAGE)
+    locations, searches = await searching(tmp_path, run).search(MESSAGE)
 
-    assert {(spot.file, spot.line) for spot in spots} == {("a.py", 7)}
+    assert {(location.file, location.line) for location in locations} == {("a.py", 7)}
     assert [search.problem for search in searches if search.state == "failed"] == ["No such luck."]
 
 
@@ -70,13 +70,13 @@ async def test_a_search_that_is_late_gives_what_it_has_and_says_so(
             await asyncio.sleep(60)
         return {**match("a.py", 7), "timed_out": True}
 
-    spots, searches = await searching(tmp_path, run, seconds=0.2).search("`check_password`")
+    locations, searches = await searching(tmp_path, run, seconds=0.2).search("`check_password`")
 
     assert [search.state for search in searches[1:]] == (
         ["late", "late", "late"] if late == "altogether" else ["ok", "ok", "ok"]
     )
     assert all(search.problem for search in searches[1:])
-    assert bool(spots) == (late == "in part")
+    assert bool(locations) == (late == "in part")
 
 
 async def test_each_kind_of_search_has_its_score(tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ async def test_each_kind_of_search_has_its_score(tmp_path: Path) -> None:
             return {"stdout": "a.py:3:x = 1\na.py\n"}
         return match("a.py", 1)
 
-    spots, _ = await searching(tmp_path, run).search("Explain a.py, please: pasword")
+    locations, _ = await searching(tmp_path, run).search("Explain a.py, please: pasword")
 
-    assert Location("a.py", 1, 0.9, 0.8, "grep") in spots
-    assert Location("a.py", 3, 0.85, 0.75, "command") in spots
-    assert Location("a.py", 1, 0.7, 0.6, "command") in spots
-    assert Location("a.py", 1, 0.8, 0.6, "fuzzy") in spots
+    assert Location("a.py", 1, 0.9, 0.8, "grep") in locations
+    assert Location("a.py", 3, 0.85, 0.75, "command") in locations
+    assert Location("a.py", 1, 0.7, 0.6, "command") in locations
+    assert Location("a.py", 1, 0.8, 0.6, "fuzzy") in locations

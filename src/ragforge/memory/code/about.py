@@ -10,7 +10,7 @@ from pathlib import Path
 from ragforge.domain.code import Touch, pick_strongest
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import ConversationNotFound, InputError, ProjectNotFound
-from ragforge.memory.code.since import CodeState, CodeTracker, CommitLog
+from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 

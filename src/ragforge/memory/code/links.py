@@ -19,8 +19,8 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
 from ragforge.errors import ProjectNotFound
-from ragforge.memory.code.files import FileNames
-from ragforge.memory.code.touched import TurnCode
+from ragforge.memory.code.file_names import FileNames
+from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 from ragforge.search.code_names import find_names, find_paths, split_name

@@ -45,7 +45,7 @@ from ragforge.memory.exchange.format import (
     SummaryPart,
     ToolCallPart,
 )
-from ragforge.memory.exchange.older import upgrade_document
+from ragforge.memory.exchange.upgrade import upgrade_document
 from ragforge.memory.secrets.redact_bundle import redact_bundle
 from ragforge.ports.archive import Archive
 

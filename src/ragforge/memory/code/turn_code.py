@@ -16,7 +16,7 @@ from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.turns import Turn
 from ragforge.errors import FileNotKnown
 from ragforge.memory.code.diffs import follow_line, list_changed_lines
-from ragforge.memory.code.files import guess_paths
+from ragforge.memory.code.file_names import guess_paths
 from ragforge.memory.code.traces import Edit, Trace, read_edit, read_traces
 from ragforge.ports.code import CodeStore
 from ragforge.search.code_names import find_paths

@@ -5,11 +5,11 @@ Code that was only found by a search is left out: there may be hundreds of such 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import FOUND, CodeReference, File, FileMention
 from ragforge.domain.hits import MemoryHit
 from ragforge.errors import FileNotKnown, ProjectNotFound
@@ -56,7 +56,7 @@ async def find_all_stale(
         about = [one for message in spoken[hit.turn.uuid] for one in references.get(message, ())]
         return await _compare(store, project_path, (), about)
 
-    return list(await asyncio.gather(*map(age, hits)))
+    return list(await gather_or_cancel(*map(age, hits)))
 
 
 async def find_stale_in_turn(
@@ -107,7 +107,7 @@ async def _read_hashes(store: Store, project_id: str, paths: Sequence[str]) -> d
     """Return what files hold now, by path; those that are gone are left out."""
     if len(paths) > FEW:
         return {file.path: file.hash for file in await store.code.files(project_id)}
-    found = await asyncio.gather(*(_read_file(store, project_id, path) for path in paths))
+    found = await gather_or_cancel(*(_read_file(store, project_id, path) for path in paths))
     return {file.path: file.hash for file in found if file is not None}
 
 

@@ -1,0 +1,1 @@
+"""Search: find turns, summaries, notes and similar conversations."""

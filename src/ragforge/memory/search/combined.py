@@ -1,0 +1,159 @@
+"""Combined search: turns, summaries and notes in one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import (
+    NOTHING_RELEVANT,
+    SMALL_TALK,
+    SUMMARY_CONFIDENCE,
+    HistoryHit,
+    Match,
+    MemoryHit,
+    RelevantHits,
+)
+from ragforge.domain.notes import NoteFilter
+from ragforge.domain.summaries import Level
+from ragforge.errors import InputError
+from ragforge.memory.notes import Notebook
+from ragforge.memory.search.summaries import search_summaries
+from ragforge.memory.search.turns import MemorySearch, mix_turns
+from ragforge.search.memory_relevance import (
+    MIN_RELEVANCE,
+    asks_about_past,
+    estimate_memory_relevance,
+)
+from ragforge.search.small_talk import is_small_talk
+from ragforge.search.tokenise import WORDS
+from ragforge.search.translate import expand_query
+
+LEVELS = (0, 1, 2)
+
+
+async def search_conversation_history(
+    memory: MemorySearch,
+    query: str,
+    where: MemoryFilter,
+    *,
+    semantic: bool = True,
+    max_results: int = 10,
+    include_turns: bool = True,
+    levels: Collection[int] = LEVELS,
+    min_score: float = 0.0,
+    max_chars: int | None = None,
+    relevant_only: bool = False,
+) -> list[MemoryHit]:
+    """Return turns and summaries that are relevant to the query, the best first.
+
+    Level 0 means turns, which `include_turns` can leave out as well. Hits are ordered by
+    score × confidence. Dates are those of turns, and of when a summary was made. Without
+    `semantic`, words alone decide. With `max_chars`, no more turns are read than have so many
+    characters together. With `relevant_only`, the result is empty if nothing that was said is
+    relevant to the query. Raises InputError for a level that does not exist.
+    """
+    if unknown := set(levels).difference(LEVELS):
+        raise InputError(f"There is no level {min(unknown)}: 0 are turns, 1 and 2 summaries.")
+    if max_results <= 0:
+        return []
+    if not semantic:
+        memory = replace(memory, embedder=None)
+    include_turns = include_turns and 0 in levels
+    wanted: list[Level] = [level for level in SUMMARY_CONFIDENCE if level in levels]
+    by_words, nearest, summaries = await gather_or_cancel(
+        memory.match_words(query, where, max_results),
+        memory.find_nearest(query, where, max_results) if include_turns else _find_nothing(),
+        search_summaries(memory, query, where, wanted, max_results),
+    )
+    closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
+    in_both = {query, expand_query(query, WORDS).english}  # it may be in another language
+    likely = max(
+        estimate_memory_relevance(WORDS.query(text), by_words, closeness) for text in in_both
+    )
+    if relevant_only and likely < MIN_RELEVANCE and not asks_about_past(query):
+        return []
+    hits: list[MemoryHit] = []
+    if include_turns:
+        near, weight = memory.scale_nearest(nearest, max_results), memory.meaning_weight
+        best_turns = mix_turns(by_words, near, max_results, weight, min_score)
+        hits += await memory.read_turns(best_turns, max_chars)
+    hits += (hit for hit in summaries.score(by_words) if hit.score >= min_score)
+    hits.sort(key=lambda hit: -hit.score * hit.confidence)
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    return [replace(hit, relevance=likely * hit.score / best) for hit in hits[:max_results]]
+
+
+async def find_relevant_history(
+    memory: MemorySearch,
+    message: str,
+    where: MemoryFilter,
+    max_results: int = 10,
+    max_chars: int | None = None,
+) -> RelevantHits[MemoryHit]:
+    """Return what was said before that is relevant to a message, or why nothing is.
+
+    A message such as "yes, go on" gets nothing: what it refers to stands right above it.
+    """
+    if is_small_talk(message):
+        return RelevantHits(reason=SMALL_TALK)
+    hits = await search_conversation_history(
+        memory, message, where, max_results=max_results, max_chars=max_chars, relevant_only=True
+    )
+    return RelevantHits(tuple(hits), "" if hits else NOTHING_RELEVANT)
+
+
+async def search_memory(
+    memory: MemorySearch,
+    notebook: Notebook,
+    query: str,
+    where: MemoryFilter,
+    *,
+    semantic: bool = True,
+    max_results: int = 10,
+    include_turns: bool = True,
+    include_notes: bool | None = None,
+    levels: Collection[int] = LEVELS,
+    min_score: float = 0.0,
+) -> list[HistoryHit]:
+    """Return turns, summaries and notes that are relevant to the query, the best first.
+
+    The arguments are those of `search_conversation_history`. Notes are included where turns
+    are, unless `include_notes` decides. Those of one conversation were made in it.
+    """
+    book = notebook if semantic else replace(notebook, embedder=None)
+    of_notes = NoteFilter(
+        where.project_path, where.conversation_id, since=where.since, until=where.until
+    )
+    with_notes = include_turns and 0 in levels if include_notes is None else include_notes
+    said, notes = await gather_or_cancel(
+        search_conversation_history(
+            memory,
+            query,
+            where,
+            semantic=semantic,
+            max_results=max_results,
+            include_turns=include_turns,
+            levels=levels,
+            min_score=min_score,
+        ),
+        book.search(query, of_notes, max_results) if with_notes else _find_nothing(),
+    )
+    hits: list[HistoryHit] = [*(note for note in notes if note.score >= min_score), *said]
+    hits.sort(key=lambda hit: -hit.score * hit.confidence)
+    return hits[:max_results]
+
+
+async def _find_nothing() -> list[Any]:
+    return []
+
+
+def _measure_closeness(nearest: Sequence[Match], threshold: float) -> float | None:
+    """Return how far the best match is above the threshold, 0..1; None without a model."""
+    if threshold >= 1.0:
+        return None
+    best = max((match.score for match in nearest), default=threshold)
+    return min((best - threshold) / (1.0 - threshold), 1.0)

@@ -1,0 +1,149 @@
+"""Similar: find conversations about the same subject."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
+
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
+from ragforge.domain.hits import Match
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.errors import ConversationNotFound
+from ragforge.memory.embed import embed_query
+from ragforge.memory.search.turns import MemorySearch
+from ragforge.ports.conversations import ConversationStore
+from ragforge.search.fuse import list_signals, mix_scores, scale_above
+from ragforge.search.tokenise import WORDS
+from ragforge.search.translate import expand_query
+
+FIRST_FETCH = 200
+LARGEST_FETCH = 12_800
+"""How many turns or summaries are fetched, at first and at most, to find enough conversations."""
+
+Fetch: TypeAlias = Callable[[int], Awaitable[list[Match]]]
+FindOwners: TypeAlias = Callable[[list[str]], Awaitable[Mapping[str, str]]]
+BestMatches: TypeAlias = dict[str, Match]  # the best match of each conversation, best first
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarConversation:
+    """A conversation that was found, by which searches, and its most relevant turn."""
+
+    conversation: Conversation
+    score: float  # 0..1
+    found_by: tuple[str, ...]
+    turn: Turn | None = None
+
+
+async def find_similar_conversations(
+    memory: MemorySearch, query: str, limit: int = 5, project_path: str | None = None
+) -> list[SimilarConversation]:
+    """Return the conversations of a project, or of all, that are most about the query.
+
+    The vector of a conversation's summary counts where there is one, and so do its turns and
+    summaries: nothing has to be summarised or embedded yet.
+    """
+    talks, summaries, least = memory.conversations, memory.summaries, memory.threshold
+    of_turns = MemoryFilter(project_path=project_path)
+    of_summaries = SummaryFilter(project_path=project_path)
+    text = expand_query(query, WORDS).text
+    turn_words, summary_words = await gather_or_cancel(
+        _group_by_conversation(
+            lambda wanted: talks.turns_by_words(text, of_turns, wanted),
+            talks.conversations_of,
+            limit,
+        ),
+        _group_by_conversation(
+            lambda wanted: summaries.by_words(text, of_summaries, wanted),
+            summaries.conversations_of,
+            limit,
+        ),
+    )
+    turns_near: BestMatches = {}
+    meaning: dict[str, float] = {}
+    if (vector := await embed_query(memory.embedder, query)) is not None:
+        turns_near, summaries_near, overviews_near = await gather_or_cancel(
+            _group_by_conversation(
+                lambda wanted: talks.turns_by_vector(vector, of_turns, wanted, least),
+                talks.conversations_of,
+                limit,
+            ),
+            _group_by_conversation(
+                lambda wanted: summaries.by_vector(vector, of_summaries, wanted, least),
+                summaries.conversations_of,
+                limit,
+            ),
+            talks.conversations_by_vector(
+                vector, ConversationFilter(project_path=project_path), limit, least
+            ),
+        )
+        nearest = _take_highest(
+            _get_scores(turns_near),
+            _get_scores(summaries_near),
+            {match.id: match.score for match in overviews_near},
+        )
+        meaning = scale_above(_sort_matches(nearest), least, LARGEST_FETCH)
+    words = _take_highest(_scale(turn_words), _scale(summary_words))
+    found = []
+    for owner, score in islice(mix_scores(words, meaning, memory.meaning_weight).items(), limit):
+        best = turn_words.get(owner) or turns_near.get(owner)
+        try:
+            conversation = await talks.get(owner)
+        except ConversationNotFound:
+            continue  # deleted since
+        turn = None if best is None else await _read_turn(talks, best.id)
+        found_by = list_signals(words=owner in words, meaning=owner in meaning)
+        found.append(SimilarConversation(conversation, score, found_by, turn))
+    return found
+
+
+async def _read_turn(store: ConversationStore, turn_id: str) -> Turn | None:
+    found = await store.turns([turn_id])
+    return next((group_into_turns(messages)[0] for messages in found.values()), None)
+
+
+async def _group_by_conversation(fetch: Fetch, find_owners: FindOwners, limit: int) -> BestMatches:
+    """Return the best match of each conversation, fetching more until there are enough of them.
+
+    One long conversation may fill the first results alone.
+    """
+    wanted = max(FIRST_FETCH, limit)
+    while True:
+        matches = await fetch(wanted)
+        owners = await find_owners([match.id for match in matches])
+        best: BestMatches = {}
+        for match in matches:
+            if (owner := owners.get(match.id)) is not None:
+                best.setdefault(owner, match)
+        if len(best) >= limit or len(matches) < wanted or wanted >= LARGEST_FETCH:
+            return best
+        wanted *= 8
+
+
+def _scale(best: BestMatches) -> dict[str, float]:
+    """Scale scores, which compare within one search only, to 0..1."""
+    highest = max((match.score for match in best.values()), default=0.0)
+    return {owner: match.score / highest if highest > 0 else 1.0 for owner, match in best.items()}
+
+
+def _get_scores(best: BestMatches) -> dict[str, float]:
+    return {owner: match.score for owner, match in best.items()}
+
+
+def _take_highest(*scores: Mapping[str, float]) -> dict[str, float]:
+    """Return the highest score of each conversation."""
+    found: dict[str, float] = {}
+    for some in scores:
+        for owner, score in some.items():
+            found[owner] = max(score, found.get(owner, score))
+    return found
+
+
+def _sort_matches(scores: Mapping[str, float]) -> list[Match]:
+    """Return scores as matches, best first. Scores that differ by rounding alone are equal."""
+    found = [Match(owner, round(score, 6)) for owner, score in scores.items()]
+    return sorted(found, key=lambda match: -match.score)

@@ -1,0 +1,98 @@
+"""Summaries: search the summaries of conversations by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import SUMMARY_CONFIDENCE, Match, SummaryHit, WordMatches
+from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
+from ragforge.memory.embed import embed_query
+from ragforge.memory.search.turns import MemorySearch
+from ragforge.search.fuse import list_signals, mix_scores, scale_above
+from ragforge.search.neighbours import measure_coverage, name_groups, weigh_words
+from ragforge.search.tokenise import WORDS
+from ragforge.search.translate import expand_query
+from ragforge.search.wording import Wording
+
+SUMMARIES_A_HIT = 5
+"""How many summaries are compared for each one that is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSummaries:
+    """Summaries that were found, before they are scored."""
+
+    wording: Wording
+    meaning_weight: float
+    by_words: Sequence[Summary] = ()
+    nearest: Sequence[Match] = ()
+    near: Mapping[str, float] = field(default_factory=dict)
+    read: Mapping[str, Summary] = field(default_factory=dict)
+
+    def score(self, turns: WordMatches) -> Iterator[SummaryHit]:
+        """Yield the summaries with their scores. Words weigh what they weigh among the turns."""
+        words = measure_summaries(self.wording, self.by_words, turns)
+        for found, score in mix_scores(words, self.near, self.meaning_weight).items():
+            if (summary := self.read.get(found)) is not None:
+                found_by = list_signals(words=found in words, meaning=found in self.near)
+                confidence = SUMMARY_CONFIDENCE[summary.level]
+                yield SummaryHit(summary, score, confidence, found_by)
+
+
+async def search_summaries(
+    memory: MemorySearch, query: str, where: MemoryFilter, levels: Sequence[Level], limit: int
+) -> FoundSummaries:
+    """Return the summaries of some levels that are relevant to the query, not yet scored."""
+    nothing = FoundSummaries(expand_query(query, WORDS), memory.meaning_weight)
+    if not levels:
+        return nothing
+    store, wanted = memory.summaries, limit * SUMMARIES_A_HIT
+    chosen = SummaryFilter(
+        conversation_id=where.conversation_id,
+        project_path=where.project_path,
+        level=levels[0] if len(levels) == 1 else None,
+        since=where.since,
+        until=where.until,
+    )
+
+    async def find_nearest() -> list[Match]:
+        vector = await embed_query(memory.embedder, query)
+        if vector is None:
+            return []
+        return await store.by_vector(vector, chosen, wanted, memory.threshold)
+
+    matched, nearest = await gather_or_cancel(
+        store.by_words(nothing.wording.text, chosen, wanted), find_nearest()
+    )
+    if not matched and not nearest:
+        return nothing
+    read = await store.with_ids([match.id for match in (*matched, *nearest)])
+    near = scale_above(nearest, memory.threshold, wanted)
+    by_words = [read[match.id] for match in matched if match.id in read]
+    return replace(nothing, by_words=by_words, nearest=nearest, near=near, read=read)
+
+
+def measure_summaries(
+    wording: Wording, summaries: Sequence[Summary], turns: WordMatches
+) -> dict[str, float]:
+    """Return how much of the query each summary contains, 0..1, by the same weights as turns.
+
+    The rarer a word is among the turns, the more it weighs.
+    """
+    name_of = name_groups(wording.groups)
+    held = {
+        summary.uuid: {
+            name_of.get(word, word)
+            for word in WORDS.prose(format_summary_for_search(summary)).split()
+        }
+        for summary in summaries
+    }
+    counts = dict(turns.counts or {})
+    wanted = {name_of.get(word, word) for word in WORDS.query(wording.text)}
+    for word in wanted.difference(counts):
+        counts[word] = sum(word in words for words in held.values())
+    weights = weigh_words(WordMatches(counts=counts, turn_count=turns.turn_count))
+    return {uuid: measure_coverage(words, weights) for uuid, words in held.items()}

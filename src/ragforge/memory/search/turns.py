@@ -1,0 +1,155 @@
+"""Turns: search past turns by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
+from ragforge.domain.turns import group_into_turns
+from ragforge.memory.embed import embed_query
+from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.summaries import SummaryStore
+from ragforge.search.fuse import list_signals, mix_scores, scale_above
+from ragforge.search.neighbours import REACH, merge_groups, rank_turns
+from ragforge.search.tokenise import WORDS
+from ragforge.search.translate import expand_query
+
+CANDIDATES = 40
+"""The fewest turns that each search returns before the results are mixed."""
+CANDIDATES_A_HIT = 3
+MOST_CANDIDATES = 120
+"""The limit for many hits: the neighbours of candidates become hits as well."""
+NEAREST = 300
+"""How many turns a search by meaning returns. Turns found by words should be among them."""
+READ_TOGETHER = 50
+COUNTED_CHARS = 1_000
+"""A longer turn counts as so many characters towards the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCandidate:
+    """A turn that was found, before it is read."""
+
+    id: str
+    score: float  # 0..1
+    found_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySearch:
+    """Searches the memory of one store with one embedding model, or by words alone."""
+
+    conversations: ConversationStore
+    embedder: Embedder | None
+    summaries: SummaryStore
+
+    async def search_turns(
+        self, query: str, where: MemoryFilter, limit: int, without: Collection[str] = ()
+    ) -> list[TurnHit]:
+        """Return the turns that are relevant to the query, best first, except those `without`."""
+        by_words, nearest = await gather_or_cancel(
+            self.match_words(query, where, limit), self.find_nearest(query, where, limit)
+        )
+        near = self.scale_nearest(nearest, limit)
+        found = mix_turns(by_words, near, limit, self.meaning_weight, without=without)
+        return await self.read_turns(found)
+
+    async def match_words(self, query: str, where: MemoryFilter, limit: int) -> WordMatches:
+        """Return the turns that contain the query's words, or their English, with neighbours."""
+        wording = expand_query(query, WORDS)
+        wanted = count_candidates(limit)
+        found = await self.conversations.match_words(wording.text, where, wanted, REACH)
+        return merge_groups(found, wording.groups) if wording.groups else found
+
+    async def find_nearest(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
+        """Return the turns that are nearest in meaning, best first."""
+        vector = await embed_query(self.embedder, query)
+        if vector is None:
+            return []
+        wanted = max(NEAREST, count_candidates(limit))
+        return await self.conversations.turns_by_vector(vector, where, wanted, self.threshold)
+
+    def scale_nearest(self, nearest: Sequence[Match], limit: int) -> dict[str, float]:
+        """Return the scores of the nearest turns, scaled to 0..1."""
+        return scale_above(nearest, self.threshold, max(NEAREST, count_candidates(limit)))
+
+    @property
+    def threshold(self) -> float:
+        """The score below which a vector is not relevant to a query."""
+        return 1.0 if self.embedder is None else self.embedder.history_threshold
+
+    @property
+    def meaning_weight(self) -> float:
+        """How much meaning counts beside words, 0..1."""
+        return 0.0 if self.embedder is None else self.embedder.weights.memory
+
+    async def read_turns(
+        self, found: Sequence[TurnCandidate], max_chars: int | None = None
+    ) -> list[TurnHit]:
+        """Return the turns that were found; those deleted since are left out.
+
+        With `max_chars`, reading stops once the turns have so many characters together.
+        """
+        hits: list[TurnHit] = []
+        chars = 0
+        step = len(found) if max_chars is None else READ_TOGETHER
+        for start in range(0, len(found), max(step, 1)):
+            some = await self._read_page(found[start : start + step])
+            hits += some
+            chars += sum(min(hit.turn.char_count, COUNTED_CHARS) for hit in some)
+            if max_chars is not None and chars >= max_chars:
+                break
+        return hits
+
+    async def _read_page(self, found: Sequence[TurnCandidate]) -> list[TurnHit]:
+        ids = [item.id for item in found]
+        turns, owners = await gather_or_cancel(
+            self.conversations.turns(ids), self.conversations.conversations_of(ids)
+        )
+        return [
+            TurnHit(
+                turn=group_into_turns(turns[item.id])[0],
+                conversation_id=owners[item.id],
+                score=item.score,
+                confidence=TURN_CONFIDENCE,
+                found_by=item.found_by,
+            )
+            for item in found
+            if item.id in turns and item.id in owners
+        ]
+
+
+def mix_turns(
+    by_words: WordMatches,
+    near: Mapping[str, float],
+    limit: int,
+    meaning_weight: float,
+    min_score: float = 0.0,
+    without: Collection[str] = (),
+) -> list[TurnCandidate]:
+    """Return the turns found by words or by meaning, best first."""
+    ranked = {turn.id: turn for turn in rank_turns(by_words, without)}
+    mixed = mix_scores({id_: turn.score for id_, turn in ranked.items()}, near, meaning_weight)
+    best = [item for item in mixed.items() if item[0] not in without][:limit]
+    return [
+        TurnCandidate(
+            id_,
+            score,
+            list_signals(
+                words=id_ in ranked and ranked[id_].has_words,
+                neighbours=id_ in ranked and not ranked[id_].has_words,
+                meaning=id_ in near,
+            ),
+        )
+        for id_, score in best
+        if score >= min_score
+    ]
+
+
+def count_candidates(limit: int) -> int:
+    """Return how many candidates each search should return for so many hits."""
+    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MOST_CANDIDATES), limit // 2)
