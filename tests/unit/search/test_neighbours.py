@@ -48,7 +48,7 @@ def test_one_of_the_words_for_a_thing_is_as_good_as_all() -> None:
 def test_a_neighbour_is_found_with_what_distance_leaves() -> None:
     hits = rank_turns(found(holder(0, "lease"), holder(1), holder(2)))
 
-    assert [(hit.id, hit.itself) for hit in hits] == [("c0", True), ("c1", False), ("c2", False)]
+    assert [(hit.id, hit.has_words) for hit in hits] == [("c0", True), ("c1", False), ("c2", False)]
     assert [hit.score for hit in hits] == pytest.approx([1.0, LENT, LENT**2])
 
 
