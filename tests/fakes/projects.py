@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.ingestion.ingest import Ingester, project_id
+from ragforge.brain.ingestion.ingest import Ingester, make_project_id
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeFinder
 from ragforge.domain.code import Directory, File, Relation, Scope
@@ -139,7 +139,7 @@ class Snapshot:
 
 async def snapshot(store: Store, root: Path, model: str = "toy-1") -> Snapshot:
     """Ask a store for everything about a project, and for all vectors and relations it has."""
-    code, uuid = store.code, project_id(root)
+    code, uuid = store.code, make_project_id(root)
     files = await code.files(uuid)
     scopes = [scope for file in files for scope in await code.scopes_in(uuid, file.path)]
     nodes = [file.uuid for file in files] + [scope.uuid for scope in scopes]

@@ -163,7 +163,7 @@ async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
     async with opened(environ, project) as app:
         await app.brain.ingest()
         holder = this_process()
-        name = locks.ingestion(app.brain.project_id)
+        name = locks.name_ingestion_lock(app.brain.project_id)
         assert await app.store.locks.acquire(name, holder, timedelta(seconds=60))
         busy = await app.build_context("What does `check_password` do?")
         await app.store.locks.release(name, holder)

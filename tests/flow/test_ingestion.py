@@ -17,7 +17,7 @@ import pytest
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.files import walk
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import embedded_by
+from ragforge.brain.ingestion.embedding_state import format_embedded_state
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep
 from ragforge.brain.project import Brain, ProjectStatus
 from ragforge.domain.work import Holder
@@ -267,7 +267,7 @@ async def test_a_model_that_fails_leaves_what_was_read_to_be_found_by_words(
     assert (report.read, embedded) == (0, 15)
 
 
-@pytest.mark.parametrize("lock", [locks.ingestion, locks.embedding])
+@pytest.mark.parametrize("lock", [locks.name_ingestion_lock, locks.name_embedding_lock])
 async def test_nothing_is_found_by_meaning_while_somebody_ingests_or_embeds(
     brain: Brain, store: Store, root: Path, lock: object
 ) -> None:
@@ -291,11 +291,13 @@ async def test_an_ingestion_waits_for_another_one(brain: Brain, store: Store) ->
             waiting.set()
 
     async with asyncio.timeout(60):
-        async with held(store, locks.ingestion(brain.project_id)):
+        async with held(store, locks.name_ingestion_lock(brain.project_id)):
             running = asyncio.create_task(brain.ingest(on_step))
             await waiting.wait()
             assert not await brain.is_known()
-            assert (await store.locks.holder(locks.ingestion(brain.project_id))) is not None
+            assert (
+                await store.locks.holder(locks.name_ingestion_lock(brain.project_id))
+            ) is not None
         report, _ = await running
 
     assert report.read == 6
@@ -395,7 +397,7 @@ async def test_status_tells_what_is_known_and_what_is_to_be_done(
     status = await brain.status()
     assert (status.changed_files, status.is_fresh) == (3, False)
 
-    async with held(store, locks.ingestion(brain.project_id)):
+    async with held(store, locks.name_ingestion_lock(brain.project_id)):
         assert (await brain.status()).ingesting == "another-host, process 1"
     await store.code.mark_files(brain.project_id, ["web/client.ts"], "parsed")
     assert (await brain.status()).unrelated_files == 1
@@ -601,7 +603,7 @@ async def test_all_is_looked_through_until_a_run_has_embedded_it(
 
     assert embedded == len((await snapshot(store, root)).scopes)
     project = await store.code.project(str(root.resolve()))
-    assert project.state == embedded_by(toy.name)
+    assert project.state == format_embedded_state(toy.name)
     assert await brain.ingest() == (IngestionReport(brain.project_id, 6, 0, 0, 0, 0), 0)
 
 

@@ -17,7 +17,7 @@ from ragforge.app.stores import open_store
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.brain.project import Brain, ProjectStatus, below
+from ragforge.brain.project import Brain, ProjectStatus, find_subdirectory
 from ragforge.brain.search.code import CodeFinder, CodeHit
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
@@ -168,7 +168,7 @@ class Code:
 
         Raises InputError if it is outside.
         """
-        inside = below(self.project_path, path)
+        inside = find_subdirectory(self.project_path, path)
         if inside is None:
             raise InputError(f"{path} is not in the project {self.project_path}.")
         return inside

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ragforge.brain.ingestion import embedding_state, locks
 from ragforge.brain.ingestion.embed import embed_scopes
-from ragforge.brain.ingestion.ingest import Ingester, project_id
+from ragforge.brain.ingestion.ingest import Ingester, make_project_id
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.search.code import CodeFinder, CodeHit, keep_relevant, keep_within
 from ragforge.brain.search.documents import search_documents
@@ -58,7 +58,7 @@ class Brain:
 
     @cached_property
     def project_id(self) -> str:
-        return project_id(self.root.resolve())
+        return make_project_id(self.root.resolve())
 
     async def is_known(self) -> bool:
         """Tell whether the project was ever ingested."""
@@ -84,13 +84,15 @@ class Brain:
         embedder, ingester = self.finder.embedder, self.ingester
         assert report.before is not None
         assert report.after is not None
-        if embedder is None or report.after.state == embedding_state.embedded_by(embedder.name):
+        if embedder is None or report.after.state == embedding_state.format_embedded_state(
+            embedder.name
+        ):
             return 0
 
-        def embedded(done: int, total: int) -> None:
+        def report_embedded(done: int, total: int) -> None:
             on_step(IngestionStep("embedding", done, total))
 
-        was_settled = report.before.state == embedding_state.embedded_by(embedder.name)
+        was_settled = report.before.state == embedding_state.format_embedded_state(embedder.name)
         few = was_settled and len(report.changed) <= FEW
         code, lock_store, holder = self.finder.code, ingester.locks, ingester.holder
         count = await embed_scopes(
@@ -99,7 +101,7 @@ class Brain:
             holder,
             embedder,
             self.project_id,
-            embedded,
+            report_embedded,
             report.changed if few else None,
         )
         await embedding_state.settle(code, lock_store, holder, report.after, embedder.name)
@@ -129,7 +131,7 @@ class Brain:
         `subdirectory_only` asks for nothing. `min_score` is relative to the best hit. With
         `relevant_only` also nothing if the query has nothing to do with the code.
         """
-        under = below(self.root, cwd)
+        under = find_subdirectory(self.root, cwd)
         if under is None or (not under and subdirectory_only):
             return []
         if relevant_only:
@@ -170,7 +172,7 @@ class Brain:
         Code search never returns them. With `relevant_only` nothing is returned if the query
         has nothing to do with them.
         """
-        under = "" if cwd is None else below(self.root, cwd)
+        under = "" if cwd is None else find_subdirectory(self.root, cwd)
         if under is None:
             return []
         if relevant_only:
@@ -193,7 +195,10 @@ class Brain:
 
     async def is_settled(self) -> bool:
         """Tell whether nobody is ingesting or embedding the project."""
-        names = (locks.ingestion(self.project_id), locks.embedding(self.project_id))
+        names = (
+            locks.name_ingestion_lock(self.project_id),
+            locks.name_embedding_lock(self.project_id),
+        )
         return not any(await asyncio.gather(*map(self.ingester.locks.holder, names)))
 
     async def status(self) -> ProjectStatus:
@@ -221,27 +226,27 @@ class Brain:
             unrelated_files=len(difference.half_done),
             unembedded_scopes=missing if embedder else 0,
             model=embedder.name if embedder else None,
-            ingesting=await self._holder(locks.ingestion(uuid)),
-            embedding=await self._holder(locks.embedding(uuid)),
+            ingesting=await self._describe_holder(locks.name_ingestion_lock(uuid)),
+            embedding=await self._describe_holder(locks.name_embedding_lock(uuid)),
         )
 
     async def watch(
         self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
     ) -> None:
         """Keep the project current until told to stop, a batch of changes at a time."""
-        from ragforge.brain.files.watch import changes
+        from ragforge.brain.files.watch import watch_changes
 
-        async for _ in changes(self.root, stopping, limits=self.ingester.limits):
+        async for _ in watch_changes(self.root, stopping, limits=self.ingester.limits):
             with suppress(ModelError):  # a later batch, or the next run, embeds what is left
                 report, _ = await self.ingest()
                 on_report(report)
 
-    async def _holder(self, name: str) -> str | None:
+    async def _describe_holder(self, name: str) -> str | None:
         lock = await self.ingester.locks.holder(name)
         return None if lock is None else f"{lock.holder.host}, process {lock.holder.pid}"
 
 
-def below(root: Path, cwd: Path) -> str | None:
+def find_subdirectory(root: Path, cwd: Path) -> str | None:
     """Return a directory relative to the root with `/`, "" for the root, None if outside."""
     try:
         path = cwd.resolve().relative_to(root.resolve()).as_posix()

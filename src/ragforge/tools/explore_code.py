@@ -88,7 +88,7 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
         scope = await code.scope(named[0].uuid)
     else:
         raise InputError("Give a name, or a file and a line.")
-    return Explored(scope, tuple(await brain.finder.neighbours(scope.uuid)))
+    return Explored(scope, tuple(await brain.finder.find_neighbours(scope.uuid)))
 
 
 def _place(scope: Scope) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from ragforge.brain.files.wildmatch import Malformed, is_plain, name_regex, path_regex
+from ragforge.brain.files.wildmatch import MalformedPattern, compile_name, compile_path, is_plain
 from ragforge.errors import BadPattern, OutsideProject
 
 ALL = frozenset(("", ".", "*", "**", "**/*", "/", "./"))
@@ -33,7 +33,7 @@ def compile_glob(pattern: str) -> re.Pattern[str] | None:
         raise OutsideProject(told)
     try:
         return re.compile("|".join(map(_translate_glob, _expand_braces(pattern, told))), re.DOTALL)
-    except Malformed as error:
+    except MalformedPattern as error:
         why = "a `[` is not closed, or a `\\` stands at the end"
         raise BadPattern("glob", told, why) from error
 
@@ -45,8 +45,8 @@ def is_wild(pattern: str) -> bool:
 
 def _translate_glob(pattern: str) -> str:
     if "/" not in pattern:
-        return f"(?:.*/)?{name_regex(pattern)}"
-    return path_regex(f"{pattern}**" if pattern.endswith("/") else pattern)
+        return f"(?:.*/)?{compile_name(pattern)}"
+    return compile_path(f"{pattern}**" if pattern.endswith("/") else pattern)
 
 
 def _expand_braces(pattern: str, told: str) -> list[str]:

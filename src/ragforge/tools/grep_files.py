@@ -82,7 +82,7 @@ async def _scan(
             deadline,
         )
 
-    remembered = workspace.listing.remembered(given.pattern)
+    remembered = workspace.listing.get_last(given.pattern)
     if remembered is not None:
         async with run_in_background([scan(remembered)]) as [early]:
             selected = await workspace.select(given.pattern, deadline)

@@ -73,7 +73,7 @@ def _list(workspace: Workspace, given: ListArguments, deadline: Deadline) -> Ent
             if len(entries) > given.max_results or deadline.has_passed:
                 truncated = True
                 break
-            node = workspace.listing.directory(directory)
+            node = workspace.listing.find_directory(directory)
             if isinstance(node, ListedDirectory):
                 inner = [name for _, name in node.directories]
                 below += inner

@@ -19,7 +19,7 @@ from ragforge.brain.files.directory import (
     read_directory,
     walk_directories,
 )
-from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, rules_above
+from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, read_rules_above
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason
 from ragforge.errors import InputError
@@ -80,10 +80,10 @@ class Listing:
         Without `searched` also those that no search looks into, such as images. Raises
         BadPattern, OutsideProject, or InputError if the root cannot be listed.
         """
-        pattern = self._relative(pattern)
+        pattern = self._make_relative(pattern)
         glob = compile_glob(pattern)
         with self._lock:
-            everything = current = self._current(deadline)
+            everything = current = self._update(deadline)
             if not searched:
                 others = [path for node in self._known.values() for path in node.others]
                 everything = Selection(sorted([*current.files, *others]), current.complete)
@@ -103,18 +103,21 @@ class Listing:
                 self._selections[pattern, searched] = selection
             return selection
 
-    def remembered(self, pattern: str) -> Selection | None:
+    def get_last(self, pattern: str) -> Selection | None:
         """Return what a glob selected the last time, without looking whether it still does.
 
         If it does, `select` returns the same object.
         """
-        pattern = self._relative(pattern)
+        pattern = self._make_relative(pattern)
         return self._all if compile_glob(pattern) is None else self._selections.get((pattern, True))
 
-    def directory(self, path: str) -> ListedDirectory | SkipReason | None:
+    def find_directory(self, path: str) -> ListedDirectory | SkipReason | None:
         """Return what is in a directory, or why nobody looks into it, or None if there is none."""
         with self._lock:
-            node, full = self._find_node(self._root.path, "", self._rules_above()), self._root.path
+            node, full = (
+                self._find_node(self._root.path, "", self._read_rules_above()),
+                self._root.path,
+            )
             done = ""
             for step in path.split("/") if path else ():
                 done = f"{done}/{step}" if done else step
@@ -127,17 +130,17 @@ class Listing:
                     return node
             return node
 
-    def _relative(self, pattern: str) -> str:
+    def _make_relative(self, pattern: str) -> str:
         """Let a pattern begin with where the root is."""
         return "" if pattern == self._root.path else pattern.removeprefix(self._root.path + "/")
 
-    def _rules_above(self) -> IgnoreRules:
-        rules = rules_above(Path(self._root.path))
+    def _read_rules_above(self) -> IgnoreRules:
+        rules = read_rules_above(Path(self._root.path))
         if rules != self._above:
             self._above = rules
         return self._above  # the same object as long as it says the same
 
-    def _current(self, deadline: Deadline) -> Selection:
+    def _update(self, deadline: Deadline) -> Selection:
         """Return all files as they are after a call began; one look serves all that wait for it."""
         if self._all is not None and self._looked > deadline.begun:
             return self._all
@@ -150,7 +153,7 @@ class Listing:
 
     def _is_unchanged(self) -> bool:
         """Tell whether no directory has changed, as is mostly so."""
-        same_rules = self._known[""].above is self._rules_above()
+        same_rules = self._known[""].above is self._read_rules_above()
         return same_rules and all(map(_is_unchanged, self._known.values()))
 
     def _refresh(self, deadline: Deadline) -> Selection:
@@ -160,7 +163,7 @@ class Listing:
         count = 0
         try:
             for path, node in walk_directories(
-                self._root.path, self._rules_above(), self._list_again
+                self._root.path, self._read_rules_above(), self._list_again
             ):
                 if not isinstance(node, ListedDirectory):
                     continue

@@ -97,7 +97,7 @@ def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> Fil
 def _find_reason(workspace: Workspace, path: str) -> str | None:
     """Return why a file is not for reading, or None."""
     parent, _, name = path.rpartition("/")
-    node = workspace.listing.directory(parent)
+    node = workspace.listing.find_directory(parent)
     if not isinstance(node, ListedDirectory):
         return f"it is left out: {node}" if node else "there is no such file"
     if path in node.files or path in node.others:

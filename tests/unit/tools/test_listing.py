@@ -98,7 +98,7 @@ def test_links_pipes_and_odd_names_are_left_out_with_the_reason(root: Path) -> N
     os.mkfifo(root / "pipe")
     os.close(os.open(os.fsencode(root) + b"/bad\xff.py", os.O_CREAT | os.O_WRONLY))
 
-    top = Listing(Root.at(root)).directory("")
+    top = Listing(Root.at(root)).find_directory("")
 
     assert isinstance(top, ListedDirectory)
     assert top.skipped["out"] == "outside"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.ids import digest
+from ragforge.brain.ids import hash_content
 from ragforge.domain.code import File
 from ragforge.domain.instants import to_epoch_ms
 
@@ -44,15 +44,15 @@ def count_changed(root: Path, suspects: Sequence[FoundFile], known: Mapping[str,
     changed = 0
     for file in suspects:
         before = known.get(file.path)
-        if before is None or _content_hash(root, file.path) != before.hash:
+        if before is None or _hash_content(root, file.path) != before.hash:
             changed += 1
     return changed
 
 
-def _content_hash(root: Path, path: str) -> str | None:
+def _hash_content(root: Path, path: str) -> str | None:
     """Return the hash of a file's content, or None if it cannot be read."""
     try:
-        return digest((root / path).read_bytes())
+        return hash_content((root / path).read_bytes())
     except OSError:
         return None
 

@@ -36,14 +36,14 @@ GENERATED = re.compile(
 )
 
 
-def look(path: str, data: bytes) -> SkipReason | None:
+def check_content(path: str, data: bytes) -> SkipReason | None:
     """Return why this content is not worth indexing, or None."""
     if is_binary(data):
         return "binary"
     lower = path.lower()
     if lower.endswith(PROSE):
         return None
-    if GENERATED.search(_header(data)):
+    if GENERATED.search(_read_header(data)):
         return "generated"
     return "minified" if is_minified(lower, data) else None
 
@@ -84,5 +84,5 @@ def decode(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def _header(data: bytes) -> bytes:
+def _read_header(data: bytes) -> bytes:
     return b"\n".join(data[:HEADER_BYTES].split(b"\n", HEADER_LINES)[:HEADER_LINES])

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.names import SkipReason, is_foreign, reason_to_prune, reason_to_skip
+from ragforge.brain.files.names import SkipReason, check_directory_name, check_filename, is_foreign
 
 GIT = ".git"
 
@@ -59,11 +59,11 @@ def read_directory(
         if not is_utf8(name):
             found.skipped[name.encode(errors="backslashreplace").decode()] = "name"
         elif entry.is_dir(follow_symlinks=False):
-            if reason := skip_directory(inner, name, rules):
+            if reason := check_directory(inner, name, rules):
                 found.skipped[f"{name}/"] = reason
             else:
                 found.directories.append((entry.path, inner))
-        elif reason := skip_name(inner, name, rules):
+        elif reason := check_name(inner, name, rules):
             found.skipped[name] = reason
         elif isinstance(file := _check_file(root, entry, inner, limits), FoundFile):
             found.files.append(file)
@@ -78,7 +78,7 @@ def _check_file(
     """Return a file, or why it is left out; None if it is gone since it was listed."""
     if entry.is_symlink():
         return "link" if _is_inside(root, entry.path) else "outside"
-    if reason := reason_to_skip(path):
+    if reason := check_filename(path):
         return reason
     try:
         facts = entry.stat(follow_symlinks=False)
@@ -93,15 +93,15 @@ def _check_file(
     return FoundFile(path, facts.st_size, facts.st_mtime_ns)
 
 
-def skip_directory(path: str, name: str, rules: IgnoreRules) -> SkipReason | None:
+def check_directory(path: str, name: str, rules: IgnoreRules) -> SkipReason | None:
     """Return why a directory is not entered, or None."""
-    reason = reason_to_prune(name)
+    reason = check_directory_name(name)
     if reason != "version control" and rules.ignores(path, name, is_directory=True):
         return "ignored"
     return reason
 
 
-def skip_name(path: str, name: str, rules: IgnoreRules) -> SkipReason | None:
+def check_name(path: str, name: str, rules: IgnoreRules) -> SkipReason | None:
     """Return why whatever has this name, and is not a directory, is left out, or None."""
     if name == GIT:  # of a submodule or a second work tree
         return "version control"

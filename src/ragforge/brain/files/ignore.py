@@ -28,9 +28,9 @@ class IgnoreFile:
     above: str = ""  # from the ignore file down to the root
     below: int = 0  # how much of a path leads from the root down to the ignore file
 
-    def verdict(self, path: str, name: str, is_directory: bool) -> bool | None:
+    def decide(self, path: str, name: str, is_directory: bool) -> bool | None:
         patterns = self.for_directories if is_directory else self.for_files
-        return patterns.verdict(self.above + path[self.below :], name)
+        return patterns.decide(self.above + path[self.below :], name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class IgnoreRules:
         if not path.isascii():
             path, name = _as_bytes(path), _as_bytes(name)
         for rules in self.strong + self.weak:
-            verdict = rules.verdict(path, name, is_directory)
+            verdict = rules.decide(path, name, is_directory)
             if verdict is not None:
                 return verdict
         return False
@@ -60,7 +60,7 @@ class IgnoreRules:
             weak = _read(os.path.join(directory, GITIGNORE), below) + weak
         return IgnoreRules(strong, weak)
 
-    def seen_from(self, path: str) -> IgnoreRules:
+    def rebase(self, path: str) -> IgnoreRules:
         """Return the same rules for paths that are relative to a directory further down."""
         lead = _as_bytes(f"{path}/") if path else ""
         strong, weak = (
@@ -70,25 +70,25 @@ class IgnoreRules:
         return IgnoreRules(strong, weak)
 
 
-def rules_above(root: Path) -> IgnoreRules:
+def read_rules_above(root: Path) -> IgnoreRules:
     """Return what holds at the root because of the repository it is in.
 
     A root that those rules leave out was chosen on purpose: then they do not count.
     """
     top = next((place for place in (root, *root.parents) if (place / ".git").exists()), root)
-    ignore = IgnoreRules(weak=_read(str(_git_directory(top / ".git") / "info" / "exclude")))
+    ignore = IgnoreRules(weak=_read(str(_find_git_directory(top / ".git") / "info" / "exclude")))
     path = ""
     for step in root.relative_to(top).parts:
         ignore = ignore.enter(str(top / path), path, IGNORE_FILES)
         path = f"{path}/{step}" if path else step
         if ignore.ignores(path, step, is_directory=True):
             return IgnoreRules()
-    return ignore.seen_from(path)
+    return ignore.rebase(path)
 
 
-def rules_in(root: Path, path: str) -> IgnoreRules:
+def read_rules_in(root: Path, path: str) -> IgnoreRules:
     """Return what holds in a directory that a walk from the root enters."""
-    ignore = rules_above(root).enter(str(root), "", IGNORE_FILES)
+    ignore = read_rules_above(root).enter(str(root), "", IGNORE_FILES)
     steps = path.split("/") if path else []
     for depth in range(1, len(steps) + 1):
         inner = "/".join(steps[:depth])
@@ -96,7 +96,7 @@ def rules_in(root: Path, path: str) -> IgnoreRules:
     return ignore
 
 
-def _git_directory(git: Path) -> Path:
+def _find_git_directory(git: Path) -> Path:
     """Follow the `.git` file of a work tree to the directory that all its work trees share."""
     try:
         if git.is_file():

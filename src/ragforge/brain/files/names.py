@@ -23,12 +23,12 @@ SkipReason: TypeAlias = Literal[
 ]
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
-VENDORED = _words(
+VENDORED = _split_words(
     """
     node_modules bower_components jspm_packages site-packages third_party __pycache__
     .venv .tox .nox .eggs .mypy_cache .pytest_cache .ruff_cache .hypothesis .gradle .terraform
@@ -40,7 +40,7 @@ FOREIGN_ANYWHERE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 FOREIGN_IN_VENDOR = frozenset({"modules.txt", "autoload.php"})
 
 # None that text also uses: `.pt` is a page template, `.mo` outside of LC_MESSAGES Modelica.
-BINARY = _words(
+BINARY = _split_words(
     """
     png jpg jpeg gif bmp ico icns webp avif heic tif tiff psd xcf
     mp3 mp4 m4a m4v wav ogg oga ogv flac aac avi mov mkv webm
@@ -56,7 +56,7 @@ MESSAGES = "/LC_MESSAGES/"
 # What the code says, once more in each language: among the words of a search they hide the code.
 TRANSLATIONS = frozenset({"po", "xlf", "xliff"})
 MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css")
-GENERATED = _words(
+GENERATED = _split_words(
     """
     package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
     poetry.lock pipfile.lock uv.lock pdm.lock pixi.lock conda-lock.yml
@@ -71,7 +71,7 @@ GENERATED_ENDS = (
 )
 
 
-def reason_to_skip(path: str) -> SkipReason | None:
+def check_filename(path: str) -> SkipReason | None:
     """Return why a file of this name holds nothing to index, or None."""
     lower = path.rpartition("/")[2].lower()
     _, dot, extension = lower.rpartition(".")
@@ -86,7 +86,7 @@ def reason_to_skip(path: str) -> SkipReason | None:
     return None
 
 
-def reason_to_prune(name: str) -> SkipReason | None:
+def check_directory_name(name: str) -> SkipReason | None:
     """Return why nothing in a directory of this name is the project's own, or None."""
     if name in VERSION_CONTROL:
         return "version control"

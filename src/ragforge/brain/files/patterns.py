@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ragforge.brain.files.wildmatch import Malformed, is_plain, name_regex, path_regex
+from ragforge.brain.files.wildmatch import MalformedPattern, compile_name, compile_path, is_plain
 
 NONE = -1
 
@@ -33,7 +33,7 @@ class AnyOf:
     regex: re.Pattern[str]
     numbers: tuple[int, ...]  # of the lines, by group
 
-    def last(self, text: str) -> int:
+    def find_last(self, text: str) -> int:
         match = self.regex.fullmatch(text)
         return self.numbers[match.lastindex - 1] if match and match.lastindex else NONE
 
@@ -49,22 +49,22 @@ class Patterns:
     names: AnyOf | None
     paths: AnyOf | None
 
-    def verdict(self, path: str, name: str) -> bool | None:
+    def decide(self, path: str, name: str) -> bool | None:
         """Return whether the path is ignored, or None when no line speaks of it."""
         last = self.plain.get(name, NONE)
         for length in self.lengths:
             last = max(last, self.endings.get(name[-length:], NONE))
         if self.names:
-            last = max(last, self.names.last(name))
+            last = max(last, self.names.find_last(name))
         if self.paths:
-            last = max(last, self.paths.last(path))
+            last = max(last, self.paths.find_last(path))
         return None if last == NONE else self.lines[last].ignores
 
 
 @lru_cache(maxsize=256)
 def compile_patterns(text: str) -> tuple[Patterns, Patterns]:
     """Compile an ignore file, its bytes read as Latin-1, for files and for directories."""
-    lines = tuple(_lines(text))
+    lines = tuple(_parse_lines(text))
     return _compile(tuple(line for line in lines if not line.only_directories)), _compile(lines)
 
 
@@ -77,21 +77,26 @@ def _compile(lines: tuple[PatternLine, ...]) -> Patterns:
         pattern, ending = line.pattern, line.pattern[1:]
         try:
             if "/" in pattern:
-                paths[number] = path_regex(pattern)
+                paths[number] = compile_path(pattern)
             elif is_plain(pattern):
                 plain[pattern] = number
             elif pattern.startswith("*") and ending and is_plain(ending):
                 endings[ending] = number
             else:
-                names[number] = name_regex(pattern)
-        except Malformed:
+                names[number] = compile_name(pattern)
+        except MalformedPattern:
             continue  # git lets it match nothing
     return Patterns(
-        lines, plain, endings, frozenset(map(len, endings)), _any_of(names), _any_of(paths)
+        lines,
+        plain,
+        endings,
+        frozenset(map(len, endings)),
+        _join_regexes(names),
+        _join_regexes(paths),
     )
 
 
-def _any_of(regexes: dict[int, str]) -> AnyOf | None:
+def _join_regexes(regexes: dict[int, str]) -> AnyOf | None:
     if not regexes:
         return None
     numbers = tuple(reversed(regexes))
@@ -100,18 +105,18 @@ def _any_of(regexes: dict[int, str]) -> AnyOf | None:
     return AnyOf(regex, numbers)
 
 
-def _lines(text: str) -> Iterator[PatternLine]:
+def _parse_lines(text: str) -> Iterator[PatternLine]:
     for raw in text.removeprefix("\xef\xbb\xbf").split("\n"):
         if raw.startswith("#"):
             continue
-        line = _without_trailing_spaces(raw.removesuffix("\r"))
+        line = _strip_trailing_spaces(raw.removesuffix("\r"))
         with_slash = line.removeprefix("!")
         pattern = with_slash.removesuffix("/")
         if pattern:
             yield PatternLine(pattern, not line.startswith("!"), pattern != with_slash)
 
 
-def _without_trailing_spaces(line: str) -> str:
+def _strip_trailing_spaces(line: str) -> str:
     bare = line.rstrip(" ")
     backslashes = len(bare) - len(bare.rstrip("\\"))
     escaped = backslashes % 2 == 1 and bare != line

@@ -13,7 +13,7 @@ from ragforge.brain.files.directory import (
     read_directory,
     walk_directories,
 )
-from ragforge.brain.files.ignore import IgnoreRules, rules_above
+from ragforge.brain.files.ignore import IgnoreRules, read_rules_above
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason
 
@@ -48,7 +48,7 @@ def walk(root: Path, limits: FileLimits) -> Walked:
     def read(place: str, path: str, above: IgnoreRules) -> DirectoryContents | SkipReason:
         return read_directory(top, place, path, above, limits)
 
-    for path, found in walk_directories(top, rules_above(Path(top)), read):
+    for path, found in walk_directories(top, read_rules_above(Path(top)), read):
         lead = f"{path}/" if path else ""
         if not isinstance(found, DirectoryContents):
             skipped.append(Skipped(lead, found))

@@ -25,7 +25,7 @@ POLL_SHARE = 20  # of the time; a walk takes at most one part of it
 ONE_BY_ONE = sys.platform.startswith("linux")
 
 
-async def changes(
+async def watch_changes(
     root: Path,
     stopping: asyncio.Event,
     *,
@@ -45,7 +45,7 @@ async def changes(
     """
     tree = WatchedTree(Path(os.path.realpath(root)), limits or FileLimits())
     watch = _Watch(tree, stopping, quiet_ms, longest_ms, polling)
-    batches = watch.batches()
+    batches = watch.watch()
     loop = asyncio.get_running_loop()
     # A thread of its own: walking a large tree and setting its watches takes a while.
     with ThreadPoolExecutor(1, thread_name_prefix="ragforge-watch") as thread:
@@ -80,11 +80,11 @@ class _Watch:
     def is_set(self) -> bool:
         return self.closed or self.stopping.is_set()
 
-    def batches(self) -> Generator[frozenset[str]]:
+    def watch(self) -> Generator[frozenset[str]]:
         self.tree.walk()
         while not self.is_set():
             try:
-                yield from self._polled() if self.polling else self._while_directories_stay()
+                yield from self._poll() if self.polling else self._watch_directories()
             except _Interrupted:
                 missed = self.tree.walk()
                 if missed and self.began:
@@ -92,7 +92,7 @@ class _Watch:
             except _OutOfWatches:
                 self.polling = True
 
-    def _polled(self) -> Iterator[frozenset[str]]:
+    def _poll(self) -> Iterator[frozenset[str]]:
         # The watcher's own polling compares whole seconds, and misses a second save.
         if not self.began:
             self.began = True
@@ -106,10 +106,10 @@ class _Watch:
             while not self.is_set() and time.monotonic() < start + rest:
                 time.sleep(STEP_MS / 1000)
 
-    def _while_directories_stay(self) -> Iterator[frozenset[str]]:
+    def _watch_directories(self) -> Iterator[frozenset[str]]:
         """Watch until a directory needs a watch that has none."""
         watched = set(self.tree.directories)
-        with closing(self._reports()) as reports:
+        with closing(self._receive_reports()) as reports:
             if next(reports, None) is None:
                 return
             missed = self.tree.walk()  # what happened before the watches were set
@@ -129,7 +129,7 @@ class _Watch:
                         yield changed
                     gathered.clear()
 
-    def _reports(self) -> Generator[set[str]]:
+    def _receive_reports(self) -> Generator[set[str]]:
         """Yield what the system tells, and an empty set whenever it was quiet, until stopped."""
         root = self.tree.root
         each = [str(root / path) for path in sorted(self.tree.directories)]

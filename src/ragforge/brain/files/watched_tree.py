@@ -9,10 +9,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragforge.brain.files.directory import skip_directory, skip_name
-from ragforge.brain.files.ignore import IGNORE_FILES, rules_in
+from ragforge.brain.files.directory import check_directory, check_name
+from ragforge.brain.files.ignore import IGNORE_FILES, read_rules_in
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.names import FOREIGN_ANYWHERE, FOREIGN_IN_VENDOR, reason_to_skip
+from ragforge.brain.files.names import FOREIGN_ANYWHERE, FOREIGN_IN_VENDOR, check_filename
 from ragforge.brain.files.walk import walk
 
 MANY = 1_000  # from here a walk costs less; and the system may have dropped some of so many
@@ -46,7 +46,7 @@ class WatchedTree:
 
     def sort_out(self, touched: Collection[str]) -> frozenset[str]:
         """Return which files changed, from absolute paths to which anything may have happened."""
-        paths = [path for place in touched if (path := self._own(place)) is not None]
+        paths = [path for place in touched if (path := self._find_own_path(place)) is not None]
         if len(touched) <= MANY and not any(self._is_structure(path) for path in paths):
             return frozenset([path for path in paths if self._take(path)])
         before = self.files
@@ -54,29 +54,29 @@ class WatchedTree:
         return changed.union(
             path
             for path in paths
-            if path in before or path in self.files or _name(path) in IGNORE_FILES
+            if path in before or path in self.files or _get_name(path) in IGNORE_FILES
         )
 
-    def _own(self, place: str) -> str | None:
+    def _find_own_path(self, place: str) -> str | None:
         """Return the relative path, unless it is in a directory that no walk enters."""
         try:
             path = Path(place).relative_to(self.root).as_posix()
         except ValueError:
             return None
         path = "" if path == "." else path
-        is_own = _parent(path) in self.directories
-        return path if is_own and not TEMPORARY.fullmatch(_name(path)) else None
+        is_own = _get_parent(path) in self.directories
+        return path if is_own and not TEMPORARY.fullmatch(_get_name(path)) else None
 
     def _is_structure(self, path: str) -> bool:
         """Return whether directories came or went, or rules changed: then a walk is needed."""
-        if _name(path) in STRUCTURE:
+        if _get_name(path) in STRUCTURE:
             return True
         place = self.root / path
         is_directory = place.is_dir() and not place.is_symlink()
         if path in self.directories:
             return not is_directory
-        rules = rules_in(self.root, _parent(path))
-        return is_directory and not skip_directory(path, _name(path), rules)
+        rules = read_rules_in(self.root, _get_parent(path))
+        return is_directory and not check_directory(path, _get_name(path), rules)
 
     def _take(self, path: str) -> bool:
         """Take a path up, and return whether it is or was a file of the project."""
@@ -92,14 +92,17 @@ class WatchedTree:
         return True
 
     def _is_left_out(self, path: str, size: int) -> bool:
-        if self.limits.is_too_large(path, size) or reason_to_skip(path):
+        if self.limits.is_too_large(path, size) or check_filename(path):
             return True
-        return skip_name(path, _name(path), rules_in(self.root, _parent(path))) is not None
+        return (
+            check_name(path, _get_name(path), read_rules_in(self.root, _get_parent(path)))
+            is not None
+        )
 
 
-def _parent(path: str) -> str:
+def _get_parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _name(path: str) -> str:
+def _get_name(path: str) -> str:
     return path.rpartition("/")[2]

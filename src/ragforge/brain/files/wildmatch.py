@@ -29,7 +29,7 @@ NAMED_CLASSES = {
 }
 
 
-class Malformed(ValueError):
+class MalformedPattern(ValueError):
     """The pattern can match nothing."""
 
 
@@ -38,7 +38,7 @@ def is_plain(pattern: str) -> bool:
     return SPECIAL.search(pattern) is None
 
 
-def name_regex(pattern: str) -> str:
+def compile_name(pattern: str) -> str:
     """Return what matches the last part of a path; the pattern has no slash.
 
     Raises Malformed.
@@ -46,7 +46,7 @@ def name_regex(pattern: str) -> str:
     return _PatternReader(pattern, slashes=False).read()
 
 
-def path_regex(pattern: str) -> str:
+def compile_path(pattern: str) -> str:
     """Return what matches a whole path, relative to where the pattern stands.
 
     Raises Malformed.
@@ -73,24 +73,24 @@ class _PatternReader:
         while self.at < len(self.pattern):
             char = self.pattern[self.at]
             if char == "*":
-                self._star()
+                self._read_star()
                 continue
             self.at += 1
             if char == "?":
                 self.stars[-1] += "[^/]"
             elif char == "[":
-                self.stars[-1] += self._set()
+                self.stars[-1] += self._read_set()
             else:
-                self.stars[-1] += re.escape(self._next() if char == "\\" else char)
-        return "".join(self.done) + self.deep + self._since_deep()
+                self.stars[-1] += re.escape(self._take_next() if char == "\\" else char)
+        return "".join(self.done) + self.deep + self._join_since_deep()
 
-    def _next(self) -> str:
+    def _take_next(self) -> str:
         if self.at >= len(self.pattern):
-            raise Malformed(self.pattern)
+            raise MalformedPattern(self.pattern)
         self.at += 1
         return self.pattern[self.at - 1]
 
-    def _star(self) -> None:
+    def _read_star(self) -> None:
         first = self.at
         while self.pattern[self.at : self.at + 1] == "*":
             self.at += 1
@@ -101,48 +101,50 @@ class _PatternReader:
         elif rest == "":
             self.stars[-1] += ".*"
         elif rest.startswith("/"):
-            self._dive("(?:.*?/)??", 1)
+            self._read_deep("(?:.*?/)??", 1)
         elif rest.startswith("\\/"):
-            self._dive(".*?/", 2)
+            self._read_deep(".*?/", 2)
         else:
             self.stars.append("")
 
-    def _dive(self, deep: str, slash: int) -> None:
-        before = self.deep + self._since_deep()
+    def _read_deep(self, deep: str, slash: int) -> None:
+        before = self.deep + self._join_since_deep()
         self.done.append(f"(?>{before})" if self.deep else before)
         self.deep, self.stars = deep, [""]
         self.at += slash
 
-    def _since_deep(self) -> str:
+    def _join_since_deep(self) -> str:
         head, *rest = self.stars
         if not rest:
             return head
         between = "".join(f"(?>{WITHIN}?{part})" for part in rest[:-1])
         return head + between + WITHIN + rest[-1]
 
-    def _set(self) -> str:
+    def _read_set(self) -> str:
         """Read a set of characters up to its `]`; the first character may itself be one."""
         negated = self.pattern[self.at : self.at + 1] in ("!", "^")
         self.at += negated
         members: set[str] = set()
         previous = ""
-        char = self._next()
+        char = self._take_next()
         while True:
             following = self.pattern[self.at : self.at + 1]
             if char == "\\":
-                char = self._next()
+                char = self._take_next()
                 members.add(char)
             elif char == "-" and previous and following not in ("", "]"):
-                last = self._next()
-                last = self._next() if last == "\\" else last
+                last = self._take_next()
+                last = self._take_next() if last == "\\" else last
                 members.update(map(chr, range(ord(previous), ord(last) + 1)))
                 char = ""
-            elif char == "[" and following == ":" and (named := self._named()) is not None:
+            elif (
+                char == "[" and following == ":" and (named := self._read_named_class()) is not None
+            ):
                 members.update(named)
                 char = ""
             else:
                 members.add(char)
-            previous, char = char, self._next()
+            previous, char = char, self._take_next()
             if char == "]":
                 break
         listed = "".join(map(re.escape, sorted(members - {"/"})))
@@ -150,15 +152,15 @@ class _PatternReader:
             return f"[^/{listed}]"
         return f"[{listed}]" if listed else "(?!)"
 
-    def _named(self) -> str | None:
+    def _read_named_class(self) -> str | None:
         """Read the rest of `[:alpha:]`, or nothing when it is none."""
         end = self.pattern.find("]", self.at + 1)
         if end < 0:
-            raise Malformed(self.pattern)
+            raise MalformedPattern(self.pattern)
         if end == self.at + 1 or self.pattern[end - 1] != ":":
             return None
         name = self.pattern[self.at + 1 : end - 1]
         if name not in NAMED_CLASSES:
-            raise Malformed(self.pattern)
+            raise MalformedPattern(self.pattern)
         self.at = end + 1
         return NAMED_CLASSES[name]

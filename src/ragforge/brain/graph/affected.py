@@ -23,15 +23,15 @@ from ragforge.ports.code import CodeStore
 MANY_NAMES = 30
 """More changed names than this are looked for by relating everything that may see them."""
 
-Mention: TypeAlias = Callable[[Collection[str]], Awaitable[set[str]]]
+FindMentions: TypeAlias = Callable[[Collection[str]], Awaitable[set[str]]]
 """From names to the files in whose text one of them may stand."""
 
 
-async def narrowed(
+async def find_affected(
     changed: Mapping[str, ChangedNames | None],
     files: Mapping[str, File],
     modules: Modules,
-    mention: Mention,
+    mention: FindMentions,
 ) -> set[str]:
     """Return the files whose relations may be others because of these changes.
 
@@ -39,21 +39,21 @@ async def narrowed(
     found out last: mostly nobody speaks of what is new.
     """
 
-    async def all_around(paths: Collection[str]) -> set[str]:
+    async def find_all(paths: Collection[str]) -> set[str]:
         return await asyncio.to_thread(find_dependents, paths, files, modules)
 
     told = {path: names for path, names in changed.items() if names is not None}
-    reached = await all_around(changed.keys() - told.keys())
+    reached = await find_all(changed.keys() - told.keys())
     if not told:
         return reached
     words = _with_aliases({w for n in told.values() for w in n.words}, files)
     if len(words) > MANY_NAMES:
-        return reached | await all_around(told.keys())
+        return reached | await find_all(told.keys())
     code = {path for path, file in files.items() if find_family(file.language)}
     speaking = (await mention(words) & code).difference(reached, told)
     if not speaking:
         return reached | (told.keys() & files.keys())
-    around = await all_around(told.keys())
+    around = await find_all(told.keys())
     speaking &= around
     types = _with_aliases({w for n in told.values() for w in n.types}, files)
     if speaking and types and speaking & await mention(types):
@@ -61,7 +61,9 @@ async def narrowed(
     return reached | speaking | (told.keys() & files.keys())
 
 
-def mention_in(root: Path, code: CodeStore, project_id: str, files: Mapping[str, File]) -> Mention:
+def make_mention_search(
+    root: Path, code: CodeStore, project_id: str, files: Mapping[str, File]
+) -> FindMentions:
     """Return a function that asks the store; what is too long to be all in there is read."""
     long = [path for path, file in files.items() if file.size > MAX_SOURCE_CHARS]
 
@@ -69,12 +71,12 @@ def mention_in(root: Path, code: CodeStore, project_id: str, files: Mapping[str,
         found = await code.files_holding(project_id, sorted(names))
         if found is None:
             return set(files)
-        return found.union(path for path in long if _speaks(root / path, names))
+        return found.union(path for path in long if _is_mentioned(root / path, names))
 
     return mention
 
 
-def _speaks(path: Path, names: Collection[str]) -> bool:
+def _is_mentioned(path: Path, names: Collection[str]) -> bool:
     try:
         text = decode(path.read_bytes())
     except OSError:

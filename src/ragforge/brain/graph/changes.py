@@ -22,7 +22,7 @@ class ChangedNames:
     types: frozenset[str]  # of these words: what they inherit may be passed on
 
 
-def changed_names(
+def find_changed_names(
     read: Iterable[ReadFile], known: Mapping[str, File], before: Iterable[Scope]
 ) -> dict[str, ChangedNames | None]:
     """Return the files of which others may see something else than before.
@@ -35,13 +35,13 @@ def changed_names(
         scopes[scope.file].append(scope)
     changed: dict[str, ChangedNames | None] = {}
     for file in read:
-        names = _names_changed(file, known.get(file.path), scopes[file.path])
+        names = _compare_names(file, known.get(file.path), scopes[file.path])
         if names is None or names.words:
             changed[file.path] = names
     return changed
 
 
-def _names_changed(
+def _compare_names(
     file: ReadFile, old: File | None, before: Iterable[Scope]
 ) -> ChangedNames | None:
     if (
@@ -53,32 +53,37 @@ def _names_changed(
         or file.parsed.file.imports != old.imports
     ):
         return None
-    was, now = _face(before), _face(file.parsed.scopes)
+    was, now = _describe_visible(before), _describe_visible(file.parsed.scopes)
     changed = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
     seen = {name: (*was.get(name, ()), *now.get(name, ())) for name in changed}
     if any("default" in head for entries in seen.values() for _, head, _ in entries):
         return None  # it may be known elsewhere by any name
     types = (name for name in seen if any(kind in HOLDERS for kind, _, _ in seen[name]))
-    return ChangedNames(frozenset(map(_last, changed)), frozenset(map(_last, types)))
+    return ChangedNames(
+        frozenset(map(_get_last_name, changed)), frozenset(map(_get_last_name, types))
+    )
 
 
-def _last(qualified_name: str) -> str:
+def _get_last_name(qualified_name: str) -> str:
     return qualified_name.rpartition(".")[2]
 
 
-def _face(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
+def _describe_visible(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
     """Return what other files may see of definitions: not the bodies of functions."""
     named: dict[str, list[Scope]] = defaultdict(list)
     for scope in sorted(scopes, key=lambda found: (found.start_line, -found.end_line, found.uuid)):
         named[scope.qualified_name].append(scope)
     return {
         # Of several with one name the longest may be meant.
-        name: [(s.type, _head(s), s.end_line - s.start_line if len(same) > 1 else 0) for s in same]
+        name: [
+            (s.type, _describe_head(s), s.end_line - s.start_line if len(same) > 1 else 0)
+            for s in same
+        ]
         for name, same in named.items()
     }
 
 
-def _head(scope: Scope) -> str:
+def _describe_head(scope: Scope) -> str:
     if scope.type not in HOLDERS:
         return scope.signature.partition("(")[0]  # "export default", "def self."
     language = find_language(scope.language)
@@ -86,7 +91,7 @@ def _head(scope: Scope) -> str:
     return scope.source if scope.signature and in_body else scope.signature
 
 
-def files_with_moved_imports(
+def find_moved_imports(
     gone: Collection[str], old: Mapping[str, File], before: Modules, after: Modules
 ) -> set[str]:
     """Return the files whose imports lead elsewhere, now that paths came or went."""
@@ -95,10 +100,10 @@ def files_with_moved_imports(
     moved = {
         path
         for path, file in old.items()
-        if file.imports and _leads(before, file) != _leads(after, file)
+        if file.imports and _resolve_imports(before, file) != _resolve_imports(after, file)
     }
     sight = _Visibility(old, before)
-    return moved.union(*map(sight.of, gone)).difference(gone)
+    return moved.union(*map(sight.find_viewers, gone)).difference(gone)
 
 
 def find_dependents(
@@ -117,34 +122,36 @@ def find_dependents(
     reached = set(changed)
     waiting = list(changed)
     while waiting:
-        seen = sight.of(waiting.pop()) - reached
+        seen = sight.find_viewers(waiting.pop()) - reached
         reached |= seen
         waiting += seen
     return reached.intersection(files)
 
 
-def imported(modules: Modules, file: File) -> set[str]:
+def find_imported(modules: Modules, file: File) -> set[str]:
     """Return the files of the project that a file imports."""
     found: set[str] = set()
     language = file.language or ""
-    for module, names in map(_import, file.imports):
+    for module, names in map(_split_import, file.imports):
         found.update(modules.find(file.path, language, module))
         for name in names:
             found.update(modules.find_submodule(file.path, language, module, name))
     return found
 
 
-def _import(line: str) -> tuple[str, list[str]]:
+def _split_import(line: str) -> tuple[str, list[str]]:
     """Return the module and the names of an import, as `reading.written` wrote them."""
     module, *parts = line.split("\t")
     names = [part.partition(" as ")[0] for part in parts]
     return module, [name for name in names if name and name != "*"]
 
 
-def _leads(modules: Modules, file: File) -> tuple[set[str], list[str | None]]:
+def _resolve_imports(modules: Modules, file: File) -> tuple[set[str], list[str | None]]:
     """Return where a file's imports lead: to files, or out of the project."""
     lines = [line.partition("\t")[0] for line in file.imports]
-    return imported(modules, file), [modules.find_library(file.language or "", m) for m in lines]
+    return find_imported(modules, file), [
+        modules.find_library(file.language or "", m) for m in lines
+    ]
 
 
 class _Visibility:
@@ -156,7 +163,7 @@ class _Visibility:
         self._beside: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._everywhere: dict[str, set[str]] = defaultdict(set)
         for path, file in files.items():
-            for target in imported(modules, file):
+            for target in find_imported(modules, file):
                 self._importers[target].add(path)
             language = find_language(file.language)
             if language is None:
@@ -167,7 +174,7 @@ class _Visibility:
             if names.project_types or names.path_names:  # which need no import
                 self._everywhere[names.family].add(path)
 
-    def of(self, path: str) -> set[str]:
+    def find_viewers(self, path: str) -> set[str]:
         """Return the files that import one, or see it without an import."""
         found = set(self._importers.get(path, ()))
         for package in self._modules.find_packages(path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_names import FILE, Bound, FileNames
+from ragforge.brain.graph.file_view import FILE, Bound, FileView
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import MAX_DEPTH, NameIndex, Target
 from ragforge.brain.parse import Import
@@ -27,114 +27,118 @@ _Steps: TypeAlias = tuple[tuple[str, str], ...]  # the files and names that led 
 class Exports:
     """Names as other files import them."""
 
-    def __init__(self, atlas: NameIndex, members: Members) -> None:
-        self._atlas, self._modules, self._members = atlas, atlas.modules, members
+    def __init__(self, index: NameIndex, members: Members) -> None:
+        self._index, self._modules, self._members = index, index.modules, members
         self._bound: dict[tuple[str, int, str], Meaning | None] = {}
         self._known: dict[tuple[tuple[str, ...], str], Meaning | None] = {}
 
-    def bound(self, view: FileNames, scope: int, local: str) -> Meaning | None:
+    def resolve_bound(self, view: FileView, scope: int, local: str) -> Meaning | None:
         """Return what the imports in a scope make of a name; if they disagree it is nothing."""
         key = (view.path, scope, local)
         if key not in self._bound:
             statements = (view.scoped[scope] if scope else view.bound)[local]
-            self._bound[key] = self._agreed(view, statements, local, ())
+            self._bound[key] = self._agree(view, statements, local, ())
         return self._bound[key]
 
-    def brought(self, view: FileNames, statement: Import, name: str | None) -> Meaning | None:
+    def resolve_import(self, view: FileView, statement: Import, name: str | None) -> Meaning | None:
         """Return what an import brings by a name, or as a module."""
-        return self._brought(view, (statement, name), name or "", ())
+        return self._resolve_import(view, (statement, name), name or "", ())
 
-    def of_everything(self, view: FileNames, statement: Import, name: str) -> Meaning | None:
+    def resolve_wildcard(self, view: FileView, statement: Import, name: str) -> Meaning | None:
         """Return what a name means by an import of all that a module has."""
         if view.rules.private_prefix and name.startswith(view.rules.private_prefix):
             return None
         module, family = statement.module, view.rules.family
         files, left = self._modules.locate(view.path, view.language, module)
         if left:
-            return self._member_at(files, left, name, ())
+            return self._find_member_at(files, left, name, ())
         if files and files != (view.path,):
-            return self.shown(files, name, hidden=view.rules.hides_imports)
-        owner = self._atlas.only_type(family, module) if view.rules.modules_are_types else None
-        found = self._members.named(owner, name) if owner else None
-        return found if found and self._atlas.definition(found).type != "type" else None
+            return self.find_shown(files, name, hidden=view.rules.hides_imports)
+        owner = self._index.find_only_type(family, module) if view.rules.modules_are_types else None
+        found = self._members.find_member(owner, name) if owner else None
+        return found if found and self._index.get_definition(found).type != "type" else None
 
-    def inside(self, module: ImportedModule, name: str) -> Meaning | None:
+    def resolve_inside(self, module: ImportedModule, name: str) -> Meaning | None:
         """Return what a name means behind a module's: something it has, or a module in it."""
-        found = self.shown(module.files, name)
-        importer = self._atlas.view(module.importer)
+        found = self.find_shown(module.files, name)
+        importer = self._index.find_view(module.importer)
         if found is not None or importer is None:
             return found
-        return self._submodule(importer, module.name, name)
+        return self._find_submodule(importer, module.name, name)
 
-    def itself(self, module: ImportedModule, name: str) -> Target | None:
+    def resolve_itself(self, module: ImportedModule, name: str) -> Target | None:
         """Return what a module is when it is used itself: JavaScript may export one thing."""
-        importer = self._atlas.view(module.importer)
+        importer = self._index.find_view(module.importer)
         if importer is None or not importer.rules.default_export:
             return None
-        found = self._shown(module.files, "default", name, ())
+        found = self._find_shown(module.files, "default", name, ())
         return None if isinstance(found, ImportedModule) else found
 
-    def shown(self, files: tuple[str, ...], name: str, hidden: bool = False) -> Meaning | None:
+    def find_shown(self, files: tuple[str, ...], name: str, hidden: bool = False) -> Meaning | None:
         """Return what a name means to those who import it; imports of the files may be hidden."""
         if hidden:
-            view = self._atlas.view(files[0])
-            own = _own(view, name, name) if view else None
+            view = self._index.find_view(files[0])
+            own = _find_own(view, name, name) if view else None
             return (files[0], own) if own is not None else None
         key = (files, name)
         if key not in self._known:
-            self._known[key] = self._shown(files, name, name, ())
+            self._known[key] = self._find_shown(files, name, name, ())
         return self._known[key]
 
-    def down(self, files: tuple[str, ...], names: list[str], steps: _Steps = ()) -> Target | None:
+    def follow_path(
+        self, files: tuple[str, ...], names: list[str], steps: _Steps = ()
+    ) -> Target | None:
         """Return the definition at the end of a path in a module: a member, or its type."""
-        found = self._shown(files, names[0], names[0], steps)
+        found = self._find_shown(files, names[0], names[0], steps)
         for name in names[1:]:
             if found is None or isinstance(found, ImportedModule):
                 return None
-            found = self._members.named(found, name) or found
+            found = self._members.find_member(found, name) or found
         return None if isinstance(found, ImportedModule) else found
 
-    def _member_at(
+    def _find_member_at(
         self, files: tuple[str, ...], path: tuple[str, ...], name: str, steps: _Steps
     ) -> Target | None:
         """Return the member that the type at the end of a path has."""
-        owner = self.down(files, list(path), steps)
-        return self._members.named(owner, name) if owner else None
+        owner = self.follow_path(files, list(path), steps)
+        return self._members.find_member(owner, name) if owner else None
 
-    def _agreed(
-        self, view: FileNames, statements: list[Bound], local: str, steps: _Steps
+    def _agree(
+        self, view: FileView, statements: list[Bound], local: str, steps: _Steps
     ) -> Meaning | None:
-        found = {self._brought(view, bound, local, steps) for bound in statements} - {None}
+        found = {self._resolve_import(view, bound, local, steps) for bound in statements} - {None}
         return found.pop() if len(found) == 1 else None
 
-    def _brought(self, view: FileNames, bound: Bound, local: str, steps: _Steps) -> Meaning | None:
+    def _resolve_import(
+        self, view: FileView, bound: Bound, local: str, steps: _Steps
+    ) -> Meaning | None:
         statement, name = bound
         language, module, family = view.language, statement.module, view.rules.family
         files, left = self._modules.locate(view.path, language, module)
         if left:
-            return self.down(files, [*left, name] if name else list(left), steps)
+            return self.follow_path(files, [*left, name] if name else list(left), steps)
         if name is None:
             if files:
                 return ImportedModule(files, view.path, module)
-            return self._atlas.only_type(family, module) if view.rules.project_types else None
+            return self._index.find_only_type(family, module) if view.rules.project_types else None
         if view.rules.file_per_type:
             own = self._modules.find_submodule(view.path, language, module, name)
-            if own and (found := self._shown(own, name, local, steps)):
+            if own and (found := self._find_shown(own, name, local, steps)):
                 return found
-        if files and (found := self._shown(files, name, local, steps)):
+        if files and (found := self._find_shown(files, name, local, steps)):
             return found
         if view.rules.submodules:
-            return self._submodule(view, module, name)
-        return self._of_project(view, module, name)
+            return self._find_submodule(view, module, name)
+        return self._find_in_project(view, module, name)
 
-    def _submodule(self, view: FileNames, module: str, name: str) -> ImportedModule | None:
+    def _find_submodule(self, view: FileView, module: str, name: str) -> ImportedModule | None:
         files = self._modules.find_submodule(view.path, view.language, module, name)
         joint = "" if module.endswith(".") else view.rules.separator
         return ImportedModule(files, view.path, f"{module}{joint}{name}") if files else None
 
-    def _of_project(self, view: FileNames, module: str, name: str) -> Target | None:
+    def _find_in_project(self, view: FileView, module: str, name: str) -> Target | None:
         """Return the type of the project that has a name, whatever its file."""
-        rules, only = view.rules, self._atlas.only_type
+        rules, only = view.rules, self._index.find_only_type
         if not rules.project_types:
             return None
         if rules.bare_types:
@@ -146,43 +150,43 @@ class Exports:
         if found := only(rules.family, f"{space}.{name}" if space else name):
             return found
         owner = only(rules.family, space)
-        return self._members.named(owner, name) if owner else None
+        return self._members.find_member(owner, name) if owner else None
 
-    def _shown(
+    def _find_shown(
         self, files: tuple[str, ...], name: str, local: str, steps: _Steps
     ) -> Meaning | None:
         if len(files) > 1:
-            return self._atlas.table(files).get(name)
-        view = self._atlas.view(files[0])
+            return self._index.build_table(files).get(name)
+        view = self._index.find_view(files[0])
         step = (files[0], name)
         if view is None or step in steps or len(steps) >= MAX_DEPTH:
             return None
         steps = (*steps, step)
-        own = _own(view, name, local)
+        own = _find_own(view, name, local)
         if own is not None:
             return view.path, own
         if name in view.bound:
-            return self._agreed(view, view.bound[name], name, steps)
+            return self._agree(view, view.bound[name], name, steps)
         if not view.rules.reexports or (
             view.rules.private_prefix and name.startswith(view.rules.private_prefix)
         ):
             return None
         found: set[Meaning | None] = set()
-        for other in self._atlas.reached(view).values():
-            number = _own(other, name, name)
+        for other in self._index.find_reached(view).values():
+            number = _find_own(other, name, name)
             if number is not None:
                 found.add((other.path, number))
             elif name in other.bound:
-                found.add(self._agreed(other, other.bound[name], name, steps))
+                found.add(self._agree(other, other.bound[name], name, steps))
         for scope, statement in view.wildcards:
             whole, left = self._modules.locate(view.path, view.language, statement.module)
             if scope == FILE and left:
-                found.add(self._member_at(whole, left, name, steps))
+                found.add(self._find_member_at(whole, left, name, steps))
         found.discard(None)
         return found.pop() if len(found) == 1 else None
 
 
-def _own(view: FileNames, name: str, local: str) -> int | None:
+def _find_own(view: FileView, name: str, local: str) -> int | None:
     """Return the definition that a file itself shows under a name."""
     own, rules = view.top.get(name), view.rules
     if own is not None:

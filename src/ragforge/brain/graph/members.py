@@ -5,65 +5,65 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_names import FILE, FileNames
+from ragforge.brain.graph.file_view import FILE, FileView
 from ragforge.brain.graph.name_index import MAX_DEPTH, NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS
 
 _MAX_PARTS = 12  # places in which a type is continued
 
-TypeNamed: TypeAlias = Callable[[FileNames, int, str], Target | None]
+ResolveType: TypeAlias = Callable[[FileView, int, str], Target | None]
 
 
 class Members:
     """Members and bases of types; a base's name is resolved by who knows the scopes."""
 
-    def __init__(self, atlas: NameIndex, type_named: TypeNamed) -> None:
-        self._atlas = atlas
-        self._type_named = type_named
+    def __init__(self, index: NameIndex, resolve_type: ResolveType) -> None:
+        self._index = index
+        self._resolve_type = resolve_type
         self._bases: dict[Target, tuple[Target, ...]] = {}
         self._parts: dict[Target, tuple[Target, ...]] = {}
         self._inherited: dict[Target, tuple[Target, ...]] = {}
         self._own: dict[tuple[str, int, str], Target | None] = {}
 
-    def named(self, target: Target, name: str, inherit: bool = True) -> Target | None:
+    def find_member(self, target: Target, name: str, inherit: bool = True) -> Target | None:
         """Return what a type calls so, or else what one of its bases does."""
-        found = self.own(target, name)
-        return found if found or not inherit else self.inherited((target,), name)
+        found = self.find_own(target, name)
+        return found if found or not inherit else self.find_inherited((target,), name)
 
-    def inherited(self, kinds: Iterable[Target], name: str) -> Target | None:
+    def find_inherited(self, kinds: Iterable[Target], name: str) -> Target | None:
         """Return what the bases of types call so."""
         for kind in kinds:
-            for base in self._ancestors(kind):
-                if found := self.own(base, name):
+            for base in self._list_ancestors(kind):
+                if found := self.find_own(base, name):
                     return found
         return None
 
-    def own(self, target: Target, name: str) -> Target | None:
+    def find_own(self, target: Target, name: str) -> Target | None:
         """Return what a type itself calls so, in any of the places where it is written."""
         key = (*target, name)
         if key not in self._own:
-            self._own[key] = self._looked_inside(target, name)
+            self._own[key] = self._look_inside(target, name)
         return self._own[key]
 
-    def bases(self, target: Target) -> tuple[Target, ...]:
+    def find_bases(self, target: Target) -> tuple[Target, ...]:
         """Return the types that a type inherits from, as far as they are in the project."""
         known = self._bases.get(target)
         if known is None:
-            view = self._atlas.view_of(target)
+            view = self._index.get_view(target)
             definition = view.definitions[target[1]]
             around = definition.parent or FILE
-            found = (self._type_named(view, around, base) for base in definition.bases)
+            found = (self._resolve_type(view, around, base) for base in definition.bases)
             known = tuple(dict.fromkeys(base for base in found if base and base != target))
             self._bases[target] = known
         return known
 
-    def of_object(self, view: FileNames, scope: int) -> list[Target]:
+    def find_self_types(self, view: FileView, scope: int) -> list[Target]:
         """Return the types that `self` is of at a place."""
         number: int | None = scope
         while number is not None and number != FILE:
             definition = view.definitions[number]
-            if owner := view.owner(number):
-                return self.owners(view, owner)
+            if owner := view.find_owner(number):
+                return self.find_owners(view, owner)
             parent = definition.parent
             if definition.type in CONTAINERS:
                 return [(view.path, number)]
@@ -73,7 +73,7 @@ class Members:
             number = parent
         return []
 
-    def owners(self, view: FileNames, owner: str) -> list[Target]:
+    def find_owners(self, view: FileView, owner: str) -> list[Target]:
         """Return the type to which a method says it belongs."""
         found: Target | None = None
         if owner in view.parts:
@@ -81,31 +81,31 @@ class Members:
         elif owner in view.qualified:
             found = view.path, view.qualified[owner]
         elif view.rules.includes:
-            found = self._atlas.included(view, owner)
+            found = self._index.find_included(view, owner)
         elif view.rules.methods_in_package:
-            found = self._atlas.package(view).get(owner)
+            found = self._index.get_package(view).get(owner)
         return [found] if found else []
 
-    def _looked_inside(self, target: Target, name: str) -> Target | None:
-        for path, number in (target, *self._written(target)):
-            inner = self._atlas.view_of((path, number)).inner.get(number)
+    def _look_inside(self, target: Target, name: str) -> Target | None:
+        for path, number in (target, *self._find_parts(target)):
+            inner = self._index.get_view((path, number)).inner.get(number)
             if inner is not None and name in inner:
                 return path, inner[name]
-        view = self._atlas.view_of(target)
+        view = self._index.get_view(target)
         full = f"{view.definitions[target[1]].qualified_name}.{name}"
         if full in view.qualified:
             return view.path, view.qualified[full]
-        return self._atlas.package(view).get(full) if view.rules.methods_in_package else None
+        return self._index.get_package(view).get(full) if view.rules.methods_in_package else None
 
-    def _written(self, target: Target) -> tuple[Target, ...]:
+    def _find_parts(self, target: Target) -> tuple[Target, ...]:
         """Return the other places where a type is written: implementations, extensions."""
         known = self._parts.get(target)
         if known is None:
-            known = self._parts[target] = tuple(dict.fromkeys(self._other_places(target)))
+            known = self._parts[target] = tuple(dict.fromkeys(self._list_other_places(target)))
         return known
 
-    def _other_places(self, target: Target) -> Iterator[Target]:
-        view = self._atlas.view_of(target)
+    def _list_other_places(self, target: Target) -> Iterator[Target]:
+        view = self._index.get_view(target)
         definition = view.definitions[target[1]]
         if definition.type not in HOLDERS:
             return
@@ -114,18 +114,18 @@ class Members:
             if number != target[1]:
                 yield view.path, number
         if rules.partial_types:
-            places = self._atlas.places(rules.family, name)
+            places = self._index.find_places(rules.family, name)
             if len(places) <= _MAX_PARTS:
                 yield from (place for place in places if place[0] != view.path)
         elif definition.type == "impl":
-            found = self._type_named(view, definition.parent or FILE, definition.name)
+            found = self._resolve_type(view, definition.parent or FILE, definition.name)
             if found is not None and found[0] != view.path:
                 yield found
-                other = self._atlas.view_of(found)
+                other = self._index.get_view(found)
                 full = other.definitions[found[1]].qualified_name
                 yield from ((other.path, number) for number in other.parts.get(full, ()))
 
-    def _ancestors(self, target: Target) -> tuple[Target, ...]:
+    def _list_ancestors(self, target: Target) -> tuple[Target, ...]:
         """Return what a type inherits from, the nearest first; cycles end."""
         known = self._inherited.get(target)
         if known is None:
@@ -135,15 +135,15 @@ class Members:
                 above = [
                     base
                     for kind in level
-                    for part in (kind, *self._written(kind))
-                    for base in self.bases(part)
+                    for part in (kind, *self._find_parts(kind))
+                    for base in self.find_bases(part)
                 ]
                 level = [base for base in dict.fromkeys(above) if base not in found]
                 found.update(dict.fromkeys(level))
             del found[target]
             # What only declares a method is not meant where another base has its body.
             ranked = sorted(
-                found, key=lambda kind: self._atlas.definition(kind).type == "interface"
+                found, key=lambda kind: self._index.get_definition(kind).type == "interface"
             )
             known = self._inherited[target] = tuple(ranked)
         return known

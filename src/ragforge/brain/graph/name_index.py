@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_names import FILE, FileNames, OutlinedFile
+from ragforge.brain.graph.file_view import FILE, FileView, OutlinedFile
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_language
 from ragforge.brain.parse import Definition
@@ -25,61 +25,61 @@ class NameIndex:
     def __init__(self, lookup: Lookup, modules: Modules, by_name: ByName) -> None:
         self._lookup, self._by_name = lookup, by_name
         self.modules = modules
-        self._views: dict[str, FileNames | None] = {}
+        self._views: dict[str, FileView | None] = {}
         self._tables: dict[tuple[str, ...], dict[str, Target | None]] = {}
-        self._reached: dict[str, dict[str, FileNames]] = {}
+        self._reached: dict[str, dict[str, FileView]] = {}
         self._places: dict[tuple[str, str], tuple[Target, ...]] = {}
         self._only: dict[tuple[str, str], Target | None] = {}
         self._includable: dict[str, list[Target]] = {}  # by qualified name, of the files read
 
-    def view(self, path: str) -> FileNames | None:
+    def find_view(self, path: str) -> FileView | None:
         """Return the names of a file, None if it is none of the project's or has no names."""
         if path not in self._views:
             known = self._lookup(path)
             language = find_language(known.outline.language) if known else None
             view = self._views[path] = (
-                FileNames(known, language.names) if known and language else None
+                FileView(known, language.names) if known and language else None
             )
             if view and view.rules.includes:
                 for name, number in view.qualified.items():
                     self._includable.setdefault(name, []).append((path, number))
         return self._views[path]
 
-    def view_of(self, target: Target) -> FileNames:
+    def get_view(self, target: Target) -> FileView:
         """Return the names of the file that a definition is in."""
-        view = self.view(target[0])
+        view = self.find_view(target[0])
         assert view is not None
         return view
 
-    def id_of(self, target: Target) -> str:
+    def get_id(self, target: Target) -> str:
         """Return the id of a definition's scope."""
-        return self.view_of(target).ids[target[1]]
+        return self.get_view(target).ids[target[1]]
 
-    def definition(self, target: Target) -> Definition:
+    def get_definition(self, target: Target) -> Definition:
         """Return a definition."""
-        return self.view_of(target).definitions[target[1]]
+        return self.get_view(target).definitions[target[1]]
 
     def is_type(self, target: Target) -> bool:
         """Whether a definition can be inherited from."""
-        kind = self.definition(target).type
+        kind = self.get_definition(target).type
         return kind in TYPES or (kind in SPACES and kind != "namespace")
 
-    def table(self, files: tuple[str, ...]) -> dict[str, Target | None]:
+    def build_table(self, files: tuple[str, ...]) -> dict[str, Target | None]:
         """Return the qualified names of a package; those with several meanings have none."""
         table = self._tables.get(files)
         if table is None:
             table = self._tables[files] = {}
             for path in files:
-                view = self.view(path)
+                view = self.find_view(path)
                 for name, number in view.qualified.items() if view else ():
                     table[name] = None if name in table else (path, number)
         return table
 
-    def package(self, view: FileNames) -> dict[str, Target | None]:
+    def get_package(self, view: FileView) -> dict[str, Target | None]:
         """Return the names of the package that a file belongs to."""
-        return self.table(self.modules.find_siblings(view.path, view.language))
+        return self.build_table(self.modules.find_siblings(view.path, view.language))
 
-    def places(self, family: str, name: str) -> tuple[Target, ...]:
+    def find_places(self, family: str, name: str) -> tuple[Target, ...]:
         """Return where the types with a qualified name are written."""
         key = (family, name)
         known = self._places.get(key)
@@ -88,12 +88,12 @@ class NameIndex:
                 (path, number)
                 for path, number in sorted(self._by_name(family, name))
                 if number != FILE
-                and (view := self.view(path))
+                and (view := self.find_view(path))
                 and view.definitions[number].qualified_name == name
             )
         return known
 
-    def only_type(self, family: str, name: str) -> Target | None:
+    def find_only_type(self, family: str, name: str) -> Target | None:
         """Return the type with a qualified name, if there is one.
 
         Of a type that is written in several files, the place in the file of its name is meant.
@@ -102,16 +102,16 @@ class NameIndex:
         if key not in self._only:
             found = [
                 place
-                for place in self.places(family, name)
-                if self.definition(place).type not in ("impl", "namespace")
+                for place in self.find_places(family, name)
+                if self.get_definition(place).type not in ("impl", "namespace")
             ]
             if len(found) > 1:
                 last = name.rpartition(".")[2].replace("_", "").lower()
-                found = [place for place in found if _plain_stem(place[0]) == last]
+                found = [place for place in found if _normalise_stem(place[0]) == last]
             self._only[key] = found[0] if len(found) == 1 else None
         return self._only[key]
 
-    def reached(self, view: FileNames) -> dict[str, FileNames]:
+    def find_reached(self, view: FileView) -> dict[str, FileView]:
         """Return the files whose names a file takes over whole, through others too."""
         known = self._reached.get(view.path)
         if known is None:
@@ -120,8 +120,10 @@ class NameIndex:
             for _ in range(MAX_DEPTH):
                 level = [
                     other
-                    for path in sorted({path for one in level for path in self._taken_over(one)})
-                    if path != view.path and path not in known and (other := self.view(path))
+                    for path in sorted(
+                        {path for one in level for path in self._list_taken_over(one)}
+                    )
+                    if path != view.path and path not in known and (other := self.find_view(path))
                 ]
                 if len(known) + len(level) > _MAX_REACHED:
                     break
@@ -129,17 +131,17 @@ class NameIndex:
             self._reached[view.path] = known
         return known
 
-    def included(self, view: FileNames, name: str) -> Target | None:
+    def find_included(self, view: FileView, name: str) -> Target | None:
         """Return what has a qualified name in exactly one of the files that one includes."""
-        reached = self.reached(view)  # first: these files are now among the includable
+        reached = self.find_reached(view)  # first: these files are now among the includable
         found = [
             target
             for target in self._includable.get(name, ())
-            if target[0] in reached and self.definition(target).type != "namespace"
+            if target[0] in reached and self.get_definition(target).type != "namespace"
         ]
         return found[0] if len(found) == 1 else None
 
-    def _taken_over(self, view: FileNames) -> list[str]:
+    def _list_taken_over(self, view: FileView) -> list[str]:
         find = self.modules.locate
         found: list[str] = []
         for scope, statement in view.wildcards:
@@ -149,5 +151,5 @@ class NameIndex:
         return found
 
 
-def _plain_stem(path: str) -> str:
+def _normalise_stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0].replace("_", "").lower()

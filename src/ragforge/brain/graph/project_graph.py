@@ -8,18 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragforge.brain.graph.edges import Relater
-from ragforge.brain.graph.file_names import OutlinedFile
+from ragforge.brain.graph.file_view import OutlinedFile
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family, find_language, is_manifest
 from ragforge.brain.parse.outline import HOLDERS
-from ragforge.brain.parse.read_source import ReadFile, file_id, read_file
+from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
 from ragforge.domain.code import File, Relation, ScopeName
 from ragforge.ports.code import CodeStore
 
 MANIFEST_CHARS = 200_000
 
 
-def manifests_in(root: Path, paths: Iterable[str]) -> dict[str, str]:
+def read_manifests(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Return the texts of the files that decide what imports mean."""
     found = {}
     for path in paths:
@@ -48,9 +48,9 @@ class ProjectGraph:
         self._known: dict[str, OutlinedFile | None] = {}
         self._types: dict[tuple[str | None, str], set[tuple[str, str]]] = defaultdict(set)
         self.missed: set[str] = set()  # files that are no more what was stored
-        self._relater = Relater(self._look_up, modules, self._by_name)
+        self._relater = Relater(self._look_up, modules, self._find_types)
 
-    async def know_types(self, code: CodeStore, wanted: Collection[str]) -> None:
+    async def load_types(self, code: CodeStore, wanted: Collection[str]) -> None:
         """Learn the names of all types, for languages in which any file may use them."""
         languages = {find_language(self._files[path].language) for path in wanted}
         families = {
@@ -61,17 +61,17 @@ class ProjectGraph:
         ]
         for name in await code.names_in(self._project_id, paths):
             if name.type in HOLDERS:
-                self._learn(name)
+                self._add_type(name)
 
-    def _learn(self, name: ScopeName) -> None:
+    def _add_type(self, name: ScopeName) -> None:
         kin = find_family(self._files[name.file].language)
         place = (name.file, name.qualified_name)
         self._types[kin, name.qualified_name].add(place)
         self._types[kin, name.name].add(place)
 
-    def relations(self, paths: Sequence[str]) -> list[Relation]:
+    def find_relations(self, paths: Sequence[str]) -> list[Relation]:
         """Return all that goes out of these files and their scopes."""
-        return [relation for path in paths for relation in self._relater.relations(path)]
+        return [relation for path in paths for relation in self._relater.find_relations(path)]
 
     def _look_up(self, path: str) -> OutlinedFile | None:
         if path not in self._known:
@@ -89,9 +89,9 @@ class ProjectGraph:
                 return None
         if found.outline is None:
             return None
-        return OutlinedFile(path, file_id(self._project_id, path), found.outline, found.ids)
+        return OutlinedFile(path, make_file_id(self._project_id, path), found.outline, found.ids)
 
-    def _by_name(self, kin: str, name: str) -> list[tuple[str, int]]:
+    def _find_types(self, kin: str, name: str) -> list[tuple[str, int]]:
         places = []
         for path, qualified_name in sorted(self._types.get((kin, name), ())):
             known = self._look_up(path)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
-from ragforge.brain.graph.file_names import FILE, FileNames
+from ragforge.brain.graph.file_view import FILE, FileView
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
@@ -20,87 +20,87 @@ _PARAMETER = re.compile(rf"(?<=[(,\s*&]){_NAME}(?![\w$.(:'])|(?<=[(,\s]){_NAME}(
 class Resolver:
     """Names to definitions. An answer is certain by the rules of the language, or None."""
 
-    def __init__(self, atlas: NameIndex) -> None:
-        self._atlas = atlas
-        self.members = Members(atlas, self.type_named)
-        self.exports = Exports(atlas, self.members)
+    def __init__(self, index: NameIndex) -> None:
+        self._index = index
+        self.members = Members(index, self.resolve_type)
+        self.exports = Exports(index, self.members)
         self._outer: dict[tuple[str, str, str], tuple[Meaning, int] | None] = {}
 
-    def used(self, view: FileNames, scope: int, name: str, is_call: bool) -> Target | None:
+    def resolve_use(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
         """Return what a name in the body of a definition means."""
         parts = name.split(".")
         if len(parts) == 1:
-            return self._plain(view, scope, name, is_call)
+            return self._resolve_word(view, scope, name, is_call)
         head, rules = parts[0], view.rules
         if not head:  # a member of something computed
             return None
-        if head in rules.self_words or (rules.receiver and head == _receiver(view, scope)):
-            found = self._of_object(view, scope, parts)
+        if head in rules.self_words or (rules.receiver and head == _find_receiver(view, scope)):
+            found = self._resolve_member(view, scope, parts)
             if found or not view.rules.path_names:  # where `self::` is a module
                 return found
         if head in rules.super_words:
-            kinds = self.members.of_object(view, scope)
-            return self.members.inherited(kinds, parts[1])
+            kinds = self.members.find_self_types(view, scope)
+            return self.members.find_inherited(kinds, parts[1])
         if rules.dotted_names and name in view.qualified:
             return view.path, view.qualified[name]
         if _is_parameter(view, scope, head):
             return None
-        return self._meant(view, scope, parts)
+        return self._resolve_name(view, scope, parts)
 
-    def type_named(self, view: FileNames, scope: int, name: str) -> Target | None:
+    def resolve_type(self, view: FileView, scope: int, name: str) -> Target | None:
         """Return the type that a name means in a definition, inherited ones left out."""
-        found = self._meant(view, scope, name.split("."), whole=True)
-        return found if found and self._atlas.is_type(found) else None
+        found = self._resolve_name(view, scope, name.split("."), whole=True)
+        return found if found and self._index.is_type(found) else None
 
-    def _plain(self, view: FileNames, scope: int, name: str, is_call: bool) -> Target | None:
+    def _resolve_word(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
         """Return what one word means. A variable could have a short or lower-case name."""
         if is_call and (
             name in view.rules.super_words or (name == "super" and view.rules.self_words)
         ):
-            kinds = self.members.of_object(view, scope)
-            return self.members.inherited(kinds, view.definitions[scope].name)
+            kinds = self.members.find_self_types(view, scope)
+            return self.members.find_inherited(kinds, view.definitions[scope].name)
         doubtful = len(name) <= _SHORT or (_is_low(name) and not is_call)
         if not doubtful:
-            return self._meant(view, scope, [name])
+            return self._resolve_name(view, scope, [name])
         if view.rules.lowercase_types and len(name) > _SHORT:
-            found = self._meant(view, scope, [name])
-            return found if found and self._atlas.is_type(found) else None
-        place = _binding(view, scope, name)
-        meaning = None if place is None else self.exports.bound(view, place, name)
-        return self._walked(meaning, [name], 1)
+            found = self._resolve_name(view, scope, [name])
+            return found if found and self._index.is_type(found) else None
+        place = _find_binding(view, scope, name)
+        meaning = None if place is None else self.exports.resolve_bound(view, place, name)
+        return self._follow(meaning, [name], 1)
 
-    def _meant(
-        self, view: FileNames, scope: int, parts: list[str], whole: bool = False
+    def _resolve_name(
+        self, view: FileView, scope: int, parts: list[str], whole: bool = False
     ) -> Target | None:
         """Return what a name means; the whole name is meant where it must be a type's.
 
         The bases of types are left out then: they are what is being looked for.
         """
         head = parts[0]
-        place = _binding(view, scope, head)
-        found = self._around(view, scope, head, not whole)
-        if self._is_meant(found, parts) and (target := self._walked(found, parts, 1, whole)):
+        place = _find_binding(view, scope, head)
+        found = self._look_around(view, scope, head, not whole)
+        if self._is_meant(found, parts) and (target := self._follow(found, parts, 1, whole)):
             return target
         if place is not None:
-            return self._walked(self.exports.bound(view, place, head), parts, 1, whole)
-        if view.dotted and (target := self._by_dotted_alias(view, parts, whole)):
+            return self._follow(self.exports.resolve_bound(view, place, head), parts, 1, whole)
+        if view.dotted and (target := self._resolve_dotted_alias(view, parts, whole)):
             return target
-        outer = self._outside(view, scope, parts)
+        outer = self._look_outside(view, scope, parts)
         if outer and self._is_meant(outer[0], parts[outer[1] - 1 :]):
-            return self._walked(outer[0], parts, outer[1], whole)
+            return self._follow(outer[0], parts, outer[1], whole)
         if view.rules.path_names and len(parts) > 1:
-            return self._at_path(view, parts, whole)
+            return self._resolve_path(view, parts, whole)
         return None
 
-    def _at_path(self, view: FileNames, parts: list[str], whole: bool) -> Target | None:
+    def _resolve_path(self, view: FileView, parts: list[str], whole: bool) -> Target | None:
         """Return what is at the end of a path from a crate or a module of Rust."""
-        files, left = self._atlas.modules.locate(view.path, view.language, "::".join(parts))
-        found = self.exports.down(files, list(left)) if files and left else None
-        if found and whole and self._atlas.definition(found).name != parts[-1]:
+        files, left = self._index.modules.locate(view.path, view.language, "::".join(parts))
+        found = self.exports.follow_path(files, list(left)) if files and left else None
+        if found and whole and self._index.get_definition(found).name != parts[-1]:
             return None
         return found
 
-    def _around(self, view: FileNames, scope: int, name: str, inherit: bool) -> Target | None:
+    def _look_around(self, view: FileView, scope: int, name: str, inherit: bool) -> Target | None:
         """Return what a name means by the definitions around its place, the innermost first."""
         number: int | None = scope if scope != FILE else None
         implicit = view.rules.implicit_members
@@ -112,114 +112,118 @@ class Resolver:
             if inner is not None and name in inner:
                 return view.path, inner[name]
             if implicit:
-                for kind in self._kinds(view, number):
-                    if found := self.members.named(kind, name, inherit):
+                for kind in self._list_types(view, number):
+                    if found := self.members.find_member(kind, name, inherit):
                         return found
             number = definition.parent
         own = view.top.get(name)
         return None if own is None else (view.path, own)
 
-    def _kinds(self, view: FileNames, number: int) -> list[Target]:
+    def _list_types(self, view: FileView, number: int) -> list[Target]:
         """Return the type that a definition is, or that it belongs to from elsewhere."""
         if view.definitions[number].type in CONTAINERS:
             return [(view.path, number)]
-        owner = view.owner(number)
-        return self.members.owners(view, owner) if owner else []
+        owner = view.find_owner(number)
+        return self.members.find_owners(view, owner) if owner else []
 
-    def _by_dotted_alias(self, view: FileNames, parts: list[str], whole: bool) -> Target | None:
+    def _resolve_dotted_alias(self, view: FileView, parts: list[str], whole: bool) -> Target | None:
         """Return what a name means that starts with a module's own dotted name."""
         for count in range(len(parts) - 1, 1, -1):
             name = ".".join(parts[:count])
             if name in view.dotted and name in view.bound:
-                return self._walked(self.exports.bound(view, FILE, name), parts, count, whole)
+                return self._follow(
+                    self.exports.resolve_bound(view, FILE, name), parts, count, whole
+                )
         return None
 
-    def _outside(self, view: FileNames, scope: int, parts: list[str]) -> tuple[Meaning, int] | None:
+    def _look_outside(
+        self, view: FileView, scope: int, parts: list[str]
+    ) -> tuple[Meaning, int] | None:
         """Return what files mean by a name that need not be imported, and how much of it."""
-        space = _space(view, scope)
+        space = _find_space(view, scope)
         if any(place != FILE for place, _ in view.wildcards):
             space = f"{space} {scope}"
         key = (view.path, space, ".".join(parts))
         if key not in self._outer:
-            self._outer[key] = self._looked_outside(view, scope, parts)
+            self._outer[key] = self._search_outside(view, scope, parts)
         return self._outer[key]
 
-    def _looked_outside(
-        self, view: FileNames, scope: int, parts: list[str]
+    def _search_outside(
+        self, view: FileView, scope: int, parts: list[str]
     ) -> tuple[Meaning, int] | None:
         rules, head = view.rules, parts[0]
         if head in rules.builtin_names and not rules.package_names:
             return None
         if rules.includes or (rules.project_types and not rules.bare_types):
-            for prefix in _prefixes(_space(view, scope), view):
+            for prefix in _list_prefixes(_find_space(view, scope), view):
                 for count in range(len(parts), 0, -1):
                     name = ".".join(parts[:count])
-                    found = self._qualified(view, f"{prefix}.{name}" if prefix else name)
+                    found = self._find_qualified(view, f"{prefix}.{name}" if prefix else name)
                     if found is not None:
                         return found, count
         if rules.includes:
             return None
         brought = {
-            self.exports.of_everything(view, statement, head)
+            self.exports.resolve_wildcard(view, statement, head)
             for place, statement in view.wildcards
             if place in (FILE, scope) or view.is_around(place, scope)
         } - {None}
         meaning = brought.pop() if len(brought) == 1 else None
         if meaning is None and rules.package_names:
-            meaning = self._atlas.package(view).get(head)
+            meaning = self._index.get_package(view).get(head)
         if (
             meaning is None
             and rules.bare_types
             and head not in rules.builtin_names
             and not _is_open(view)
         ):
-            meaning = self._atlas.only_type(rules.family, head)
+            meaning = self._index.find_only_type(rules.family, head)
         return None if meaning is None else (meaning, 1)
 
-    def _qualified(self, view: FileNames, name: str) -> Target | None:
+    def _find_qualified(self, view: FileView, name: str) -> Target | None:
         """Return what has a qualified name, in this file or in those that it knows of."""
         own = view.qualified.get(name)
         if own is not None and view.definitions[own].type != "namespace":
             return view.path, own
         if view.rules.includes:
-            return self._atlas.included(view, name)
+            return self._index.find_included(view, name)
         if name.rpartition(".")[2] in view.rules.builtin_names:
             return None
-        return self._atlas.only_type(view.rules.family, name)
+        return self._index.find_only_type(view.rules.family, name)
 
-    def _of_object(self, view: FileNames, scope: int, parts: list[str]) -> Target | None:
-        for kind in self.members.of_object(view, scope):
-            if found := self.members.named(kind, parts[1]):
-                return self._walked(found, parts, 2)
+    def _resolve_member(self, view: FileView, scope: int, parts: list[str]) -> Target | None:
+        for kind in self.members.find_self_types(view, scope):
+            if found := self.members.find_member(kind, parts[1]):
+                return self._follow(found, parts, 2)
         return None
 
-    def _walked(
+    def _follow(
         self, meaning: Meaning | None, parts: list[str], count: int, whole: bool = False
     ) -> Target | None:
         """Return the end of a dotted name: a member, or that which has no such member."""
         for name in parts[count:]:
             if isinstance(meaning, ImportedModule):
-                meaning = self.exports.inside(meaning, name)
+                meaning = self.exports.resolve_inside(meaning, name)
             elif meaning is not None:
-                found = self.members.named(meaning, name, inherit=not whole)
+                found = self.members.find_member(meaning, name, inherit=not whole)
                 if found is None or not self._is_static(found):
                     unknown = whole or (self._is_space(meaning) and not _is_low(name))
                     meaning = None if unknown else meaning
                     break
                 meaning = found
         if isinstance(meaning, ImportedModule):
-            return self.exports.itself(meaning, parts[-1])
-        if meaning is None or self._atlas.definition(meaning).type == "namespace":
+            return self.exports.resolve_itself(meaning, parts[-1])
+        if meaning is None or self._index.get_definition(meaning).type == "namespace":
             return None
         return meaning
 
     def _is_space(self, target: Target) -> bool:
-        return self._atlas.definition(target).type in SPACES
+        return self._index.get_definition(target).type in SPACES
 
     def _is_static(self, target: Target) -> bool:
         """Whether a type has a member, and not only its objects; only Ruby says it."""
-        prefix = self._atlas.view_of(target).rules.static_prefix
-        definition = self._atlas.definition(target)
+        prefix = self._index.get_view(target).rules.static_prefix
+        definition = self._index.get_definition(target)
         is_function = definition.type in ("method", "function")
         return not is_function or definition.signature.startswith(prefix)
 
@@ -227,7 +231,7 @@ class Resolver:
         """Whether a definition is what stands before a dot: a variable may have its name."""
         if meaning is None or isinstance(meaning, ImportedModule) or len(parts) == 1:
             return meaning is not None
-        kind = self._atlas.definition(meaning).type
+        kind = self._index.get_definition(meaning).type
         return not _is_low(parts[0]) or kind in HOLDERS
 
 
@@ -235,40 +239,40 @@ def _is_low(name: str) -> bool:
     return not name.lstrip("_$@")[:1].isupper()
 
 
-def _outwards(view: FileNames, scope: int) -> Iterator[int]:
+def _walk_outwards(view: FileView, scope: int) -> Iterator[int]:
     number: int | None = scope
     while number is not None and number != FILE:
         yield number
         number = view.definitions[number].parent
 
 
-def _binding(view: FileNames, scope: int, name: str) -> int | None:
+def _find_binding(view: FileView, scope: int, name: str) -> int | None:
     """Return the scope whose imports bind a name, None if no import does."""
     if view.scoped:
-        for number in _outwards(view, scope):
+        for number in _walk_outwards(view, scope):
             if name in view.scoped.get(number, ()):
                 return number
     return FILE if name in view.bound else None
 
 
-def _receiver(view: FileNames, scope: int) -> str | None:
+def _find_receiver(view: FileView, scope: int) -> str | None:
     """Return what a method calls its object."""
     pattern = view.rules.receiver
-    for number in _outwards(view, scope):
+    for number in _walk_outwards(view, scope):
         if pattern and (found := pattern.match(view.definitions[number].signature)):
             return found.group(1)
     return None
 
 
-def _is_parameter(view: FileNames, scope: int, name: str) -> bool:
+def _is_parameter(view: FileView, scope: int, name: str) -> bool:
     """Whether a function around a place has a parameter, or a type parameter, of this name."""
-    for number in _outwards(view, scope):
+    for number in _walk_outwards(view, scope):
         definition = view.definitions[number]
         signature = definition.signature
         if definition.type in CONTAINERS or name not in signature:
             continue
         if _is_low(name):
-            if name in _parameters(signature):
+            if name in _list_parameters(signature):
                 return True
         elif "<" in signature or "[" in signature:
             before = rf"(?:\bfun\s*|\b{re.escape(definition.name)}\s*)"
@@ -278,23 +282,23 @@ def _is_parameter(view: FileNames, scope: int, name: str) -> bool:
 
 
 @lru_cache(1 << 12)
-def _parameters(signature: str) -> frozenset[str]:
+def _list_parameters(signature: str) -> frozenset[str]:
     """Return the names in a signature that stand where parameters do."""
     return frozenset(match.group() for match in _PARAMETER.finditer(signature))
 
 
-def _space(view: FileNames, scope: int) -> str:
+def _find_space(view: FileView, scope: int) -> str:
     """Return the qualified name of what holds a place, functions left out."""
-    for number in _outwards(view, scope):
+    for number in _walk_outwards(view, scope):
         definition = view.definitions[number]
         if definition.type in HOLDERS:
             return definition.qualified_name
-        if owner := view.owner(number):
+        if owner := view.find_owner(number):
             return owner
     return ""
 
 
-def _prefixes(space: str, view: FileNames) -> Iterable[str]:
+def _list_prefixes(space: str, view: FileView) -> Iterable[str]:
     """Yield what may be left out before a name, the innermost first."""
     while space:
         if view.rules.nested_names or _is_namespace(view, space):
@@ -304,7 +308,7 @@ def _prefixes(space: str, view: FileNames) -> Iterable[str]:
     yield from view.opened
 
 
-def _is_open(view: FileNames) -> bool:
+def _is_open(view: FileView) -> bool:
     """Whether a file knows all names of a package that is surely none of the project's."""
     return any(
         found.module.partition(".")[0] in view.rules.foreign_wildcards
@@ -312,6 +316,6 @@ def _is_open(view: FileNames) -> bool:
     )
 
 
-def _is_namespace(view: FileNames, name: str) -> bool:
+def _is_namespace(view: FileView, name: str) -> bool:
     number = view.qualified.get(name)
     return number is not None and view.definitions[number].type == "namespace"

@@ -32,7 +32,7 @@ async def embed_scopes(
     With `files`, what is in these alone. It can be broken off at any point; what was
     embedded stays. Raises ModelError.
     """
-    async with locks.held(lock_store, locks.embedding(project_id), holder):
+    async with locks.hold_lock(lock_store, locks.name_embedding_lock(project_id), holder):
         total = 0 if files is not None else (await code.count_scopes(project_id, embedder.name))[0]
         done, after = 0, ""
         while scopes := await code.scopes_to_embed(project_id, embedder.name, BATCH, after, files):
@@ -51,7 +51,7 @@ async def _embed(
         for name in await code.names_in(project_id, modules):
             names[name.file].append(name)
     texts = [
-        module_text(scope, names[scope.file]) if scope.type == MODULE else scope_text(scope)
+        format_module(scope, names[scope.file]) if scope.type == MODULE else format_scope(scope)
         for scope in scopes
     ]
     vectors = await embedder.embed(texts)
@@ -71,7 +71,7 @@ async def _embed(
     return len(made)
 
 
-def scope_text(scope: Scope) -> str:
+def format_scope(scope: Scope) -> str:
     """Return the text of a scope's vector: where it stands, what it is called, what it says."""
     return "\n".join(
         (
@@ -83,7 +83,7 @@ def scope_text(scope: Scope) -> str:
     )
 
 
-def module_text(module: Scope, names: Sequence[ScopeName]) -> str:
+def format_module(module: Scope, names: Sequence[ScopeName]) -> str:
     """Return the text of a file's or module's vector: all in it, each with the file's path.
 
     A question about a part of the system is nearer to this than to any one function.

@@ -17,7 +17,7 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.work import LockStore
 
 
-def embedded_by(model: str) -> str:
+def format_embedded_state(model: str) -> str:
     """Return the state of a project all of whose scopes a model has embedded."""
     return f"embedded by {model}"
 
@@ -33,12 +33,12 @@ async def settle(
     code: CodeStore, lock_store: LockStore, holder: Holder, found: Project, model: str
 ) -> None:
     """Note that a model has embedded a project as it was found, if it still is as it was."""
-    name = locks.ingestion(found.uuid)
+    name = locks.name_ingestion_lock(found.uuid)
     holder = replace(holder, token=new_id())
     if not await lock_store.acquire(name, holder, locks.LEASE):
         return  # whoever ingests now may be changing it
     try:
         if await code.project(found.path) == found:
-            await code.save_project(replace(found, state=embedded_by(model)))
+            await code.save_project(replace(found, state=format_embedded_state(model)))
     finally:
         await lock_store.release(name, holder)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.ids import stable_id
+from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import Project
@@ -17,9 +17,9 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.work import LockStore
 
 
-def project_id(root: Path) -> str:
+def make_project_id(root: Path) -> str:
     """Return the id of the project at a path: the same on every run."""
-    return stable_id("project", str(root))
+    return make_id("project", str(root))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,14 @@ class Ingester:
         from ragforge.brain.files.walk import walk
 
         root = root.resolve()
-        uuid = project_id(root)
+        uuid = make_project_id(root)
 
-        def waiting(_: Lock) -> None:
+        def report_waiting(_: Lock) -> None:
             on_step(IngestionStep("waiting"))
 
-        async with locks.held(self.locks, locks.ingestion(uuid), self.holder, waiting):
+        async with locks.hold_lock(
+            self.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
+        ):
             walked = await asyncio.to_thread(walk, root, self.limits)
             project = await self._ensure(root, uuid)
             known = {file.path: file for file in await self.code.files(uuid)}
@@ -77,7 +79,9 @@ class Ingester:
         Raises ProjectNotFound.
         """
         project = await self.code.project(str(root.resolve()))
-        async with locks.held(self.locks, locks.ingestion(project.uuid), self.holder):
+        async with locks.hold_lock(
+            self.locks, locks.name_ingestion_lock(project.uuid), self.holder
+        ):
             files = [file.path for file in await self.code.files(project.uuid, under)]
             if under is None:
                 await self.code.delete_project(project.uuid)

@@ -11,15 +11,15 @@ from pathlib import Path
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.walk import Skipped, Walked
-from ragforge.brain.graph.affected import mention_in, narrowed
+from ragforge.brain.graph.affected import find_affected, make_mention_search
 from ragforge.brain.graph.changes import (
     ChangedNames,
-    changed_names,
-    files_with_moved_imports,
+    find_changed_names,
     find_dependents,
+    find_moved_imports,
 )
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.project_graph import ProjectGraph, manifests_in
+from ragforge.brain.graph.project_graph import ProjectGraph, read_manifests
 from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.ingestion.pool import SourceReader
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
@@ -69,13 +69,11 @@ class IngestionRun:
         self.new = dict(self.old)
         self.changed = dict.fromkeys(difference.half_done)
         paths = [file.path for file in found]
-        manifests = manifests_in(self.root, paths)
+        manifests = read_manifests(self.root, paths)
         self.modules = Modules(paths, manifests)
         if self.old.keys() != set(paths):
             before = Modules(self.old, manifests)
-            await self._mark(
-                files_with_moved_imports(difference.gone, self.old, before, self.modules)
-            )
+            await self._mark(find_moved_imports(difference.gone, self.old, before, self.modules))
         await self._remove(difference.gone)
         await self._read(difference.suspects)
         related = await self._relate()
@@ -110,7 +108,7 @@ class IngestionRun:
         hashes = {path: file.hash for path, file in self.old.items()}
         done = 0
         async with SourceReader(self.root, self.project_id, len(suspects)) as reader:
-            async for batch in reader.batches(suspects, hashes):
+            async for batch in reader.read_batches(suspects, hashes):
                 await self._store(batch)
                 done += len(batch)
                 self.on_step(IngestionStep("reading", done, len(suspects), self.scopes))
@@ -142,7 +140,7 @@ class IngestionRun:
             find_dependents([*lost, *nameless], self.new, self.modules).difference(lost)
         )
         await self._remove(lost)
-        names = changed_names(changed, self.old, await self._stored(changed))
+        names = find_changed_names(changed, self.old, await self._load_stored(changed))
         self.changed = names | self.changed  # what was unsettled before stays so
         parsed = [file.parsed for file in changed if file.parsed is not None]
         if parsed:
@@ -154,7 +152,7 @@ class IngestionRun:
             # The sources are in the store now; names and uses are what relating needs.
             self.read[file.path] = replace(file, parsed=None)
 
-    async def _stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
+    async def _load_stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
         """Return what is stored of files, before they are replaced."""
         paths = [file.path for file in files if file.path in self.old]
         names = await self.code.names_in(self.project_id, paths)
@@ -163,14 +161,14 @@ class IngestionRun:
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""
         settled = {path: file for path, file in self.new.items() if file.state != SKIPPED}
-        mention = mention_in(self.root, self.code, self.project_id, settled)
-        wanted = await narrowed(self.changed, settled, self.modules, mention)
+        mention = make_mention_search(self.root, self.code, self.project_id, settled)
+        wanted = await find_affected(self.changed, settled, self.modules, mention)
         wanted = (wanted | self.read.keys()) & settled.keys()
         unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
         if unmarked:
             await self.code.mark_files(self.project_id, unmarked, PARSED)
         graph = ProjectGraph(self.root, self.project_id, self.read, self.modules, settled)
-        await graph.know_types(self.code, wanted)
+        await graph.load_types(self.code, wanted)
         paths = sorted(wanted)
         for start in range(0, len(paths), RELATED_TOGETHER):
             some = paths[start : start + RELATED_TOGETHER]
@@ -181,7 +179,7 @@ class IngestionRun:
         return len(paths)
 
     async def _relate_some(self, graph: ProjectGraph, paths: Sequence[str]) -> None:
-        relations = await asyncio.to_thread(graph.relations, paths)
+        relations = await asyncio.to_thread(graph.find_relations, paths)
         # Names of a file that has changed meanwhile are missing: the next run relates again.
         state = PARSED if graph.missed else RELATED
         try:

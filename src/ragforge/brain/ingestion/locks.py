@@ -17,16 +17,16 @@ LEASE = timedelta(seconds=30)
 POLL_SECONDS = 0.2
 
 
-def ingestion(project_id: str) -> str:
+def name_ingestion_lock(project_id: str) -> str:
     return f"ingestion:{project_id}"
 
 
-def embedding(project_id: str) -> str:
+def name_embedding_lock(project_id: str) -> str:
     return f"embedding:{project_id}"
 
 
 @asynccontextmanager
-async def held(
+async def hold_lock(
     locks: LockStore,
     name: str,
     holder: Holder,

@@ -52,7 +52,7 @@ class SourceReader:
     def __init__(self, root: Path, project_id: str, expected: int) -> None:
         self._root = str(root)
         self._project_id = project_id
-        self._count = _workers() if expected >= MANY_FILES else 0
+        self._count = _count_workers() if expected >= MANY_FILES else 0
         self._tasks: list[asyncio.Task[None]] = []
         self._batches: deque[list[Job]] = deque()
         self._done: asyncio.Queue[list[ReadFile]] = asyncio.Queue(max(self._count, 1) * AHEAD)
@@ -71,12 +71,12 @@ class SourceReader:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def batches(
+    async def read_batches(
         self, files: Sequence[FoundFile], hashes: Mapping[str, str]
     ) -> AsyncIterator[list[ReadFile]]:
         """Yield the files as they are read, in batches."""
         jobs = [(file.path, file.mtime_ns, hashes.get(file.path)) for file in files]
-        self._batches.extend(_batches(files, jobs))
+        self._batches.extend(_split_batches(files, jobs))
         if not self._count:
             for batch in self._batches:
                 yield await asyncio.to_thread(read_all, self._root, self._project_id, batch)
@@ -84,11 +84,11 @@ class SourceReader:
         self._tasks = [asyncio.create_task(self._work()) for _ in range(self._count)]
         left = len(files)
         while left:
-            read = await self._next()
+            read = await self._take_next()
             left -= len(read)
             yield read
 
-    async def _next(self) -> list[ReadFile]:
+    async def _take_next(self) -> list[ReadFile]:
         """Return the next batch. Raises what went wrong with the workers, if they failed."""
         waiting = asyncio.ensure_future(self._done.get())
         try:
@@ -119,11 +119,11 @@ class SourceReader:
                     batch = self._batches.popleft()
                     read = await _ask(process, batch)
                     if read is None:
-                        await self._blame(batch)
+                        await self._isolate(batch)
                         break
                     await self._done.put(read)
 
-    async def _blame(self, batch: list[Job]) -> None:
+    async def _isolate(self, batch: list[Job]) -> None:
         """Find the file that ended a worker, by reading one at a time; leave it out."""
         if len(batch) == 1:
             await self._done.put([ReadFile(batch[0][0], skipped="unreadable")])
@@ -146,7 +146,7 @@ async def _ask(process: Process, batch: list[Job]) -> list[ReadFile] | None:
     return read
 
 
-def _workers() -> int:
+def _count_workers() -> int:
     """Return how many processes read; whoever stores what they read needs a core as well."""
     return min(max((os.cpu_count() or 1) - 1, 1), MOST_WORKERS)
 
@@ -155,7 +155,7 @@ def read_all(root: str, project_id: str, jobs: Sequence[Job]) -> list[ReadFile]:
     return [read_file(root, project_id, path, mtime, known) for path, mtime, known in jobs]
 
 
-def _batches(files: Sequence[FoundFile], jobs: Sequence[Job]) -> list[list[Job]]:
+def _split_batches(files: Sequence[FoundFile], jobs: Sequence[Job]) -> list[list[Job]]:
     batches: list[list[Job]] = []
     size = 0
     for file, job in zip(files, jobs, strict=True):

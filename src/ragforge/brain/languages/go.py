@@ -67,10 +67,10 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
     if alias == ".":
         yield Import(path, (), "", line, wildcard=True)
     else:
-        yield Import(path, (), _package(path) if alias is None else alias.strip("_"), line)
+        yield Import(path, (), _list_package(path) if alias is None else alias.strip("_"), line)
 
 
-def _package(path: str) -> str:
+def _list_package(path: str) -> str:
     """Return what a package is called by custom: its last segment, without a version."""
     segments = path.split("/")
     if len(segments) > 1 and _VERSION.fullmatch(segments[-1]):
@@ -101,7 +101,7 @@ class GoModules(ModuleFinder):
         for name, directory in self._modules:
             if module == name or module.startswith(f"{name}/"):
                 inner = module[len(name) + 1 :]
-                files = self._package(join_path(directory, inner) if inner else directory)
+                files = self._list_package(join_path(directory, inner) if inner else directory)
                 return (files, ()) if files else NOTHING
         return NOTHING
 
@@ -109,7 +109,7 @@ class GoModules(ModuleFinder):
         if path.endswith(_TEST):
             found = self._paths.list_files_in(get_parent(path))
             return tuple(file for file in found if file.endswith(".go"))
-        return self._package(get_parent(path))
+        return self._list_package(get_parent(path))
 
     def find_library(self, module: str) -> str | None:
         if any(module == name or module.startswith(f"{name}/") for name, _ in self._modules):
@@ -119,7 +119,7 @@ class GoModules(ModuleFinder):
             return module or None
         return "/".join(parts[: 3 if parts[0] in _HOSTS_WITH_OWNERS else 2])
 
-    def _package(self, directory: str) -> Files:
+    def _list_package(self, directory: str) -> Files:
         files = self._paths.list_files_in(directory)
         return tuple(file for file in files if file.endswith(".go") and not file.endswith(_TEST))
 

@@ -167,30 +167,30 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
     module = source.group(2)
     before = text[: source.start()]
     if match := _REQUIRE.match(text):
-        yield _required(module, match, line)
+        yield _read_require(module, match, line)
         return
     head = _COMMENT.sub("", before) if "/" in before else before
     names: list[tuple[str, str]] = []
     if default := _DEFAULT.match(head + " from"):
         names.append(("default", default.group(1)))
     if braces := _BRACES.search(head):
-        names += _renamed(braces.group(1))
+        names += _split_names(braces.group(1))
     star = _STAR.search(head)
     alias = (star.group(1) or "") if star else ""
     yield Import(module, tuple(names), alias, line, wildcard=star is not None and not alias)
 
 
-def _required(module: str, match: re.Match[str], line: int) -> Import:
+def _read_require(module: str, match: re.Match[str], line: int) -> Import:
     bound = match.group("bound").strip().removeprefix("import ")
     member = match.group("member")
     if braces := _BRACES.search(bound):
-        return Import(module, tuple(_renamed(braces.group(1))), "", line)
+        return Import(module, tuple(_split_names(braces.group(1))), "", line)
     if member:
         return Import(module, ((member, bound),), "", line)
     return Import(module, (), bound, line)
 
 
-def _renamed(text: str) -> Iterator[tuple[str, str]]:
+def _split_names(text: str) -> Iterator[tuple[str, str]]:
     for part in text.split(","):
         words = _RENAMED.split(part.strip().removeprefix("type ").split("=")[0].strip())
         if words[0]:
@@ -230,16 +230,18 @@ class JavaScriptModules(ModuleFinder):
         for path, text in sorted(manifests.items()):
             name = path.rpartition("/")[2]
             if name in ("tsconfig.json", "jsconfig.json"):
-                self._configs.setdefault(get_parent(path), _config(get_parent(path), _read(text)))
-            elif name == "package.json" and (package := _read(text).get("name")):
+                self._configs.setdefault(
+                    get_parent(path), _read_config(get_parent(path), _read_json(text))
+                )
+            elif name == "package.json" and (package := _read_json(text).get("name")):
                 if package in self._packages:
                     twice.add(package)
-                self._packages[package] = (get_parent(path), _read(text))
+                self._packages[package] = (get_parent(path), _read_json(text))
         for package in twice:
             del self._packages[package]
 
     def locate(self, importer: str, module: str) -> Located:
-        found = self._found(get_parent(importer), module)
+        found = self._find(get_parent(importer), module)
         return (found, ()) if found else NOTHING
 
     def find_library(self, module: str) -> str | None:
@@ -255,17 +257,17 @@ class JavaScriptModules(ModuleFinder):
                     return None
         return name
 
-    def _found(self, directory: str, module: str) -> Files:
+    def _find(self, directory: str, module: str) -> Files:
         module = module.partition("?")[0]
         if module.startswith("."):
-            return self._at(directory, module)
+            return self._find_at(directory, module)
         return (
-            self._by_alias(directory, module)
-            or self._by_package(module)
-            or self._below_source(directory, module)
+            self._find_by_alias(directory, module)
+            or self._find_by_package(module)
+            or self._find_below_source(directory, module)
         )
 
-    def _by_alias(self, directory: str, module: str) -> Files:
+    def _find_by_alias(self, directory: str, module: str) -> Files:
         config = next(
             (self._configs[above] for above in list_ancestors(directory) if above in self._configs),
             None,
@@ -276,36 +278,36 @@ class JavaScriptModules(ModuleFinder):
         for prefix, star, targets in config.aliases:
             if module.startswith(prefix) if star else module == prefix:
                 for target in targets:
-                    if found := self._at(base, target.replace("*", module[len(prefix) :])):
+                    if found := self._find_at(base, target.replace("*", module[len(prefix) :])):
                         return found
-        return self._at(config.base, module) if config.base is not None else ()
+        return self._find_at(config.base, module) if config.base is not None else ()
 
-    def _by_package(self, module: str) -> Files:
+    def _find_by_package(self, module: str) -> Files:
         parts = module.split("/")
         for count in (2, 1) if module.startswith("@") else (1,):
             package = self._packages.get("/".join(parts[:count]))
             if package is not None:
                 directory, manifest = package
                 inner = "/".join(parts[count:])
-                for target in _entries(manifest, inner):
+                for target in _list_entries(manifest, inner):
                     for place in (target, _BUILT.sub("src/", target), _BUILT.sub("", target)):
-                        if found := self._at(directory, place):
+                        if found := self._find_at(directory, place):
                             return found
         return ()
 
-    def _below_source(self, directory: str, module: str) -> Files:
+    def _find_below_source(self, directory: str, module: str) -> Files:
         if module.startswith(("@/", "~/")):
             for above in list_ancestors(directory):
-                if found := self._at(join_path(above, "src"), module[2:]):
+                if found := self._find_at(join_path(above, "src"), module[2:]):
                     return found
         return ()
 
-    def _at(self, directory: str, relative: str) -> Files:
+    def _find_at(self, directory: str, relative: str) -> Files:
         place = resolve_path(directory, relative)
-        return () if place is None else self._paths.pick_first(_candidates(place, relative))
+        return () if place is None else self._paths.pick_first(_list_candidates(place, relative))
 
 
-def _candidates(place: str, written: str) -> Iterator[str]:
+def _list_candidates(place: str, written: str) -> Iterator[str]:
     name = place.rpartition("/")[2]
     if not written.endswith(("/", "/.", "/..")) and written not in (".", ".."):
         if "." in name:
@@ -317,7 +319,7 @@ def _candidates(place: str, written: str) -> Iterator[str]:
     yield from (join_path(place, f"index{end}") for end in _EXTENSIONS)
 
 
-def _read(text: str) -> dict[str, Any]:
+def _read_json(text: str) -> dict[str, Any]:
     """Return the JSON of a manifest, which may have comments; {} if it cannot be read."""
     plain = _STRINGS_OR_COMMENTS.sub(lambda found: found.group(1) or "", text)
     try:
@@ -327,12 +329,12 @@ def _read(text: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def _config(directory: str, read: Mapping[str, Any]) -> _Config:
+def _read_config(directory: str, read: Mapping[str, Any]) -> _Config:
     options = read.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
     base, paths = options.get("baseUrl"), options.get("paths")
     aliases = [
-        (pattern.partition("*")[0], "*" in pattern, _texts(targets))
+        (pattern.partition("*")[0], "*" in pattern, _collect_texts(targets))
         for pattern, targets in (paths.items() if isinstance(paths, dict) else ())
     ]
     aliases.sort(key=lambda alias: (alias[1], -len(alias[0])))  # the most exact one decides
@@ -340,25 +342,25 @@ def _config(directory: str, read: Mapping[str, Any]) -> _Config:
     return _Config(directory, place, tuple(aliases))
 
 
-def _entries(manifest: Mapping[str, Any], inner: str) -> Iterator[str]:
+def _list_entries(manifest: Mapping[str, Any], inner: str) -> Iterator[str]:
     """Yield the places in a package that a specifier may mean, the likeliest first."""
     exports = manifest.get("exports")
     if isinstance(exports, dict):
-        yield from _texts(exports.get(f"./{inner}" if inner else "."))
+        yield from _collect_texts(exports.get(f"./{inner}" if inner else "."))
     if inner:
         yield from (inner, f"src/{inner}")
         return
-    yield from _texts([manifest.get(field) for field in _ENTRIES])
+    yield from _collect_texts([manifest.get(field) for field in _ENTRIES])
     yield from ("src/index", "index")
 
 
-def _texts(value: Any) -> tuple[str, ...]:
+def _collect_texts(value: Any) -> tuple[str, ...]:
     """Return the strings in a value, however deep."""
     if isinstance(value, str):
         return (value.removeprefix("./"),)
     inner: Iterable[Any] = value.values() if isinstance(value, dict) else value
     if isinstance(value, dict | list):
-        return tuple(text for part in inner for text in _texts(part))
+        return tuple(text for part in inner for text in _collect_texts(part))
     return ()
 
 

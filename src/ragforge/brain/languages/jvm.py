@@ -170,17 +170,17 @@ class JvmModules(ModuleFinder):
 
     def locate(self, importer: str, module: str) -> Located:
         names = [name.strip("`") for name in module.split(".")]
-        if files := self._package(importer, names):
+        if files := self._find_package(importer, names):
             return files, ()
         for count in range(len(names), 0, -1):
             if count < len(names) and not names[count - 1][:1].isupper():
                 break
-            if found := self._file(importer, names[:count]):
+            if found := self._find_file(importer, names[:count]):
                 return found, tuple(names[count - 1 :])  # from the class on
         return NOTHING
 
     def find_submodule(self, importer: str, module: str, name: str) -> Files:
-        return self._file(importer, [*module.split("."), name])
+        return self._find_file(importer, [*module.split("."), name])
 
     def find_siblings(self, path: str) -> Files:
         """Return the files of a package: tests share it with what they test."""
@@ -188,61 +188,63 @@ class JvmModules(ModuleFinder):
         parts = directory.split("/")
         for place in range(len(parts) - 1, 1, -1):
             if parts[place] in _LANGUAGES and parts[place - 2] == "src":
-                return self._package(path, parts[place + 1 :])
-        return self._sources(directory)
+                return self._find_package(path, parts[place + 1 :])
+        return self._list_sources(directory)
 
     def find_library(self, module: str) -> str | None:
         names = module.split(".")
         if names[0] in _LANGUAGES:
             return names[0]
-        local = any(self._directories(names[:count]) for count in range(len(names), 0, -1))
+        local = any(self._find_directories(names[:count]) for count in range(len(names), 0, -1))
         if not module or local:
             return None
         return names[0] if names[0] in _ONE_SEGMENT else ".".join(names[:2])
 
-    def _file(self, importer: str, names: list[str]) -> Files:
+    def _find_file(self, importer: str, names: list[str]) -> Files:
         path = "/".join(names)
         found = [
             file
             for extension in _EXTENSIONS
             for file in self._paths.find_ending(path + extension)
-            if _at_source_root(file, path + extension)
+            if _is_at_source_root(file, path + extension)
         ]
         return pick_nearest(found, importer)
 
-    def _package(self, importer: str, names: list[str]) -> Files:
+    def _find_package(self, importer: str, names: list[str]) -> Files:
         """Return the files of a package: that of the importer's module, else the only one."""
-        found = self._directories(names)
+        found = self._find_directories(names)
         if len(found) > 1:
-            module = _module(importer)
-            own = tuple(place for place in found if _module(place) == module)
-            found = own or (found if len({_module(place) for place in found}) == 1 else ())
-        return tuple(file for directory in found for file in self._sources(directory))
+            module = _get_build_module(importer)
+            own = tuple(place for place in found if _get_build_module(place) == module)
+            found = own or (
+                found if len({_get_build_module(place) for place in found}) == 1 else ()
+            )
+        return tuple(file for directory in found for file in self._list_sources(directory))
 
-    def _directories(self, names: list[str]) -> tuple[str, ...]:
+    def _find_directories(self, names: list[str]) -> tuple[str, ...]:
         path = "/".join(names)
         known = self._packages.get(path)
         if known is None:
             known = self._packages[path] = tuple(
                 directory
                 for directory in self._paths.find_directories_ending(path)
-                if _at_source_root(directory, path) and self._sources(directory)
+                if _is_at_source_root(directory, path) and self._list_sources(directory)
             )
         return known
 
-    def _sources(self, directory: str) -> Files:
+    def _list_sources(self, directory: str) -> Files:
         return tuple(
             file for file in self._paths.list_files_in(directory) if file.endswith(_EXTENSIONS)
         )
 
 
-def _at_source_root(path: str, end: str) -> bool:
+def _is_at_source_root(path: str, end: str) -> bool:
     """Whether a path without its end is a place where packages start."""
     root = path[: -len(end)].rstrip("/")
     return not root or root.rpartition("/")[2] in _SOURCE_ROOTS or "scala-" in root
 
 
-def _module(path: str) -> str:
+def _get_build_module(path: str) -> str:
     """Return the part of a build that a path belongs to."""
     return f"/{path}/".partition("/src/")[0]
 

@@ -54,12 +54,12 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
             here = "." if "__DIR__" in text else ""
             yield Import(here + literal.group(2), (), "", line, wildcard=True)
     elif group := _GROUP.match(statement.group(1)):
-        yield from _used(f"{group.group(1)}\\", group.group(2), line)
+        yield from _read_used(f"{group.group(1)}\\", group.group(2), line)
     else:
-        yield from _used("", statement.group(1), line)
+        yield from _read_used("", statement.group(1), line)
 
 
-def _used(prefix: str, text: str, line: int) -> Iterator[Import]:
+def _read_used(prefix: str, text: str, line: int) -> Iterator[Import]:
     names: dict[str, list[tuple[str, str]]] = {}
     for part in text.split(","):
         path, *alias = re.split(r"\s+as\s+", part.strip(), flags=re.IGNORECASE)
@@ -79,7 +79,7 @@ class PhpModules(ModuleFinder):
         self._mapped: list[tuple[str, str]] = []
         for path, text in manifests.items():
             if path.rpartition("/")[2] == "composer.json":
-                self._mapped += _mapped(get_parent(path), text)
+                self._mapped += _read_mappings(get_parent(path), text)
         self._mapped.sort(key=lambda pair: (-len(pair[0]), pair))
 
     def locate(self, importer: str, module: str) -> Located:
@@ -109,7 +109,7 @@ class PhpModules(ModuleFinder):
         return None if local else top
 
 
-def _mapped(directory: str, text: str) -> list[tuple[str, str]]:
+def _read_mappings(directory: str, text: str) -> list[tuple[str, str]]:
     """Return which namespace starts where, as a composer.json says."""
     try:
         read = json.loads(text)

@@ -71,13 +71,13 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
         if match.group(3) == "*":
             yield Import(module, (), "", line, wildcard=True)
         else:
-            yield Import(module, tuple(_renamed(match.group(3))), "", line)
+            yield Import(module, tuple(_split_names(match.group(3))), "", line)
     elif statement.startswith("import "):
-        for module, alias in _renamed(statement.removeprefix("import ")):
+        for module, alias in _split_names(statement.removeprefix("import ")):
             yield Import(module, (), alias, line)
 
 
-def _renamed(text: str) -> Iterator[tuple[str, str]]:
+def _split_names(text: str) -> Iterator[tuple[str, str]]:
     for part in text.split(","):
         name, _, alias = part.strip().partition(" as ")
         if name := name.replace(" ", ""):
@@ -98,12 +98,12 @@ class PythonModules(ModuleFinder):
         self._roots: dict[str, set[str]] = {}  # by the names that can be imported from them
         self._root_of: dict[str, str] = {}
         for path in files:
-            root = self._root(get_parent(path))
+            root = self._find_root(get_parent(path))
             top = path[len(root) + 1 if root else 0 :].partition("/")[0]
             self._roots.setdefault(top.rpartition(".")[0] or top, set()).add(root)
 
     def locate(self, importer: str, module: str) -> Located:
-        found = self._found(get_parent(importer), module)
+        found = self._find(get_parent(importer), module)
         return (found, ()) if found else NOTHING
 
     def find_submodule(self, importer: str, module: str, name: str) -> Files:
@@ -122,41 +122,41 @@ class PythonModules(ModuleFinder):
             return None
         return top
 
-    def _found(self, directory: str, module: str) -> Files:
+    def _find(self, directory: str, module: str) -> Files:
         name = module.lstrip(".")
         if level := len(module) - len(name):
-            return self._relative(directory, level, name)
-        own = self._root(directory)
+            return self._find_relative(directory, level, name)
+        own = self._find_root(directory)
         for root in dict.fromkeys((own, *_OBVIOUS_ROOTS)):
-            if found := self._at(root, name):
+            if found := self._find_at(root, name):
                 return found
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names:  # not what a stranger's `signal.py` is named after
             return ()
-        found_elsewhere = {self._at(root, name) for root in self._roots.get(top, ())} - {()}
+        found_elsewhere = {self._find_at(root, name) for root in self._roots.get(top, ())} - {()}
         return found_elsewhere.pop() if len(found_elsewhere) == 1 else ()
 
-    def _relative(self, directory: str, level: int, name: str) -> Files:
+    def _find_relative(self, directory: str, level: int, name: str) -> Files:
         for _ in range(level - 1):
             if not directory:
                 return ()
             directory = get_parent(directory)
         if name:
-            return self._at(directory, name)
+            return self._find_at(directory, name)
         return self._paths.pick_first(join_path(directory, f"__init__{end}") for end in _SOURCES)
 
-    def _at(self, root: str, name: str) -> Files:
+    def _find_at(self, root: str, name: str) -> Files:
         base = join_path(root, name.replace(".", "/"))
         return self._paths.pick_first(
             f"{base}{middle}{end}" for end in _SOURCES for middle in ("", "/__init__")
         )
 
-    def _root(self, directory: str) -> str:
+    def _find_root(self, directory: str) -> str:
         """Return the directory above the outermost package around a directory."""
         known = self._root_of.get(directory)
         if known is None:
             inside = directory and directory in self._packages
-            known = self._root(get_parent(directory)) if inside else directory
+            known = self._find_root(get_parent(directory)) if inside else directory
             self._root_of[directory] = known
         return known
 

@@ -76,7 +76,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
         yield Import(f"self::{tree.strip()}", (), tree.strip(), line)
         return
     names: dict[str, list[tuple[str, str]]] = {}
-    for path, alias in _leaves(tree):
+    for path, alias in _list_leaves(tree):
         module, _, name = path.rpartition("::")
         if name == "*":
             yield Import(module, (), "", line, wildcard=True)
@@ -90,7 +90,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
         yield Import(module, tuple(pairs), "", line)
 
 
-def _leaves(tree: str) -> Iterator[tuple[str, str]]:
+def _list_leaves(tree: str) -> Iterator[tuple[str, str]]:
     """Yield each path that a use tree brings in, and its other name if it has one."""
     prefixes = [""]
     path = ""
@@ -122,7 +122,7 @@ class RustModules(ModuleFinder):
         named: dict[str, set[Files]] = {}
         for path in paths.all:
             if path.rpartition("/")[2] == "Cargo.toml":
-                package, library = _names(path, manifests.get(path, ""))
+                package, library = _read_names(path, manifests.get(path, ""))
                 place = join_path(get_parent(path), library or "src/lib.rs")
                 if root := paths.pick_first((place,)):
                     named.setdefault(package.replace("-", "_"), set()).add(root)
@@ -131,17 +131,17 @@ class RustModules(ModuleFinder):
     def locate(self, importer: str, module: str) -> Located:
         first, *names = module.removeprefix("::").split("::")
         if first == "crate":
-            return self._down(self._root(importer), names)
+            return self._walk_down(self._find_root(importer), names)
         if first == "self":
-            return self._down((importer,), names)
+            return self._walk_down((importer,), names)
         if first == "super":
-            return self._up(importer, names)
+            return self._walk_up(importer, names)
         if first in self._crates:
-            return self._down(self._crates[first], names)
+            return self._walk_down(self._crates[first], names)
         if first in _SHIPPED:
             return NOTHING
-        child = self._child(importer, first)
-        return self._down(child, names) if child else NOTHING
+        child = self._find_child(importer, first)
+        return self._walk_down(child, names) if child else NOTHING
 
     def find_submodule(self, importer: str, module: str, name: str) -> Files:
         files, left = self.locate(importer, f"{module}::{name}")
@@ -152,29 +152,29 @@ class RustModules(ModuleFinder):
         local = ("crate", "self", "super", "Self", "")
         return None if crate in local or crate in self._crates else crate
 
-    def _up(self, importer: str, names: list[str]) -> Located:
-        here = self._above(importer)
+    def _walk_up(self, importer: str, names: list[str]) -> Located:
+        here = self._find_above(importer)
         while here and names[:1] == ["super"]:
-            here, names = self._above(here[0]), names[1:]
-        return self._down(here, names)
+            here, names = self._find_above(here[0]), names[1:]
+        return self._walk_down(here, names)
 
-    def _down(self, start: Files, names: list[str]) -> Located:
+    def _walk_down(self, start: Files, names: list[str]) -> Located:
         if not start:
             return NOTHING
         for count, name in enumerate(names):
-            child = self._child(start[0], name)
+            child = self._find_child(start[0], name)
             if not child:
                 return start, tuple(names[count:])
             start = child
         return start, ()
 
-    def _child(self, path: str, name: str) -> Files:
-        inner = self._inner(path)
+    def _find_child(self, path: str, name: str) -> Files:
+        inner = self._find_inner(path)
         return self._paths.pick_first(
             (join_path(inner, f"{name}.rs"), join_path(inner, f"{name}/mod.rs"))
         )
 
-    def _above(self, path: str) -> Files:
+    def _find_above(self, path: str) -> Files:
         """Return the file of the module above."""
         if self._is_root(path):
             return ()
@@ -184,7 +184,7 @@ class RustModules(ModuleFinder):
         beside = (f"{directory}.rs", *(join_path(directory, name) for name in ("mod.rs", *_ROOTS)))
         return self._paths.pick_first(place for place in beside if place != path)
 
-    def _root(self, path: str) -> Files:
+    def _find_root(self, path: str) -> Files:
         """Return the root of the crate that a file belongs to."""
         if self._is_root(path):
             return (path,)
@@ -195,7 +195,7 @@ class RustModules(ModuleFinder):
                 return ()
         return ()
 
-    def _inner(self, path: str) -> str:
+    def _find_inner(self, path: str) -> str:
         """Return the directory in which the modules inside a file are."""
         if path.endswith("mod.rs") or self._is_root(path):
             return get_parent(path)
@@ -211,7 +211,7 @@ class RustModules(ModuleFinder):
         return join_path(above, "Cargo.toml") in self._paths or above.endswith("src") or not above
 
 
-def _names(path: str, text: str) -> tuple[str, str | None]:
+def _read_names(path: str, text: str) -> tuple[str, str | None]:
     """Return the name of a package and the path of its library, if its manifest says it."""
     try:
         read = tomllib.loads(text)

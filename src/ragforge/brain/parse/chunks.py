@@ -26,7 +26,7 @@ def outline_chunks(language: str, path: str, text: str, type_: str = CHUNK) -> O
         last = after - 1
         while not lines[last].strip():
             last -= 1
-        found.append(_chunk(type_, filename, lines[first], first + 1, last + 1))
+        found.append(_build_chunk(type_, filename, lines[first], first + 1, last + 1))
         first = after
     return Outline(language, tuple(found))
 
@@ -40,7 +40,7 @@ def cut(lines: Sequence[str], first: int) -> int:
     return min(blank, key=lambda line: abs(line - target), default=target)
 
 
-def _chunk(type_: str, filename: str, first_line: str, start: int, end: int) -> Definition:
+def _build_chunk(type_: str, filename: str, first_line: str, start: int, end: int) -> Definition:
     name = f"{filename}:{start}-{end}"
     return Definition(
         name=name,

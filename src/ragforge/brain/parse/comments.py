@@ -22,7 +22,7 @@ def is_licence(text: str) -> bool:
     return bool(_LICENCE.search(text))
 
 
-def comment_words(text: str) -> str:
+def read_comment(text: str) -> str:
     """Return what a block of comments says."""
     lines = [
         _CLOSER.sub("", _OPENER.sub("", line, count=1)).rstrip()
@@ -32,7 +32,7 @@ def comment_words(text: str) -> str:
     return "\n".join(lines).strip()[:MAX_DOCSTRING_CHARS].rstrip()
 
 
-def string_words(text: str) -> str:
+def read_string(text: str) -> str:
     """Return what a documenting string literal says, its indentation taken off."""
     literal = _STRING.match(text[:_READ_AT_MOST])
     first, *rest = (literal.group(2) if literal else text[:_READ_AT_MOST]).split("\n")

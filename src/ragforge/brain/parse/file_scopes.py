@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ragforge.brain.ids import digest, stable_id
+from ragforge.brain.ids import hash_content, make_id
 from ragforge.brain.parse import Definition, Outline
 from ragforge.domain.code import MODULE, Scope
 
 MAX_SOURCE_CHARS = 100_000
 
 
-def scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:
+def make_scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:
     """Return an id for each definition: of its file, name and type.
 
     Those that share all of these are told apart by their order.
@@ -23,21 +23,21 @@ def scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:
         key = (definition.qualified_name, definition.type)
         number = seen[key]
         seen[key] += 1
-        ids.append(stable_id(project_id, path, *key, str(number) if number else ""))
+        ids.append(make_id(project_id, path, *key, str(number) if number else ""))
     return ids
 
 
-def scopes_of(path: str, outline: Outline, text: str, ids: Sequence[str]) -> tuple[Scope, ...]:
+def build_scopes(path: str, outline: Outline, text: str, ids: Sequence[str]) -> tuple[Scope, ...]:
     """Return the scopes of a file, in the order of its definitions."""
     lines = text.split("\n")
-    inner = _children(outline.definitions)
+    inner = _list_children(outline.definitions)
     scopes = []
     for number, definition in enumerate(outline.definitions):
         first, last = definition.start_line, min(definition.end_line, len(lines))
         whole = "\n".join(lines[first - 1 : last])
-        source = _without_inner(lines, definition, inner[number]) if inner[number] else whole
+        source = _replace_inner(lines, definition, inner[number]) if inner[number] else whole
         source = source if definition.text is None else definition.text
-        signature = _signature(definition)
+        signature = _format_signature(definition)
         scopes.append(
             Scope(
                 name=definition.name,
@@ -47,7 +47,7 @@ def scopes_of(path: str, outline: Outline, text: str, ids: Sequence[str]) -> tup
                 start_line=first,
                 end_line=max(first, last),
                 source=source[:MAX_SOURCE_CHARS],
-                hash=digest("\0".join((whole, signature, definition.docstring, source))),
+                hash=hash_content("\0".join((whole, signature, definition.docstring, source))),
                 uuid=ids[number],
                 language=outline.language,
                 signature=signature,
@@ -57,14 +57,14 @@ def scopes_of(path: str, outline: Outline, text: str, ids: Sequence[str]) -> tup
     return tuple(scopes)
 
 
-def _signature(definition: Definition) -> str:
+def _format_signature(definition: Definition) -> str:
     marks = " ".join(
         mark if mark[:1] in "@#[" else f"@{mark}" for mark in definition.decorators if mark
     )
     return f"{marks} {definition.signature}".strip()
 
 
-def _children(definitions: Sequence[Definition]) -> list[list[Definition]]:
+def _list_children(definitions: Sequence[Definition]) -> list[list[Definition]]:
     """Return for each definition those directly inside it; a module holds the outermost."""
     inner: list[list[Definition]] = [[] for _ in definitions]
     module = next((n for n, d in enumerate(definitions) if d.type == MODULE), None)
@@ -77,7 +77,7 @@ def _children(definitions: Sequence[Definition]) -> list[list[Definition]]:
     return inner
 
 
-def _without_inner(
+def _replace_inner(
     lines: Sequence[str], definition: Definition, inner: Sequence[Definition]
 ) -> str:
     """Return a source in which each inner definition is its signature alone.
@@ -93,11 +93,11 @@ def _without_inner(
             continue
         kept += lines[line - 1 : child.start_line - 1]
         if child.end_line >= line:
-            kept.append(_indented(lines[child.start_line - 1], child.signature))
+            kept.append(_indent(lines[child.start_line - 1], child.signature))
         line = max(line, child.end_line + 1)
     kept += lines[line - 1 : definition.end_line]
     return "\n".join(kept + outside)
 
 
-def _indented(line: str, signature: str) -> str:
+def _indent(line: str, signature: str) -> str:
     return line[: len(line) - len(line.lstrip())] + signature

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from ragforge.brain.parse.comments import comment_words, is_licence
+from ragforge.brain.parse.comments import is_licence, read_comment
 from ragforge.brain.parse.source import Source
 
 _MAY_PRECEDE_FILE_COMMENT = frozenset(
@@ -22,16 +22,16 @@ class Leads:
         self._source = source
         self._comments = sorted(comments, key=lambda node: node.start_byte)
         self._other_starts = {node.start_byte for node in others}
-        self._by_last_row = {_last_row(node): node for node in (*comments, *others)}
+        self._by_last_row = {_get_last_row(node): node for node in (*comments, *others)}
         self._claimed: set[int] = set()
 
-    def above(self, start: int, floor: int) -> tuple[int, str]:
+    def find_above(self, start: int, floor: int) -> tuple[int, str]:
         """Return where a definition starts with its leads, and what its comment says.
 
         What stands before `floor` belongs to another one.
         """
         source = self._source
-        row = source.line(start) - 2
+        row = source.find_line(start) - 2
         if row not in self._by_last_row or not source.begins_line(start):
             return start, ""
         comments: list[Node] = []
@@ -45,13 +45,13 @@ class Leads:
                 comments.append(lead)
             first = lead.start_byte
             row = lead.start_point[0] - 1
-        text = "\n".join(self._text(comment) for comment in reversed(comments))
+        text = "\n".join(self._read_text(comment) for comment in reversed(comments))
         if is_licence(text):
             return start, ""
         self._claimed.update(comment.start_byte for comment in comments)
-        return first, comment_words(text)
+        return first, read_comment(text)
 
-    def file_comment(self) -> str:
+    def read_file_comment(self) -> str:
         """Return what the comment at the top of the file says, unless a definition has it."""
         position = 0
         block: list[Node] = []
@@ -60,29 +60,29 @@ class Leads:
             code = between.strip()
             if code not in _MAY_PRECEDE_FILE_COMMENT and not code.startswith((b"#!", b"{-#")):
                 break
-            if block and between.count(b"\n") > _line_end_in(block[-1]):
-                if words := self._words(block):
+            if block and between.count(b"\n") > _count_line_ends(block[-1]):
+                if words := self._read_words(block):
                     return words
                 block = []
             block.append(comment)
             position = comment.end_byte
-        return self._words(block)
+        return self._read_words(block)
 
-    def _words(self, block: list[Node]) -> str:
+    def _read_words(self, block: list[Node]) -> str:
         if any(comment.start_byte in self._claimed for comment in block):
             return ""
-        text = "\n".join(self._text(comment) for comment in block)
-        return "" if is_licence(text) else comment_words(text)
+        text = "\n".join(self._read_text(comment) for comment in block)
+        return "" if is_licence(text) else read_comment(text)
 
-    def _text(self, node: Node) -> str:
-        return self._source.text(node.start_byte, node.end_byte).rstrip("\n")
+    def _read_text(self, node: Node) -> str:
+        return self._source.get_text(node.start_byte, node.end_byte).rstrip("\n")
 
 
-def _last_row(node: Node) -> int:
+def _get_last_row(node: Node) -> int:
     row, column = node.end_point
     return row if column else max(row - 1, node.start_point[0])
 
 
-def _line_end_in(comment: Node) -> int:
+def _count_line_ends(comment: Node) -> int:
     """Return how many line ends may follow a comment before its block is over."""
     return 0 if comment.end_point[1] == 0 else 1

@@ -19,13 +19,13 @@ _FRONT_MATTER = "---"
 def outline_markdown(path: str, text: str) -> Outline:
     """Return the outline of a document by its headings."""
     lines = text.removeprefix("\ufeff").split("\n")
-    return outline_sections("markdown", path, lines, list(headings_in(lines)))
+    return outline_sections("markdown", path, lines, list(find_headings(lines)))
 
 
-def headings_in(lines: Sequence[str]) -> Iterator[Heading]:
+def find_headings(lines: Sequence[str]) -> Iterator[Heading]:
     """Yield the headings of a text, those in fenced code left out."""
     fence = ""
-    number = _after_front_matter(lines)
+    number = _skip_front_matter(lines)
     paragraph = 0  # how many lines of text stand right above
     while number < len(lines):
         line = lines[number]
@@ -50,7 +50,7 @@ def headings_in(lines: Sequence[str]) -> Iterator[Heading]:
         number += 1
 
 
-def _after_front_matter(lines: Sequence[str]) -> int:
+def _skip_front_matter(lines: Sequence[str]) -> int:
     if lines[0].rstrip() == _FRONT_MATTER:
         for number, line in enumerate(lines[1:], 1):
             if line.rstrip() == _FRONT_MATTER:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from tree_sitter import Node
 
-from ragforge.brain.parse.comments import string_words
-from ragforge.brain.parse.names import base_names, dotted
+from ragforge.brain.parse.comments import read_string
+from ragforge.brain.parse.names import parse_bases, parse_name
 from ragforge.brain.parse.scope_draft import ScopeDraft, Stretch
 from ragforge.brain.parse.source import Source
 
@@ -23,40 +23,40 @@ def attach_marks(
     """Give each mark to the innermost scope around it."""
     starts = [start for start, _ in stretches]
 
-    def innermost(byte: int) -> ScopeDraft:
+    def find_innermost(byte: int) -> ScopeDraft:
         return stretches[bisect_right(starts, byte) - 1][1]
 
-    for node in _in_order(captures.get("bases")):
-        _add_bases(source, innermost(node.start_byte), node)
-    for node in _in_order(captures.get("decorator")):
-        scope = innermost(node.start_byte)
+    for node in _sort_nodes(captures.get("bases")):
+        _add_bases(source, find_innermost(node.start_byte), node)
+    for node in _sort_nodes(captures.get("decorator")):
+        scope = find_innermost(node.start_byte)
         if node.start_byte < scope.name_start:
             _add_decorator(source, scope, node)
     for node in captures.get("signature", ()):
-        scope = innermost(node.start_byte)
+        scope = find_innermost(node.start_byte)
         if node.end_byte <= scope.name_start:
             scope.signature_start, scope.body_start = node.byte_range
-    for node in _in_order(captures.get("doc")):
-        scope = innermost(node.start_byte)
+    for node in _sort_nodes(captures.get("doc")):
+        scope = find_innermost(node.start_byte)
         if not scope.documented:
-            scope.docstring = string_words(source.text(*node.byte_range))
+            scope.docstring = read_string(source.get_text(*node.byte_range))
             scope.documented = True
 
 
-def _in_order(nodes: list[Node] | None) -> list[Node]:
+def _sort_nodes(nodes: list[Node] | None) -> list[Node]:
     """Return nodes by their place: patterns of one query yield them in turns."""
     return sorted(nodes or (), key=lambda node: node.start_byte)
 
 
 def _add_bases(source: Source, scope: ScopeDraft, node: Node) -> None:
-    names = base_names(source.text(*node.byte_range))
+    names = parse_bases(source.get_text(*node.byte_range))
     scope.bases = tuple(dict.fromkeys((*scope.bases, *names)))
     scope.header_end = max(scope.header_end, node.end_byte)
 
 
 def _add_decorator(source: Source, scope: ScopeDraft, node: Node) -> None:
-    if match := _DECORATOR.match(source.text(*node.byte_range)):
-        scope.decorators.append(dotted(match.group(1))[0])
+    if match := _DECORATOR.match(source.get_text(*node.byte_range)):
+        scope.decorators.append(parse_name(match.group(1))[0])
     scope.header_end = max(scope.header_end, node.end_byte)
     skipped = source.data[scope.signature_start : node.start_byte]
     if node.start_byte >= scope.signature_start and not skipped.strip(_BETWEEN_DECORATORS):

@@ -21,7 +21,7 @@ _BASE_NAME = re.compile(rf"{_IDENTIFIER}(?:\s*(?:\.|::|\\)\s*{_IDENTIFIER})*")
 _NOT_BASES = frozenset(("public", "private", "protected", "virtual", "override", "dyn", "unsafe"))
 
 
-def dotted(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, bool]:
+def parse_name(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, bool]:
     """Return the last parts of a name with dots between them, and whether it is plain.
 
     It is not where a part is computed: `make(x).save` is known as `save` only.
@@ -29,7 +29,7 @@ def dotted(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, bool]:
     if text.isidentifier():  # by far the most frequent
         return text, True
     if "<" in text:
-        text = _without_brackets(text.replace("::<", "<"), "<")
+        text = _strip_brackets(text.replace("::<", "<"), "<")
     if _PLAIN.fullmatch(text):
         parts = [part for part in _SPLIT.split(text) if part]
         return ".".join(parts if segments is None else parts[-segments:]), True
@@ -37,12 +37,12 @@ def dotted(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, bool]:
     return (last.group() if last else ""), False
 
 
-def base_names(text: str) -> tuple[str, ...]:
+def parse_bases(text: str) -> tuple[str, ...]:
     """Return the types that a list of base types names, without type arguments."""
     found: dict[str, None] = {}
     text = text.strip()
     text = text[1:-1] if text.startswith("(") else text
-    for part in _BASE_SEPARATORS.split(_without_brackets(text, "<([{")):
+    for part in _BASE_SEPARATORS.split(_strip_brackets(text, "<([{")):
         if "=" in part:  # a keyword argument is no base
             continue
         before_delegate = part.strip(" \t\r\n:<").split(" by ")[0]
@@ -52,7 +52,7 @@ def base_names(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _without_brackets(text: str, kinds: str) -> str:
+def _strip_brackets(text: str, kinds: str) -> str:
     """Return the text without what stands in brackets of these kinds."""
     kept: list[str] = []
     depth = position = 0

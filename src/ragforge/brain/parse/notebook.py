@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ragforge.brain.parse.markdown import headings_in
+from ragforge.brain.parse.markdown import find_headings
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.domain.code import SECTION
 
@@ -34,13 +34,13 @@ class _Cell:
 
 def outline_notebook(path: str, text: str) -> Outline | None:
     """Return the outline of a notebook, None if it is none."""
-    cells = list(_cells(text))
+    cells = list(_read_cells(text))
     if not cells:
         return None
     found: list[Definition] = []
     stack: list[tuple[int, str]] = []  # levels and qualified names of the sections around
     stem = PurePosixPath(path).stem
-    for group in _groups(cells):
+    for group in _group_cells(cells):
         first = group[0]
         while first.title and stack and stack[-1][0] >= first.level:
             stack.pop()
@@ -63,7 +63,7 @@ def outline_notebook(path: str, text: str) -> Outline | None:
     return Outline(NOTEBOOK, tuple(found))
 
 
-def _groups(cells: list[_Cell]) -> Iterator[list[_Cell]]:
+def _group_cells(cells: list[_Cell]) -> Iterator[list[_Cell]]:
     """Yield cells that belong together: up to the next heading, or as many lines as are read."""
     group: list[_Cell] = []
     lines = 0
@@ -78,7 +78,7 @@ def _groups(cells: list[_Cell]) -> Iterator[list[_Cell]]:
         yield group
 
 
-def _cells(text: str) -> Iterator[_Cell]:
+def _read_cells(text: str) -> Iterator[_Cell]:
     """Yield the cells that hold something, with where they stand."""
     start = _CELLS.search(text)
     if start is None:
@@ -98,12 +98,12 @@ def _cells(text: str) -> Iterator[_Cell]:
         line += text.count("\n", counted, begins)
         last = line + text.count("\n", begins, end)
         if typed.strip() and cell.get("cell_type") in ("markdown", "code", "raw"):
-            yield _cell(typed, cell["cell_type"] == "markdown", line, last)
+            yield _build_cell(typed, cell["cell_type"] == "markdown", line, last)
         line, counted, place = last, end, end
 
 
-def _cell(text: str, is_markdown: bool, first: int, last: int) -> _Cell:
-    heading = next(headings_in(text.split("\n")), None) if is_markdown else None
+def _build_cell(text: str, is_markdown: bool, first: int, last: int) -> _Cell:
+    heading = next(find_headings(text.split("\n")), None) if is_markdown else None
     if heading is None:
         return _Cell(text, "", 0, first, last)
     return _Cell(text, heading.title, heading.level, first, last)

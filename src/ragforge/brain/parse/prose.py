@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ragforge.brain.languages.table import detect_language
 from ragforge.brain.parse.chunks import outline_chunks
-from ragforge.brain.parse.markdown import headings_in
+from ragforge.brain.parse.markdown import find_headings
 from ragforge.brain.parse.outline import Outline
 from ragforge.brain.parse.sections import Heading, outline_sections
 from ragforge.domain.code import SECTION
@@ -49,7 +49,7 @@ def outline_prose(language: str, path: str, text: str) -> Outline:
     return outline_sections(language, path, lines, headings)
 
 
-def _underlined(lines: Sequence[str]) -> Iterator[Heading]:
+def _find_underlined(lines: Sequence[str]) -> Iterator[Heading]:
     """Yield titles with a row of signs below, or above and below: which sign means which level
     is up to the document, in the order in which they come.
     """
@@ -70,24 +70,24 @@ def _underlined(lines: Sequence[str]) -> Iterator[Heading]:
         yield Heading(title.strip(), level, number - 2 if over else number - 1)
 
 
-def _plain(lines: Sequence[str]) -> Sequence[Heading]:
+def _find_plain(lines: Sequence[str]) -> Sequence[Heading]:
     """Return the headings of a text that says nothing of its format: one of two, as it seems."""
-    underlined = list(_underlined(lines))
+    underlined = list(_find_underlined(lines))
     if not any(line.startswith("#") for line in lines):
         return underlined
-    marked = list(headings_in(lines))
+    marked = list(find_headings(lines))
     return marked if len(marked) > len(underlined) else underlined
 
 
-def _asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
-    yield from _marked(lines, _ASCIIDOC, _ASCIIDOC_BLOCK)
+def _find_asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
+    yield from _find_marked(lines, _ASCIIDOC, _ASCIIDOC_BLOCK)
 
 
-def _org(lines: Sequence[str]) -> Iterator[Heading]:
-    yield from _marked(lines, _ORG, re.compile(r"#\+(?:begin|end)_", re.IGNORECASE))
+def _find_org(lines: Sequence[str]) -> Iterator[Heading]:
+    yield from _find_marked(lines, _ORG, re.compile(r"#\+(?:begin|end)_", re.IGNORECASE))
 
 
-def _marked(
+def _find_marked(
     lines: Sequence[str], heading: re.Pattern[str], block: re.Pattern[str]
 ) -> Iterator[Heading]:
     """Yield lines that begin with signs, as many as the level, outside of blocks of code."""
@@ -101,8 +101,8 @@ def _marked(
 
 
 FORMATS: dict[str, Callable[[Sequence[str]], Iterable[Heading]]] = {
-    "asciidoc": _asciidoc,
-    "org": _org,
-    "restructuredtext": _underlined,
-    "text": _plain,
+    "asciidoc": _find_asciidoc,
+    "org": _find_org,
+    "restructuredtext": _find_underlined,
+    "text": _find_plain,
 }

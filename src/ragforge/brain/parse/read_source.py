@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ragforge.brain.files.compare import PARSED, SKIPPED
-from ragforge.brain.files.content_check import decode, look
+from ragforge.brain.files.content_check import check_content, decode
 from ragforge.brain.files.names import SkipReason
-from ragforge.brain.ids import digest, stable_id
+from ragforge.brain.ids import hash_content, make_id
 from ragforge.brain.languages.table import is_document
 from ragforge.brain.parse import Import, Outline, parse
-from ragforge.brain.parse.file_scopes import scope_ids, scopes_of
+from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
 from ragforge.domain.code import File, ParsedFile
 
 RECENT_SECONDS = 2.0
@@ -32,8 +32,8 @@ class ReadFile:
     skipped: SkipReason | None = None
 
 
-def file_id(project_id: str, path: str) -> str:
-    return stable_id(project_id, "file", path)
+def make_file_id(project_id: str, path: str) -> str:
+    return make_id(project_id, "file", path)
 
 
 def read_file(
@@ -45,17 +45,17 @@ def read_file(
             data = file.read()
     except OSError:
         return ReadFile(path, skipped="unreadable")
-    found = digest(data)
-    uuid, mtime = file_id(project_id, path), time_of(mtime_ns)
+    found = hash_content(data)
+    uuid, mtime = make_file_id(project_id, path), round_time(mtime_ns)
     if found == known_hash:
         same = File(path, found, uuid, size=len(data), mtime=mtime)
         return ReadFile(path, ParsedFile(same))
-    if reason := look(path, data):
+    if reason := check_content(path, data):
         skipped = File(path, found, uuid, size=len(data), mtime=mtime, state=SKIPPED)
         return ReadFile(path, ParsedFile(skipped), skipped=reason)
     text = decode(data)
     outline = parse(path, text)
-    ids = tuple(scope_ids(project_id, path, outline))
+    ids = tuple(make_scope_ids(project_id, path, outline))
     stored = File(
         path=path,
         hash=found,
@@ -65,12 +65,12 @@ def read_file(
         size=len(data),
         mtime=mtime,
         state=PARSED,
-        imports=tuple(written(found, outline) for found in outline.imports),
+        imports=tuple(format_import(found, outline) for found in outline.imports),
     )
-    return ReadFile(path, ParsedFile(stored, scopes_of(path, outline, text, ids)), outline, ids)
+    return ReadFile(path, ParsedFile(stored, build_scopes(path, outline, text, ids)), outline, ids)
 
 
-def written(found: Import, outline: Outline) -> str:
+def format_import(found: Import, outline: Outline) -> str:
     """Return an import as it is kept with its file: the module, and what is taken from it.
 
     All that others may see is in it, so that a file which passes names on is known to have
@@ -92,7 +92,7 @@ def written(found: Import, outline: Outline) -> str:
     return "\t".join((found.module, *parts))
 
 
-def time_of(mtime_ns: int) -> datetime | None:
+def round_time(mtime_ns: int) -> datetime | None:
     """Return a file's time, to the millisecond, or None if it cannot be relied on.
 
     It is too young, or it is one that no clock ever showed.

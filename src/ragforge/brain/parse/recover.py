@@ -54,20 +54,20 @@ def recover(
     known = {scope.name_start for scope in scopes}
     heads = (
         (head, name)
-        for start, end in _merged(ranges)
+        for start, end in _merge(ranges)
         for head in _HEAD.finditer(source.data, start, end)
         for name in _NAMES
         if head.group(name) and head.start(name) not in known
     )
     lost = [
-        _scope(source, head, name)
+        _build_scope(source, head, name)
         for head, name in islice(heads, _MOST_LOST)
         if not _is_text(top, head.start(name))
     ]
     return scopes + lost
 
 
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
         if merged and start <= merged[-1][1]:
@@ -85,15 +85,15 @@ def _is_text(top: Node, byte: int) -> bool:
     return "comment" in node.type or node.parent is None or not node.parent.is_error
 
 
-def _scope(source: Source, head: re.Match[bytes], name: str) -> ScopeDraft:
+def _build_scope(source: Source, head: re.Match[bytes], name: str) -> ScopeDraft:
     kind = (head.group("kind") or b"").decode()
-    start = head.start() + _indentation(head.group())
-    line_end = _line_end(source.data, start)
+    start = head.start() + _measure_indentation(head.group())
+    line_end = _find_line_end(source.data, start)
     return ScopeDraft(
         type=_TYPES.get(kind, kind),
         name=head.group(name).decode("utf-8", "replace"),
         start=start,
-        end=_indented_end(source.data, head.start(), line_end),
+        end=_find_indented_end(source.data, head.start(), line_end),
         name_start=head.start(name),
         name_end=head.end(name),
         body_start=line_end,
@@ -101,14 +101,14 @@ def _scope(source: Source, head: re.Match[bytes], name: str) -> ScopeDraft:
     )
 
 
-def _indented_end(data: bytes, line_start: int, line_end: int) -> int:
+def _find_indented_end(data: bytes, line_start: int, line_end: int) -> int:
     """Return the end of the last line that is indented deeper, or closes the definition."""
-    margin = _indentation(data[line_start:line_end])
+    margin = _measure_indentation(data[line_start:line_end])
     end = line_end
-    for start, after in _lines(data, line_end + 1, len(data)):
+    for start, after in _split_lines(data, line_end + 1, len(data)):
         line = data[start:after]
         if stripped := line.strip():
-            depth = _indentation(line)
+            depth = _measure_indentation(line)
             inside = depth > margin
             closes = depth == margin and stripped.startswith((*_CLOSING, b"{"))
             if not inside and not closes:
@@ -122,14 +122,14 @@ def _indented_end(data: bytes, line_start: int, line_end: int) -> int:
 def _end_before_next_head(data: bytes, scope: ScopeDraft) -> int:
     """Return where a torn scope ends if a head stands below that is indented no deeper."""
     line_start = data.rfind(b"\n", 0, scope.start) + 1
-    margin = _indentation(data[line_start : _line_end(data, scope.start)])
+    margin = _measure_indentation(data[line_start : _find_line_end(data, scope.start)])
     body = scope.name_end if scope.body_start >= scope.end else scope.body_start
-    end = body = _line_end(data, body)
-    for start, after in _lines(data, body + 1, scope.end):
+    end = body = _find_line_end(data, body)
+    for start, after in _split_lines(data, body + 1, scope.end):
         line = data[start:after]
         if not (stripped := line.strip()):
             continue
-        if _indentation(line) <= margin and not stripped.startswith((*_CLOSING, b"{")):
+        if _measure_indentation(line) <= margin and not stripped.startswith((*_CLOSING, b"{")):
             if end == body:  # the body is not indented at all
                 return scope.end
             if _HEAD.match(line):
@@ -138,17 +138,17 @@ def _end_before_next_head(data: bytes, scope: ScopeDraft) -> int:
     return scope.end
 
 
-def _lines(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_lines(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
     while start < end:
-        after = _line_end(data, start)
+        after = _find_line_end(data, start)
         yield start, after
         start = after + 1
 
 
-def _line_end(data: bytes, byte: int) -> int:
+def _find_line_end(data: bytes, byte: int) -> int:
     end = data.find(b"\n", byte)
     return len(data) if end < 0 else end
 
 
-def _indentation(line: bytes) -> int:
+def _measure_indentation(line: bytes) -> int:
     return len(line) - len(line.lstrip())

@@ -44,7 +44,7 @@ class ScopeDraft:
 Stretch: TypeAlias = tuple[int, ScopeDraft]  # where it starts, and the innermost scope around it
 
 
-def segments(root: ScopeDraft, scopes: list[ScopeDraft]) -> list[Stretch]:
+def list_stretches(root: ScopeDraft, scopes: list[ScopeDraft]) -> list[Stretch]:
     """Return where each stretch of a file starts, and the innermost scope around it.
 
     Looking a place up here takes no climbing, however deep the scopes are nested.

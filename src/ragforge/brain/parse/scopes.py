@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
 from ragforge.brain.parse.leads import Leads
-from ragforge.brain.parse.names import dotted
+from ragforge.brain.parse.names import parse_name
 from ragforge.brain.parse.scope_draft import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft
 from ragforge.brain.parse.source import Source
 
@@ -47,13 +47,14 @@ def find_scopes(
     scopes = [
         scope
         for key, (_, type_, node, captures) in found.items()
-        if key not in same and (scope := _scope(language, source, type_, node, captures, wraps))
+        if key not in same
+        and (scope := _build_scope(language, source, type_, node, captures, wraps))
     ]
     _stretch_open_namespaces(scopes, len(source.data))
     return scopes
 
 
-def _scope(
+def _build_scope(
     language: Language,
     source: Source,
     type_: str,
@@ -65,15 +66,15 @@ def _scope(
     if name_node is None:
         return None
     start, end = name_node.byte_range
-    owner, name = _named(type_, source.text(start, min(end, start + _MAX_NAME_BYTES)))
+    owner, name = _split_name(type_, source.get_text(start, min(end, start + _MAX_NAME_BYTES)))
     outer = node
     while outer.id in wraps:
         outer = wraps[outer.id]
     if not name or (type_ == "constant" and not _is_weighty(name, outer)):
         return None
-    body = captures["body"][0] if "body" in captures else _body(node)
+    body = captures["body"][0] if "body" in captures else _find_body(node)
     if "owner" in captures:
-        owner, _ = dotted(source.text(*captures["owner"][0].byte_range))
+        owner, _ = parse_name(source.get_text(*captures["owner"][0].byte_range))
     return ScopeDraft(
         type=type_,
         name=name,
@@ -88,9 +89,9 @@ def _scope(
     )
 
 
-def _named(type_: str, text: str) -> tuple[str, str]:
+def _split_name(type_: str, text: str) -> tuple[str, str]:
     """Return a definition's owner and name. Operators keep the name that they have."""
-    name, whole = dotted(text.strip(_QUOTES_AND_SPACE), segments=None)
+    name, whole = parse_name(text.strip(_QUOTES_AND_SPACE), segments=None)
     separator = "."
     if not whole:
         name = " ".join(text.strip(_QUOTES_AND_SPACE).split())[:_MAX_NAME_CHARS]
@@ -101,7 +102,7 @@ def _named(type_: str, text: str) -> tuple[str, str]:
     return owner.replace("::", "."), last
 
 
-def _body(node: Node) -> Node | None:
+def _find_body(node: Node) -> Node | None:
     if body := node.child_by_field_name("body"):
         return body
     last = node.named_child(node.named_child_count - 1) if node.named_child_count else None
@@ -141,7 +142,7 @@ def nest(
         if stack:
             scope.around = scope.parent = around
         floor = max(around.start, around.filled)
-        scope.start, scope.docstring = leads.above(scope.start, floor)
+        scope.start, scope.docstring = leads.find_above(scope.start, floor)
         around.filled = scope.end
         if stack and scope.type == "function" and around.type in TYPES_WITH_METHODS:
             scope.type = "method"

@@ -36,20 +36,22 @@ def outline_sections(
     found: list[Definition] = []
     if any(line.strip() for line in lines[:before]):
         first = next(number for number, line in enumerate(lines) if line.strip())
-        found.append(_section(stem, stem, "", first, _last(lines, first, before), None))
+        found.append(
+            _build_section(stem, stem, "", first, _find_last_line(lines, first, before), None)
+        )
     open_sections: list[tuple[Heading, int]] = []  # with their index, outermost first
-    ends = _ends(headings, len(lines))
+    ends = _find_ends(headings, len(lines))
     for heading, end in zip(headings, ends, strict=True):
         while open_sections and open_sections[-1][0].level >= heading.level:
             open_sections.pop()
         parent = open_sections[-1][1] if open_sections else None
         title = heading.title or stem
         above = [found[parent].qualified_name] if parent is not None else []
-        last = _last(lines, heading.line, end)
+        last = _find_last_line(lines, heading.line, end)
         signature = lines[heading.line].strip()[:MAX_SIGNATURE_CHARS]
         qualified_name = " > ".join([*above, title])
         open_sections.append((heading, len(found)))
-        found.append(_section(title, qualified_name, signature, heading.line, last, parent))
+        found.append(_build_section(title, qualified_name, signature, heading.line, last, parent))
     return Outline(language, tuple(found))
 
 
@@ -64,7 +66,7 @@ def _with_parts(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[H
             yield Heading(f"{heading.title} ({part})", heading.level + 1, place)
 
 
-def _ends(headings: Sequence[Heading], line_count: int) -> list[int]:
+def _find_ends(headings: Sequence[Heading], line_count: int) -> list[int]:
     """Return for each heading the line of the next one of its level or above."""
     ends = [line_count] * len(headings)
     waiting: list[int] = []
@@ -75,7 +77,7 @@ def _ends(headings: Sequence[Heading], line_count: int) -> list[int]:
     return ends
 
 
-def _last(lines: Sequence[str], first: int, end: int) -> int:
+def _find_last_line(lines: Sequence[str], first: int, end: int) -> int:
     """Return the last line of a section that is not blank."""
     last = end - 1
     while last > first and not lines[last].strip():
@@ -83,7 +85,7 @@ def _last(lines: Sequence[str], first: int, end: int) -> int:
     return last
 
 
-def _section(
+def _build_section(
     name: str, qualified_name: str, signature: str, first: int, last: int, parent: int | None
 ) -> Definition:
     return Definition(

@@ -23,38 +23,38 @@ class Source:
             text = text.replace("\0", " ")
         self.data = text.encode("utf-8", "replace")
         if blanked is not None:
-            self.data = blanked.sub(_spaces, self.data)
+            self.data = blanked.sub(_blank, self.data)
         self.line_count = self.data.count(b"\n") + (not self.data.endswith(b"\n"))
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return list(_starts(self.data))
+        return list(_find_line_starts(self.data))
 
-    def line(self, byte: int) -> int:
+    def find_line(self, byte: int) -> int:
         """Return the line of a byte, counted from 1."""
         return bisect_right(self._line_starts, byte)
 
-    def last_line(self, end: int, start: int) -> int:
+    def find_last_line(self, end: int, start: int) -> int:
         """Return the line on which a range ends, whatever white space it ends with."""
         while end > start and self.data[end - 1] in b" \t\r\n\f\v":
             end -= 1
-        return self.line(max(end - 1, start))
+        return self.find_line(max(end - 1, start))
 
     def begins_line(self, byte: int) -> bool:
         """Tell whether nothing but white space stands before a byte on its line."""
-        before = self.data[self._line_starts[self.line(byte) - 1] : byte]
+        before = self.data[self._line_starts[self.find_line(byte) - 1] : byte]
         return not before or before.isspace() or before == b"\xef\xbb\xbf"
 
-    def text(self, start: int, end: int) -> str:
+    def get_text(self, start: int, end: int) -> str:
         """Return a range as text."""
         return self.data[start:end].decode("utf-8", "replace")
 
 
-def _spaces(match: re.Match[bytes]) -> bytes:
+def _blank(match: re.Match[bytes]) -> bytes:
     return b" " * len(match.group())
 
 
-def _starts(data: bytes) -> Iterator[int]:
+def _find_line_starts(data: bytes) -> Iterator[int]:
     position = 0
     for line in data.split(b"\n"):
         yield position

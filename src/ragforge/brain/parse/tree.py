@@ -15,10 +15,10 @@ from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.marks import attach_marks
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.brain.parse.recover import recover
-from ragforge.brain.parse.scope_draft import ScopeDraft, segments
+from ragforge.brain.parse.scope_draft import ScopeDraft, list_stretches
 from ragforge.brain.parse.scopes import find_scopes, nest
 from ragforge.brain.parse.source import Source
-from ragforge.brain.parse.uses import attach_uses, drop_locals, spans
+from ragforge.brain.parse.uses import attach_uses, drop_locals, list_spans
 
 # Patterns that wait for their end in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
@@ -31,8 +31,8 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     source = Source(text, language.blanked)
     if not source.data.strip(b"\xef\xbb\xbf \t\r\n\f\v"):
         return Outline(language.name, ())
-    grammar, definitions, uses = _compiled(language)
-    top = _parsed(language, grammar, source)
+    grammar, definitions, uses = _compile(language)
+    top = _parse(language, grammar, source)
     matches = QueryCursor(definitions, match_limit=_MATCH_LIMIT).matches(top)
     captures = QueryCursor(uses, match_limit=_MATCH_LIMIT).captures(top)
 
@@ -41,25 +41,25 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     leads = Leads(source, captures.get("comment", []), captures.get("lead", []))
     found = find_scopes(language, source, matches)
     if top.has_error:
-        found = recover(source, top, _errors(language, top), found)
+        found = recover(source, top, _find_errors(language, top), found)
     scopes = nest(language, root, found, leads)
-    stretches = segments(root, scopes)
+    stretches = list_stretches(root, scopes)
     attach_marks(source, stretches, captures)
     if not root.documented:
-        root.docstring = leads.file_comment()
-    statements = _outermost([match["import"][0] for _, match in matches if "import" in match])
-    skipped = [*spans(statements), *((scope.name_start, -scope.name_end) for scope in found)]
+        root.docstring = leads.read_file_comment()
+    statements = _keep_outermost([match["import"][0] for _, match in matches if "import" in match])
+    skipped = [*list_spans(statements), *((scope.name_start, -scope.name_end) for scope in found)]
     attach_uses(language, source, stretches, captures, skipped)
     drop_locals(root, scopes)
     return Outline(
         language.name,
-        (_module(source, root), *(_definition(source, scope) for scope in scopes)),
-        _imports(language, source, statements),
+        (_build_module(source, root), *(_build_definition(source, scope) for scope in scopes)),
+        _read_imports(language, source, statements),
         top.has_error,
     )
 
 
-def _parsed(language: Language, grammar: tree_sitter.Language, source: Source) -> Node:
+def _parse(language: Language, grammar: tree_sitter.Language, source: Source) -> Node:
     """Return the tree of a file; of two tries at a damaged one that with fewer errors."""
     parser = Parser(grammar)
     top = parser.parse(source.data).root_node
@@ -67,34 +67,34 @@ def _parsed(language: Language, grammar: tree_sitter.Language, source: Source) -
         return top
     simpler = language.simplify(source.data)
     second = parser.parse(simpler).root_node
-    if _damage(language, second) >= _damage(language, top):
+    if _measure_damage(language, second) >= _measure_damage(language, top):
         return top
     source.data = simpler
     return second
 
 
-def _damage(language: Language, top: Node) -> int:
-    return sum(node.end_byte - node.start_byte + 1 for node in _errors(language, top))
+def _measure_damage(language: Language, top: Node) -> int:
+    return sum(node.end_byte - node.start_byte + 1 for node in _find_errors(language, top))
 
 
-def _errors(language: Language, top: Node) -> list[Node]:
-    return QueryCursor(_error_query(language)).captures(top).get("error", [])
-
-
-@cache
-def _error_query(language: Language) -> Query:
-    return Query(_compiled(language)[0], "[(ERROR) (MISSING)] @error")
+def _find_errors(language: Language, top: Node) -> list[Node]:
+    return QueryCursor(_compile_error_query(language)).captures(top).get("error", [])
 
 
 @cache
-def _compiled(language: Language) -> tuple[tree_sitter.Language, Query, Query]:
+def _compile_error_query(language: Language) -> Query:
+    return Query(_compile(language)[0], "[(ERROR) (MISSING)] @error")
+
+
+@cache
+def _compile(language: Language) -> tuple[tree_sitter.Language, Query, Query]:
     """Return a language's grammar and queries, loaded when its first file is met."""
     module, function = language.grammar.split(":")
     grammar = tree_sitter.Language(getattr(import_module(module), function)())
     return grammar, Query(grammar, language.definitions), Query(grammar, language.uses)
 
 
-def _outermost(nodes: list[Node]) -> list[Node]:
+def _keep_outermost(nodes: list[Node]) -> list[Node]:
     """Return the nodes that are not part of another one, in order."""
     kept: list[Node] = []
     for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
@@ -103,17 +103,17 @@ def _outermost(nodes: list[Node]) -> list[Node]:
     return kept
 
 
-def _imports(language: Language, source: Source, statements: list[Node]) -> tuple[Import, ...]:
+def _read_imports(language: Language, source: Source, statements: list[Node]) -> tuple[Import, ...]:
     return tuple(
         found
         for node in statements
         for found in language.read_imports(
-            source.text(*node.byte_range), source.line(node.start_byte)
+            source.get_text(*node.byte_range), source.find_line(node.start_byte)
         )
     )
 
 
-def _module(source: Source, root: ScopeDraft) -> Definition:
+def _build_module(source: Source, root: ScopeDraft) -> Definition:
     return Definition(
         name=root.name,
         qualified_name=root.name,
@@ -128,14 +128,14 @@ def _module(source: Source, root: ScopeDraft) -> Definition:
     )
 
 
-def _definition(source: Source, scope: ScopeDraft) -> Definition:
+def _build_definition(source: Source, scope: ScopeDraft) -> Definition:
     return Definition(
         name=scope.name,
         qualified_name=scope.qualified_name,
         type=scope.type,
-        start_line=source.line(scope.start),
-        end_line=source.last_line(scope.end, scope.start),
-        signature=_signature(source, scope),
+        start_line=source.find_line(scope.start),
+        end_line=source.find_last_line(scope.end, scope.start),
+        signature=_read_signature(source, scope),
         docstring=scope.docstring,
         parent=scope.parent.index if scope.parent else None,
         bases=scope.bases,
@@ -145,8 +145,8 @@ def _definition(source: Source, scope: ScopeDraft) -> Definition:
     )
 
 
-def _signature(source: Source, scope: ScopeDraft) -> str:
+def _read_signature(source: Source, scope: ScopeDraft) -> str:
     start = scope.signature_start
-    text = source.text(start, min(scope.body_start, start + _SIGNATURE_BYTES))
+    text = source.get_text(start, min(scope.body_start, start + _SIGNATURE_BYTES))
     line = " ".join(text.split())
     return _BEFORE_BODY.sub("", line)[:MAX_SIGNATURE_CHARS]

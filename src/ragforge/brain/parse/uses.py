@@ -8,7 +8,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
-from ragforge.brain.parse.names import dotted
+from ragforge.brain.parse.names import parse_name
 from ragforge.brain.parse.scope_draft import FUNCTIONS, ScopeDraft, Stretch
 from ragforge.brain.parse.source import Source
 
@@ -19,12 +19,12 @@ Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its i
 _LONGEST_NAME = 200
 
 
-def spans(nodes: Iterable[Node]) -> list[Span]:
+def list_spans(nodes: Iterable[Node]) -> list[Span]:
     """Return the ranges of nodes."""
     return [(node.start_byte, -node.end_byte) for node in nodes]
 
 
-def invocation_spans(nodes: Iterable[Node], name_field: str) -> list[Span]:
+def list_invocation_spans(nodes: Iterable[Node], name_field: str) -> list[Span]:
     """Return the ranges of calls from their start to the end of the called name."""
     return [
         (node.start_byte, -name.end_byte)
@@ -44,11 +44,11 @@ def attach_uses(
 
     This loop runs for each identifier of a project: it is flat and local on purpose.
     """
-    uses = spans(captures.get("use", ()))
-    called = spans(captures.get("call", ()))
-    called += invocation_spans(captures.get("invocation", ()), language.invocation_name)
-    local = spans(captures.get("local", ()))
-    hidden = [*spans(captures.get("skip", ())), *skipped]
+    uses = list_spans(captures.get("use", ()))
+    called = list_spans(captures.get("call", ()))
+    called += list_invocation_spans(captures.get("invocation", ()), language.invocation_name)
+    local = list_spans(captures.get("local", ()))
+    hidden = [*list_spans(captures.get("skip", ())), *skipped]
     calls, bound, opaque = set(called), set(local), set(hidden)
     data = source.data
     sigils = language.sigils
@@ -86,7 +86,7 @@ def attach_uses(
 @lru_cache(1 << 16)
 def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
     """Return the name in a text, whether that is all of it, and where type arguments start."""
-    name, whole = dotted(text.decode("utf-8", "replace"))
+    name, whole = parse_name(text.decode("utf-8", "replace"))
     name = name.lstrip(sigils) if sigils else name
     if name.lstrip("$")[:1].isdigit():  # `$0`: an argument without a name
         name = ""

@@ -79,11 +79,11 @@ class CodeFinder:
         A model of meaning that fails leaves words and names.
         """
         where = CodeFilter(project_id=project_id, under=under)
-        asked = await self._wording(question, project_id)
+        asked = await self._translate_question(question, project_id)
         words, (files, scopes_in_them), called = await asyncio.gather(
             self.code.by_words(asked.text, where, BY_WORDS),
-            self._by_meaning(question, asked.english, where),
-            self._by_name(question, project_id, under),
+            self._search_by_meaning(question, asked.english, where),
+            self._search_by_name(question, project_id, under),
         )
         found = Candidates(words, scopes_in_them, files, called)
         used = await self.code.importers(project_id, found.files())
@@ -100,7 +100,7 @@ class CodeFinder:
             for place in ranked
         ]
 
-    async def neighbours(self, scope_id: str) -> list[Neighbour]:
+    async def find_neighbours(self, scope_id: str) -> list[Neighbour]:
         """Return what a scope uses, what uses it, what it inherits and what holds it."""
         kinds: list[RelationKind] = ["CONSUMES", "INHERITS_FROM", "HAS_PARENT"]
         found: list[tuple[str, RelationKind, Direction]] = []
@@ -114,7 +114,7 @@ class CodeFinder:
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
         ]
 
-    async def _wording(self, question: str, project_id: str) -> Wording:
+    async def _translate_question(self, question: str, project_id: str) -> Wording:
         """Return what to search for: in English where the code speaks English."""
         asked = translate(question)
         if asked is None:
@@ -122,7 +122,7 @@ class CodeFinder:
         held = await self.code.count_holding(project_id, asked.list_words_to_count(), COUNTED)
         return asked.build_code_wording(held, self.tokeniser)
 
-    async def _by_meaning(
+    async def _search_by_meaning(
         self, question: str, english: str, where: CodeFilter
     ) -> tuple[Sequence[ScopeMatch], Sequence[ScopeMatch]]:
         """Return the nearest files, by what they hold as a whole, and the nearest scopes in them.
@@ -143,7 +143,7 @@ class CodeFinder:
         inside = replace(where, files=tuple({match.scope.file for match in files}))
         return files, await self.code.by_vector(vector, inside, BY_MEANING)
 
-    async def _by_name(
+    async def _search_by_name(
         self, question: str, project_id: str, under: str | None
     ) -> Sequence[ScopeName]:
         """Return the scopes that the question names as code names them."""

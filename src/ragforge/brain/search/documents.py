@@ -45,7 +45,8 @@ async def search_documents(
     where = CodeFilter(project_id=project_id, under=under, sections=True)
     asked = expand_query(question, finder.tokeniser)  # prose may be in any language
     held, near = await asyncio.gather(
-        finder.code.by_words(asked.text, where, BY_WORDS), _by_meaning(finder, question, where)
+        finder.code.by_words(asked.text, where, BY_WORDS),
+        _search_by_meaning(finder, question, where),
     )
     found = Candidates(held, near)
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
@@ -69,7 +70,9 @@ async def search_documents(
     ]
 
 
-async def _by_meaning(finder: CodeFinder, question: str, where: CodeFilter) -> Sequence[ScopeMatch]:
+async def _search_by_meaning(
+    finder: CodeFinder, question: str, where: CodeFilter
+) -> Sequence[ScopeMatch]:
     vector = None
     if finder.embedder is not None:
         with suppress(ModelError):

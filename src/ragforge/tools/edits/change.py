@@ -62,7 +62,7 @@ def hash_content(data: bytes | None) -> str | None:
 
 def _hash_for_graph(data: bytes | None) -> str | None:
     """Return the hash that the graph has for a file with this content."""
-    return None if data is None else ids.digest(data)
+    return None if data is None else ids.hash_content(data)
 
 
 def resolve_target(root: Root, path: str) -> str:

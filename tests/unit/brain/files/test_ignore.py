@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.brain.files.ignore import RAGFORGEIGNORE, rules_above, rules_in
+from ragforge.brain.files.ignore import RAGFORGEIGNORE, read_rules_above, read_rules_in
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.patterns import compile_patterns
 from ragforge.brain.files.walk import walk
@@ -188,15 +188,15 @@ def test_an_ignore_file_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
 def test_no_pattern_takes_forever(pattern: str) -> None:
     for_files, _ = compile_patterns(pattern)
 
-    assert for_files.verdict("a/" * 1_000 + "a", "a") is None
-    assert for_files.verdict("a" * 250, "a" * 250) is None
+    assert for_files.decide("a/" * 1_000 + "a", "a") is None
+    assert for_files.decide("a" * 250, "a" * 250) is None
 
 
 def test_the_rules_of_a_directory_are_found_without_a_walk(tmp_path: Path) -> None:
     make(tmp_path, {".gitignore": "*.log\n", "in/deep/.gitignore": "!keep.log\n"})
 
-    rules = rules_in(tmp_path, "in/deep")
+    rules = read_rules_in(tmp_path, "in/deep")
 
     assert rules.ignores("in/deep/a.log", "a.log", is_directory=False)
     assert not rules.ignores("in/deep/keep.log", "keep.log", is_directory=False)
-    assert not rules_above(tmp_path).ignores("a.log", "a.log", is_directory=False)
+    assert not read_rules_above(tmp_path).ignores("a.log", "a.log", is_directory=False)

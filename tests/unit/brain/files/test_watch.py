@@ -17,7 +17,7 @@ import watchfiles
 
 from ragforge.brain.files import watch
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.watch import changes
+from ragforge.brain.files.watch import watch_changes
 
 Batches = AsyncIterator[frozenset[str]]
 LAST = "the-last.py"
@@ -32,7 +32,7 @@ def no_thread_stays() -> Iterator[None]:
 @asynccontextmanager
 async def watching(root: Path, **options: Any) -> AsyncIterator[Batches]:
     stopping = asyncio.Event()
-    batches = changes(root, stopping, **{"quiet_ms": 100, **options})
+    batches = watch_changes(root, stopping, **{"quiet_ms": 100, **options})
     async with asyncio.timeout(60):
         assert await anext(batches) == frozenset()
         yield batches
@@ -231,7 +231,7 @@ async def test_polling_stops_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 async def test_stopping_ends_the_watch_at_once(tmp_path: Path) -> None:
     stopping = asyncio.Event()
-    batches = changes(tmp_path, stopping, quiet_ms=30_000)
+    batches = watch_changes(tmp_path, stopping, quiet_ms=30_000)
     waiting = asyncio.ensure_future(anext(batches))
     await asyncio.sleep(0.1)
     stopping.set()
@@ -242,7 +242,7 @@ async def test_stopping_ends_the_watch_at_once(tmp_path: Path) -> None:
 
 async def test_a_cancelled_watch_ends_without_stopping_anything_else(tmp_path: Path) -> None:
     stopping = asyncio.Event()
-    batches = changes(tmp_path, stopping)
+    batches = watch_changes(tmp_path, stopping)
     await anext(batches)
     waiting = asyncio.ensure_future(anext(batches))
     await asyncio.sleep(0.1)
@@ -256,13 +256,13 @@ async def test_a_cancelled_watch_ends_without_stopping_anything_else(tmp_path: P
 
 async def test_a_root_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        await anext(changes(tmp_path / "nothing", asyncio.Event()))
+        await anext(watch_changes(tmp_path / "nothing", asyncio.Event()))
 
 
 async def test_a_root_that_goes_is_an_error_and_not_an_empty_project(tmp_path: Path) -> None:
     root = tmp_path / "root"
     make(root, "a.py")
-    batches = changes(root, asyncio.Event(), quiet_ms=100)
+    batches = watch_changes(root, asyncio.Event(), quiet_ms=100)
     await anext(batches)
     shutil.rmtree(root)
     async with asyncio.timeout(30):

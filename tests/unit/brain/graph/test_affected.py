@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.brain.files.compare import RELATED
-from ragforge.brain.graph.affected import narrowed
-from ragforge.brain.graph.changes import ChangedNames, changed_names
+from ragforge.brain.graph.affected import find_affected
+from ragforge.brain.graph.changes import ChangedNames, find_changed_names
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.domain.code import File, Scope
@@ -45,14 +45,14 @@ class Tree:
         changed = self.changed(path, text)
         if changed.get(path, "nothing") is None:
             return None
-        return await narrowed(changed, self.files, Modules(list(self.files)), self.mention)
+        return await find_affected(changed, self.files, Modules(list(self.files)), self.mention)
 
     async def mention(self, names: Collection[str]) -> set[str]:
         texts = {path: " ".join(s.source for s in known) for path, known in self.scopes.items()}
         return {path for path, text in texts.items() if any(name in text for name in names)}
 
     def changed(self, path: str, text: str) -> dict[str, ChangedNames | None]:
-        return changed_names([self.write(path, text)], self.files, self.scopes.get(path, ()))
+        return find_changed_names([self.write(path, text)], self.files, self.scopes.get(path, ()))
 
 
 @pytest.fixture

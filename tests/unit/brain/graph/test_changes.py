@@ -11,10 +11,10 @@ import pytest
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, compare
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.graph.changes import (
-    changed_names,
-    files_with_moved_imports,
+    find_changed_names,
     find_dependents,
-    imported,
+    find_imported,
+    find_moved_imports,
 )
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.parse.read_source import ReadFile, read_file
@@ -74,7 +74,7 @@ def others_see_a_change(
     old, new = read(root, path, before), read(root, path, after)
     assert old.parsed is not None
     stored = replace(old.parsed.file, state=SKIPPED if old.skipped else state)
-    return changed_names([new], {path: stored}, old.parsed.scopes).keys() == {path}
+    return find_changed_names([new], {path: stored}, old.parsed.scopes).keys() == {path}
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_file_that_was_left_half_done_counts_as_changed(tmp_path: Path) -> Non
 
 
 def test_a_new_file_counts_as_changed(tmp_path: Path) -> None:
-    assert changed_names([read(tmp_path, "a.py", "")], {}, []).keys() == {"a.py"}
+    assert find_changed_names([read(tmp_path, "a.py", "")], {}, []).keys() == {"a.py"}
 
 
 def test_an_import_is_understood_however_it_was_written(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_an_import_is_understood_however_it_was_written(tmp_path: Path) -> None:
     assert file is not None
     paths = [f"pkg/{name}.py" for name in ("__init__", "a", "b", "c", "d", "e", "f", "g", "h")]
 
-    found = imported(Modules(paths), file.file)
+    found = find_imported(Modules(paths), file.file)
 
     assert found == {f"pkg/{name}.py" for name in ("__init__", "b", "d", "e", "f", "h")}
 
@@ -247,7 +247,7 @@ def test_a_file_that_is_no_more_known_still_concerns_its_importers() -> None:
 def moved(old: list[File], now: list[str], manifests: dict[str, str] | None = None) -> set[str]:
     files = by_path(*old)
     gone = [path for path in files if path not in now]
-    return files_with_moved_imports(gone, files, Modules(files, manifests), Modules(now, manifests))
+    return find_moved_imports(gone, files, Modules(files, manifests), Modules(now, manifests))
 
 
 def test_an_import_that_finds_its_file_now_is_unsettled() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragforge.brain.graph.edges import Relater
-from ragforge.brain.graph.file_names import OutlinedFile
+from ragforge.brain.graph.file_view import OutlinedFile
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family
 from ragforge.brain.parse import parse
@@ -40,7 +40,7 @@ class Project:
         self.relater = Relater(self.known.get, Modules(paths, manifests), types)
 
     def relations(self, path: str) -> list[Relation]:
-        return self.relater.relations(path)
+        return self.relater.find_relations(path)
 
     def uses(self, path: str, name: str) -> set[str]:
         """What a scope consumes; of its own file by its name alone."""
@@ -75,7 +75,7 @@ class TestPython:
             }
         )
         assert project.imports("app/main.py") == {"app/tools.py", "app/models.py"}
-        assert project.relater.imports("app/main.py") == ("app/models.py", "app/tools.py")
+        assert project.relater.find_imports("app/main.py") == ("app/models.py", "app/tools.py")
         assert project.libraries("app/main.py") == {"numpy"}
         assert project.libraries("app/tools.py") == {"os"}
 
@@ -1074,7 +1074,7 @@ class TestOthers:
         assert {relation.kind for relation in project.relations("a.md")} == {"HAS_PARENT"}
         assert project.relations("b.toml") == []
         assert project.relations("gone.py") == []
-        assert project.relater.imports("gone.py") == ()
+        assert project.relater.find_imports("gone.py") == ()
 
 
 class TestTypeNames:

@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion import embed
-from ragforge.brain.ingestion.embed import SOURCE_CHARS, embed_scopes, module_text, scope_text
+from ragforge.brain.ingestion.embed import SOURCE_CHARS, embed_scopes, format_module, format_scope
 from ragforge.domain.code import ScopeName
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
@@ -43,13 +43,13 @@ async def hashes(store: Store) -> dict[str, str | None]:
 def test_a_scope_is_its_place_name_signature_description_and_source() -> None:
     given = scope("add", signature="def add(x)", docstring="Adds.", source="def add(x): ...")
 
-    assert scope_text(given) == "src/cart.py add\ndef add(x)\nAdds.\ndef add(x): ..."
+    assert format_scope(given) == "src/cart.py add\ndef add(x)\nAdds.\ndef add(x): ..."
 
 
 def test_the_end_of_a_long_source_says_no_more() -> None:
     long = scope("add", source="x" * 9_999)
 
-    assert scope_text(long).count("x") == SOURCE_CHARS
+    assert format_scope(long).count("x") == SOURCE_CHARS
 
 
 def test_a_file_is_all_that_it_defines_with_its_path() -> None:
@@ -59,7 +59,7 @@ def test_a_file_is_all_that_it_defines_with_its_path() -> None:
         ScopeName("2", "add", "Cart.add", "method", "cart.py", 3, 4, "def add(self)"),
     ]
 
-    assert module_text(module, names) == (
+    assert format_module(module, names) == (
         "cart.py Carts.\ncart.py cart \ncart.py Cart.add def add(self)"
     )
 
@@ -72,7 +72,7 @@ def test_a_module_inside_a_file_is_what_stands_in_it_alone() -> None:
         ScopeName("3", "h", "h", "function", "m.rb", 6, 7, "def h"),
     ]
 
-    assert module_text(module, names) == "m.rb \nm.rb M.g def g"
+    assert format_module(module, names) == "m.rb \nm.rb M.g def g"
 
 
 async def test_a_second_run_embeds_nothing(store: Store) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import embedded_by, settle, unsettle
+from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
 from ragforge.domain.code import Project
 from ragforge.domain.text import new_id
 from ragforge.ports.store import Store
@@ -28,7 +28,7 @@ async def store(engines: Engines) -> Store:
 
 async def settled(store: Store, found: Project) -> bool:
     await settle(store.code, store.locks, this_process(), found, "toy")
-    return (await store.code.project(SHOP.path)).state == embedded_by("toy")
+    return (await store.code.project(SHOP.path)).state == format_embedded_state("toy")
 
 
 async def test_what_was_embedded_is_settled(store: Store) -> None:
@@ -47,7 +47,7 @@ async def test_an_ingestion_that_came_between_keeps_it_unsettled(store: Store) -
 async def test_an_ingestion_that_goes_on_keeps_it_unsettled(store: Store) -> None:
     found = await unsettle(store.code, SHOP)
     other = replace(this_process(), token=new_id())
-    await store.locks.acquire(locks.ingestion("shop"), other, timedelta(minutes=1))
+    await store.locks.acquire(locks.name_ingestion_lock("shop"), other, timedelta(minutes=1))
 
     assert not await settled(store, found)
-    assert await store.locks.holder(locks.ingestion("shop")) is not None
+    assert await store.locks.holder(locks.name_ingestion_lock("shop")) is not None

@@ -63,7 +63,7 @@ async def read(
     root: Path, files: tuple[FoundFile, ...], hashes: dict[str, str] | None = None
 ) -> dict[str, ReadFile]:
     async with SourceReader(root, "project", len(files)) as reader:
-        batches = [batch async for batch in reader.batches(files, hashes or {})]
+        batches = [batch async for batch in reader.read_batches(files, hashes or {})]
     found = [file for batch in batches for file in batch]
     assert len(found) == len({file.path for file in found})
     return {file.path: file for file in found}
@@ -117,7 +117,7 @@ async def test_a_batch_is_bounded_by_files_and_by_bytes(
     files = walk(root, FileLimits()).files
 
     async with SourceReader(root, "project", len(files)) as reader:
-        batches = [[file.path for file in batch] async for batch in reader.batches(files, {})]
+        batches = [[file.path for file in batch] async for batch in reader.read_batches(files, {})]
 
     assert batches == [["a", "b", "c"], ["d", "e"], ["f"]]
 
@@ -156,7 +156,7 @@ async def test_whoever_leaves_early_leaves_no_workers(tmp_path: Path) -> None:
     files = make(tmp_path / "project", *(f"f{number}.py" for number in range(20)))
 
     async with SourceReader(tmp_path / "project", "project", len(files)) as reader:
-        async for _ in reader.batches(files, {}):
+        async for _ in reader.read_batches(files, {}):
             break
 
     assert workers() == []

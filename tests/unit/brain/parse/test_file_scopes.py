@@ -6,18 +6,18 @@ import re
 
 import pytest
 
-from ragforge.brain.ids import stable_id
+from ragforge.brain.ids import make_id
 from ragforge.brain.parse import parse
-from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS, scope_ids, scopes_of
+from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS, build_scopes, make_scope_ids
 from ragforge.domain.code import Scope
 
 
 def scopes(path: str, text: str, project: str = "project") -> dict[str, Scope]:
     """Return the scopes of a text by qualified name; of several with one name, numbered."""
     outline = parse(path, text)
-    ids = scope_ids(project, path, outline)
+    ids = make_scope_ids(project, path, outline)
     found: dict[str, Scope] = {}
-    for scope in scopes_of(path, outline, text, ids):
+    for scope in build_scopes(path, outline, text, ids):
         name = scope.qualified_name if scope.type != "module" or scope.signature else "FILE"
         while name in found:
             name += "+"
@@ -79,7 +79,7 @@ def test_scopes_that_share_a_name_are_told_apart_by_their_order() -> None:
 
 
 def test_parts_of_an_id_cannot_run_together() -> None:
-    assert stable_id("a", "bc") != stable_id("ab", "c")
+    assert make_id("a", "bc") != make_id("ab", "c")
 
 
 def test_a_class_is_its_own_lines_and_the_heads_of_what_it_holds() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.brain.parse.names import base_names, dotted
+from ragforge.brain.parse.names import parse_bases, parse_name
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from ragforge.brain.parse.names import base_names, dotted
     ],
 )
 def test_a_name_has_dots_between_its_last_parts(text: str, name: str, plain: bool) -> None:
-    assert dotted(text) == (name, plain)
+    assert parse_name(text) == (name, plain)
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_a_name_has_dots_between_its_last_parts(text: str, name: str, plain: boo
     ],
 )
 def test_bases_are_named_without_their_arguments(text: str, bases: tuple[str, ...]) -> None:
-    assert base_names(text) == bases
+    assert parse_bases(text) == bases

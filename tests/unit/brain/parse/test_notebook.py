@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.brain.parse import parse
-from ragforge.brain.parse.file_scopes import scope_ids, scopes_of
+from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
 from ragforge.domain.code import Scope
 
 
@@ -29,7 +29,7 @@ def notebook(*cells: dict[str, Any], indent: int | None = 1) -> str:
 def sections(text: str, path: str = "analysis/churn.ipynb") -> list[Scope]:
     outline = parse(path, text)
     assert outline.language == "notebook"
-    return list(scopes_of(path, outline, text, scope_ids("p", path, outline)))
+    return list(build_scopes(path, outline, text, make_scope_ids("p", path, outline)))
 
 
 CHURN = notebook(

@@ -172,13 +172,13 @@ async def test_no_more_than_the_limit_is_found(brain: Brain) -> None:
 async def test_neighbours_are_what_a_scope_uses_and_what_uses_it(brain: Brain) -> None:
     [price_of] = [hit.scope for hit in await brain.search("price_of", limit=1)]
 
-    beside = await brain.finder.neighbours(price_of.uuid)
+    beside = await brain.finder.find_neighbours(price_of.uuid)
 
     assert {(n.scope.qualified_name, n.relation, n.direction) for n in beside} == {
         ("round_up", "CONSUMES", "out"),
         ("Cart.total", "CONSUMES", "in"),
     }
-    assert await brain.finder.neighbours("unknown") == []
+    assert await brain.finder.find_neighbours("unknown") == []
 
 
 @pytest.fixture
@@ -227,6 +227,6 @@ async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> N
 
 
 async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> None:
-    name = locks.ingestion(bundled.project_id)
-    async with locks.held(bundled.ingester.locks, name, bundled.ingester.holder):
+    name = locks.name_ingestion_lock(bundled.project_id)
+    async with locks.hold_lock(bundled.ingester.locks, name, bundled.ingester.holder):
         assert await bundled.find_relevant_code("the price") == RelevantHits((), INGESTING)

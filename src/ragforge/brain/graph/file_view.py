@@ -28,7 +28,7 @@ class OutlinedFile:
     ids: tuple[str, ...]  # of the scope of each definition
 
 
-class FileNames:
+class FileView:
     """A file's definitions by name and the names that its imports bind."""
 
     __slots__ = (
@@ -72,7 +72,7 @@ class FileNames:
             if rules.opens_namespaces and not _HEADER.search(found.module)
         ]  # namespaces whose names need no prefix
 
-    def defines(self, name: str) -> bool:
+    def has_name(self, name: str) -> bool:
         """Whether something in the file has a simple name."""
         return any(definition.name == name for definition in self.definitions[1:])
 
@@ -85,7 +85,7 @@ class FileNames:
             parent = self.definitions[parent].parent
         return False
 
-    def owner(self, number: int) -> str:
+    def find_owner(self, number: int) -> str:
         """Return the qualified name of the type that a method written elsewhere belongs to."""
         definition = self.definitions[number]
         name, parent = definition.qualified_name, definition.parent
@@ -132,7 +132,7 @@ class FileNames:
     def _bind(self, statements: tuple[Import, ...]) -> None:
         starts = [definition.start_line for definition in self.definitions]
         for statement in statements:
-            scope = self._scope_of(statement.line, starts)
+            scope = self._find_scope(statement.line, starts)
             found = (
                 self._from_file(statement, scope) if scope and self.rules.path_names else statement
             )
@@ -147,7 +147,7 @@ class FileNames:
                 if "." in found.alias:
                     self.dotted.add(found.alias)
 
-    def _scope_of(self, line: int, starts: list[int]) -> int:
+    def _find_scope(self, line: int, starts: list[int]) -> int:
         """Return the innermost definition around a line."""
         number: int | None = bisect_right(starts, line) - 1
         while number is not None and number > FILE:
