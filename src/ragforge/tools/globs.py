@@ -11,7 +11,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from ragforge.brain.files.wildmatch import MalformedPattern, compile_name, compile_path, is_plain
+from ragforge.brain.files.wildmatch import (
+    MalformedPattern,
+    is_plain,
+    translate_name,
+    translate_path,
+)
 from ragforge.errors import BadPattern, OutsideProject
 
 ALL = frozenset(("", ".", "*", "**", "**/*", "/", "./"))
@@ -45,8 +50,8 @@ def is_wild(pattern: str) -> bool:
 
 def _translate_glob(pattern: str) -> str:
     if "/" not in pattern:
-        return f"(?:.*/)?{compile_name(pattern)}"
-    return compile_path(f"{pattern}**" if pattern.endswith("/") else pattern)
+        return f"(?:.*/)?{translate_name(pattern)}"
+    return translate_path(f"{pattern}**" if pattern.endswith("/") else pattern)
 
 
 def _expand_braces(pattern: str, told: str) -> list[str]:

@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ragforge.brain.files.wildmatch import MalformedPattern, compile_name, compile_path, is_plain
+from ragforge.brain.files.wildmatch import (
+    MalformedPattern,
+    is_plain,
+    translate_name,
+    translate_path,
+)
 
 NONE = -1
 
@@ -77,13 +82,13 @@ def _compile(lines: tuple[PatternLine, ...]) -> Patterns:
         pattern, ending = line.pattern, line.pattern[1:]
         try:
             if "/" in pattern:
-                paths[number] = compile_path(pattern)
+                paths[number] = translate_path(pattern)
             elif is_plain(pattern):
                 plain[pattern] = number
             elif pattern.startswith("*") and ending and is_plain(ending):
                 endings[ending] = number
             else:
-                names[number] = compile_name(pattern)
+                names[number] = translate_name(pattern)
         except MalformedPattern:
             continue  # git lets it match nothing
     return Patterns(

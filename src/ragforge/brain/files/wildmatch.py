@@ -38,7 +38,7 @@ def is_plain(pattern: str) -> bool:
     return SPECIAL.search(pattern) is None
 
 
-def compile_name(pattern: str) -> str:
+def translate_name(pattern: str) -> str:
     """Return what matches the last part of a path; the pattern has no slash.
 
     Raises Malformed.
@@ -46,7 +46,7 @@ def compile_name(pattern: str) -> str:
     return _PatternReader(pattern, slashes=False).read()
 
 
-def compile_path(pattern: str) -> str:
+def translate_path(pattern: str) -> str:
     """Return what matches a whole path, relative to where the pattern stands.
 
     Raises Malformed.
