@@ -61,22 +61,6 @@ async def test_a_deleted_conversation_leaves_nothing_behind(store: Store, rich: 
     assert await store.conversations.conversations_of(["turn-0", "step-0"]) == {}
 
 
-async def test_a_deleted_turn_leaves_nothing_behind(store: Store, rich: Rich) -> None:
-    before, was = await counts(store), await found(store)
-
-    await store.conversations.delete_turn("cart", 0)
-
-    left = await counts(store)
-    assert before["message"] - left["message"] == 3
-    assert before["tool_call"] - left["tool_call"] == 3
-    assert before["tool_result"] - left["tool_result"] == 2
-    assert before["reference"] - left["reference"] == 1
-    assert before["summary"] - left["summary"] == 2  # its L1 and the L2 over it
-    assert before["vector"] - left["vector"] == 3  # of the turn and of both summaries
-    assert left["mention"] == 0
-    assert await found(store) == was - {"turn-0", "l1-0", "l2"}
-
-
 async def test_a_deleted_summary_leaves_nothing_behind(store: Store, rich: Rich) -> None:
     before, was = await counts(store), await found(store)
 

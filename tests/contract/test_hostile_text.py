@@ -41,6 +41,7 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.hostile import HOSTILE
+from tests.fakes.projects import relate
 
 MINUTE = timedelta(minutes=1)
 
@@ -118,7 +119,7 @@ async def test_in_references(store: Store, text: str, name: str) -> None:
     given = CodeReference(name, text, text, text)
     await store.conversations.refer("m", [given])
 
-    assert await store.conversations.references("m") == [given]
+    assert await store.conversations.references_of(["m"]) == {"m": [given]}
     for about in ({"scope_ids": [name]}, {"files": [text]}):
         [found] = await store.conversations.touches(**about)
         assert (found.conversation_id, found.name, found.hash) == ("c", text, text)
@@ -191,7 +192,7 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
     assert stored == Scope(**{**_fields(scope), "embedding_hash": text})
     assert await store.code.scopes_to_embed(name, name, 9) == []
     library = Relation("USES_LIBRARY", name, name)
-    await store.code.relate(name, [library, Relation("CONSUMES", name, name)])
+    await relate(store, name, [library, Relation("CONSUMES", name, name)])
     assert await store.code.relations(name, "in", ["USES_LIBRARY"]) == [library]
     [hit] = await store.code.by_vector(direction(0, name), CodeFilter(name, name), 9)
     assert hit.id == name

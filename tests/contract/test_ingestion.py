@@ -9,6 +9,7 @@ from ragforge.errors import FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, direction, file, parsed, project, scope
+from tests.fakes.projects import relate
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ async def test_relations_of_a_file_are_replaced_and_others_stay(store: Store, sh
     old = [Relation("CONSUMES", "a1", "b1"), Relation("IMPORTS", "A", "B")]
     stays = Relation("CONSUMES", "b1", "a1")
     new = [Relation("CONSUMES", "a2", "b1"), Relation("USES_LIBRARY", "A", "numpy")]
-    await store.code.relate(shop, [*old, stays])
+    await relate(store, shop, [*old, stays])
 
     await store.code.relate_files(shop, ["a.py"], new, "related")
 
@@ -80,7 +81,7 @@ async def test_relations_of_a_file_are_replaced_and_others_stay(store: Store, sh
 
 async def test_relations_with_an_unknown_end_change_nothing(store: Store, shop: str) -> None:
     kept = Relation("CONSUMES", "a1", "b1")
-    await store.code.relate(shop, [kept])
+    await relate(store, shop, [kept])
 
     for bad, error in (
         (Relation("CONSUMES", "a1", "none"), ScopeNotFound),
@@ -96,7 +97,7 @@ async def test_relations_with_an_unknown_end_change_nothing(store: Store, shop: 
 async def test_importers_of_files_are_counted(store: Store, shop: str) -> None:
     await store.code.replace_files(shop, [parsed("c.py", uuid="C")])
     edges = [("A", "B"), ("C", "B"), ("B", "C")]
-    await store.code.relate(shop, [Relation("IMPORTS", *edge) for edge in edges])
+    await relate(store, shop, [Relation("IMPORTS", *edge) for edge in edges])
 
     assert await store.code.importers(shop, ["a.py", "b.py", "none.py"]) == {"b.py": 2}
     assert await store.code.importers("none", ["b.py"]) == {}

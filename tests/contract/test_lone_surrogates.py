@@ -135,7 +135,7 @@ async def test_in_code(store: Store, unchanged: None) -> None:
         one = parsed("bad.py", scope("fine"), bad_scope)
         await refused(lambda b=one: store.code.replace_files("p", [good, b]), f"scope.{field}")
     library = Relation("USES_LIBRARY", "F", BAD)
-    await refused(lambda: store.code.relate("p", [library]), "library")
+    await refused(lambda: store.code.relate_files("p", [], [library], "parsed"), "library")
 
 
 async def test_in_a_hash_that_was_embedded(store: Store, unchanged: None) -> None:

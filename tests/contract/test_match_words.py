@@ -97,16 +97,6 @@ async def test_the_limit_is_of_the_turns_that_hold_words(store: Store) -> None:
     assert held(await store.conversations.match_words("zebra", EVERYWHERE, 0, reach=2)) == {}
 
 
-async def test_a_deleted_turn_is_gone_as_hit_and_as_neighbour(store: Store) -> None:
-    await plant(store, "c", *TALK)
-    await store.conversations.delete_turn("c", 2)
-
-    found = await store.conversations.match_words("zebra giraffe", EVERYWHERE, 9, reach=2)
-
-    assert held(found).keys() == {"c-0", "c-1", "c-3"}
-    assert found.counts == {"zebra": 1}
-
-
 async def test_what_another_process_stores_is_found_in_its_scope(
     store: Store, reopen: Reopen
 ) -> None:

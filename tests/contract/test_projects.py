@@ -45,7 +45,8 @@ async def test_saving_a_project_again_changes_it_and_keeps_its_files(
 
     await store.code.save_project(moved)
 
-    assert await store.code.projects() == [moved]
+    assert await store.code.project("/moved") == moved
+    assert await store.archive.count("project") == 1
     assert await paths(store, shop) == ["a.py"]
     assert (await store.code.scope("f")).name == "f"
 
@@ -53,21 +54,15 @@ async def test_saving_a_project_again_changes_it_and_keeps_its_files(
 async def test_two_projects_cannot_have_one_path(store: Store, shop: str) -> None:
     other = project("/w/other", uuid="other")
     await store.code.save_project(other)
-    before = await store.code.projects()
 
     with pytest.raises(DuplicateId):
         await store.code.save_project(project(uuid="new"))
     with pytest.raises(DuplicateId):
         await store.code.save_project(replace(other, path=project().path))
 
-    assert await store.code.projects() == before
-
-
-async def test_projects_are_told_by_path(store: Store) -> None:
-    assert await store.code.projects() == []
-    for path in ("/b", "/a/z", "/a", "/B"):
-        await store.code.save_project(project(path))
-    assert [one.path for one in await store.code.projects()] == ["/B", "/a", "/a/z", "/b"]
+    assert (await store.code.project(project().path)).uuid == shop
+    assert await store.code.project("/w/other") == other
+    assert await store.archive.count("project") == 2
 
 
 async def test_a_project_needs_a_path_and_an_id(store: Store) -> None:
@@ -75,7 +70,7 @@ async def test_a_project_needs_a_path_and_an_id(store: Store) -> None:
         await store.code.save_project(Project("", "nameless"))
     with pytest.raises(InvalidId):
         await store.code.save_project(Project("/p", "nameless", uuid=""))
-    assert await store.code.projects() == []
+    assert await store.archive.count("project") == 0
 
 
 async def test_a_file_comes_back_as_it_was_stored(store: Store, shop: str) -> None:

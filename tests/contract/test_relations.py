@@ -9,6 +9,7 @@ from ragforge.errors import FileNotKnown, ScopeNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import parsed, project, scope
 from tests.fakes.engines import counts
+from tests.fakes.projects import relate
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ async def test_every_kind_of_relation_is_told_from_both_ends(store: Store, shop:
         "USES_LIBRARY": Relation("USES_LIBRARY", "A", "numpy"),
     }
     assert set(given) == set(RELATION_KINDS)
-    await store.code.relate(shop, list(given.values()))
+    await relate(store, shop, list(given.values()))
 
     for relation in given.values():
         assert await store.code.relations(relation.source, "out", [relation.kind]) == [relation]
@@ -47,7 +48,7 @@ async def test_relations_are_told_by_kind_source_and_target(store: Store, shop: 
         Relation("CONSUMES", "a1", "a2"),
     ]
     into = [Relation("CONSUMES", "b1", "a1"), Relation("CONSUMES", "a2", "a1")]
-    await store.code.relate(shop, out + into)
+    await relate(store, shop, out + into)
 
     assert await store.code.relations("a1", "out") == [out[2], out[1], out[0]]
     assert await store.code.relations("a1", "in") == [into[1], into[0]]
@@ -57,9 +58,9 @@ async def test_relations_are_told_by_kind_source_and_target(store: Store, shop: 
 
 async def test_a_relation_that_is_there_stays_once(store: Store, shop: str) -> None:
     given = Relation("CONSUMES", "a1", "b1")
-    await store.code.relate(shop, [given, given])
-    await store.code.relate(shop, [given])
-    await store.code.relate(shop, [])
+    await relate(store, shop, [given, given])
+    await relate(store, shop, [given])
+    await relate(store, shop, [])
 
     assert await store.code.relations("a1", "out") == [given]
     assert await store.archive.count("relation") == 1
@@ -67,7 +68,7 @@ async def test_a_relation_that_is_there_stays_once(store: Store, shop: str) -> N
 
 async def test_a_scope_may_relate_to_itself(store: Store, shop: str) -> None:
     loop = Relation("CONSUMES", "a1", "a1")
-    await store.code.relate(shop, [loop])
+    await relate(store, shop, [loop])
     assert await store.code.relations("a1", "out") == [loop]
     assert await store.code.relations("a1", "in") == [loop]
 
@@ -89,8 +90,9 @@ async def test_an_unknown_end_is_an_error_and_nothing_is_added(store: Store, sho
     before = await counts(store)
 
     for relation, error in UNKNOWN_ENDS:
+        given = [Relation("CONSUMES", "a2", "b1"), relation]
         with pytest.raises(error):
-            await store.code.relate(shop, [Relation("CONSUMES", "a2", "b1"), relation])
+            await store.code.relate_files(shop, ["a.py"], given, "parsed")
 
     assert await counts(store) == before
     assert await store.code.relations("a2", "out") == []
@@ -99,7 +101,7 @@ async def test_an_unknown_end_is_an_error_and_nothing_is_added(store: Store, sho
 async def test_a_library_is_known_by_its_exact_name(store: Store, shop: str) -> None:
     names = ["numpy", "Numpy", "@scope/pkg", "std::vec", "numpy ", "a1"]
     given = [Relation("USES_LIBRARY", "A", name) for name in names]
-    await store.code.relate(shop, given)
+    await relate(store, shop, given)
 
     for relation in given:
         assert await store.code.relations(relation.target, "in", ["USES_LIBRARY"]) == [relation]
@@ -113,7 +115,7 @@ async def test_relations_from_a_replaced_file_are_dropped(store: Store, shop: st
         Relation("CONSUMES", "a1", "b1"),
         stays,
     ]
-    await store.code.relate(shop, given)
+    await relate(store, shop, given)
 
     files = [parsed("a.py", scope("a1", uuid="a1"), scope("a2", uuid="a2"), uuid="A")]
     await store.code.replace_files(shop, files)
@@ -133,7 +135,7 @@ async def test_relations_of_removed_files_go_with_them(store: Store, shop: str) 
         Relation("CONSUMES", "b1", "a1"),
         Relation("USES_LIBRARY", "B", "numpy"),
     ]
-    await store.code.relate(shop, given)
+    await relate(store, shop, given)
 
     await store.code.remove_files(shop, ["b.py"])
 
@@ -145,7 +147,7 @@ async def test_relations_of_removed_files_go_with_them(store: Store, shop: str) 
 
 
 async def test_relations_to_a_scope_that_is_gone_are_dropped(store: Store, shop: str) -> None:
-    await store.code.relate(shop, [Relation("CONSUMES", "b1", "a1")])
+    await relate(store, shop, [Relation("CONSUMES", "b1", "a1")])
 
     await store.code.replace_files(shop, [parsed("a.py", scope("a2", uuid="a2"), uuid="A")])
 

@@ -11,6 +11,7 @@ from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, direction, document, parsed, project, scope
+from tests.fakes.projects import relate
 
 PATH = "src/cart.py"
 
@@ -177,7 +178,7 @@ async def test_relations_to_a_kept_scope_stay_and_those_from_it_go(
     kept, caller = scope("kept", uuid="k"), scope("caller", uuid="u")
     files = [parsed(PATH, kept, uuid="file"), parsed("b.py", caller)]
     await store.code.replace_files(shop, files)
-    await store.code.relate(shop, [Relation("CONSUMES", "u", "k"), Relation("CONSUMES", "k", "u")])
+    await relate(store, shop, [Relation("CONSUMES", "u", "k"), Relation("CONSUMES", "k", "u")])
 
     await store.code.replace_files(shop, [parsed(PATH, kept, uuid=file_id)])
 

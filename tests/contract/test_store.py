@@ -26,7 +26,7 @@ async def test_a_healthy_store_says_what_it_is(store: Store, engine: str) -> Non
 async def test_a_new_store_is_empty(store: Store) -> None:
     assert set((await counts(store)).values()) == {0}
     assert await store.conversations.find(ConversationFilter()) == []
-    assert await store.code.projects() == []
+    assert await store.archive.count("project") == 0
     assert await store.jobs.find() == []
 
 

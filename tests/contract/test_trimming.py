@@ -110,16 +110,6 @@ async def test_deleting_by_hand_makes_turns_eligible_again(store: Store) -> None
     assert await uncovered(store) == [0, 1, 2, 3, 4, 5]
 
 
-async def test_deleting_a_turn_takes_what_was_made_of_it_by_way_of_a_trimmed_summary(
-    store: Store,
-) -> None:
-    await plant(store)
-    await store.summaries.trim(THEN, 1)
-    await store.conversations.delete_turn("c", 1)
-    assert await left(store) == ["third"]
-    assert await uncovered(store) == [0, 2, 3, 5]
-
-
 async def test_trims_can_be_forgotten(store: Store) -> None:
     await plant(store)
     await store.summaries.trim(THEN)

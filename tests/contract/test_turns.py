@@ -13,12 +13,8 @@ from tests.fakes.builders import (
     at,
     conversation,
     direction,
-    exchange,
-    level_2,
-    summary,
     system,
     tool_call,
-    tool_result,
     user,
 )
 from tests.fakes.engines import counts
@@ -113,82 +109,6 @@ async def test_ids_that_are_no_turn_are_left_out(store: Store, talk: str) -> Non
     await store.conversations.append(talk, [system(uuid="s"), user(uuid="t"), assistant(uuid="a")])
     assert set(await store.conversations.turns(["s", "a", "t", "none", talk])) == {"t"}
     assert await store.conversations.turns([]) == {}
-
-
-async def test_a_deleted_turn_is_gone_and_the_others_keep_their_index(
-    store: Store, talk: str
-) -> None:
-    for i in range(3):
-        await store.conversations.append(talk, exchange(f"q{i}", f"a{i}"))
-
-    await store.conversations.delete_turn(talk, 1)
-
-    left = await store.conversations.messages(talk)
-    assert [(m.content, m.turn_index) for m in left] == [
-        ("q0", 0),
-        ("a0", 0),
-        ("q2", 2),
-        ("a2", 2),
-    ]
-    with pytest.raises(TurnNotFound):
-        await store.conversations.delete_turn(talk, 1)
-    with pytest.raises(TurnNotFound):
-        await store.conversations.append(talk, [assistant(turn_index=1)])
-
-
-async def test_a_turn_after_a_deletion_has_an_index_and_position_of_its_own(
-    store: Store, talk: str
-) -> None:
-    for i in range(3):
-        await store.conversations.append(talk, exchange(f"q{i}", f"a{i}"))
-    await store.conversations.delete_turn(talk, 1)
-
-    await store.conversations.append(talk, exchange("q3", "a3"))
-
-    left = await store.conversations.messages(talk)
-    assert contents(left) == ["q0", "a0", "q2", "a2", "q3", "a3"]
-    assert [m.turn_index for m in left] == [0, 0, 2, 2, 3, 3]
-    assert len({m.position for m in left}) == 6
-
-
-async def test_a_deleted_turn_no_longer_counts(store: Store, talk: str) -> None:
-    call = tool_call(result=tool_result("12345"))
-    await store.conversations.append(talk, exchange("ab", "c"))
-    await store.conversations.append(talk, [user("def"), assistant("", call), assistant("g")])
-    full = await store.conversations.get(talk)
-    assert (full.message_count, full.turn_count, full.total_chars) == (5, 2, 12)
-
-    await store.conversations.delete_turn(talk, 1)
-
-    left = await store.conversations.get(talk)
-    assert (left.message_count, left.turn_count, left.total_chars) == (2, 1, 3)
-
-
-async def test_only_the_turn_of_this_conversation_is_deleted(store: Store, talk: str) -> None:
-    await store.conversations.create(conversation(uuid="other"))
-    for one in (talk, "other"):
-        await store.conversations.append(one, exchange(f"in {one}", "yes"))
-
-    await store.conversations.delete_turn(talk, 0)
-
-    assert await store.conversations.messages(talk) == []
-    assert contents(await store.conversations.messages("other")) == ["in other", "yes"]
-
-
-async def test_summaries_built_on_a_deleted_turn_go_and_their_other_turns_are_free(
-    store: Store, talk: str
-) -> None:
-    for i in range(4):
-        await store.conversations.append(talk, [user(f"q{i}")])
-    low, high = summary(talk, 0, 1), summary(talk, 2, 3)
-    for one in (low, high, level_2([low, high])):
-        await store.summaries.save(one)
-
-    await store.conversations.delete_turn(talk, 1)
-
-    assert await store.summaries.not_in_level_2(talk) == [high]
-    assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [0]
-    assert await store.archive.count("summary") == 1
 
 
 async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: str) -> None:

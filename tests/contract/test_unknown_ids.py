@@ -34,8 +34,6 @@ CONVERSATIONS: dict[str, Ask] = {
     "messages": lambda s, x: s.conversations.messages(x),
     "latest_messages": lambda s, x: s.conversations.latest_messages(x, 5),
     "tool_calls": lambda s, x: s.conversations.tool_calls(x),
-    "delete_turn": lambda s, x: s.conversations.delete_turn(x, 0),
-    "branches": lambda s, x: s.conversations.branches(x),
     "embedded_turns": lambda s, x: s.conversations.embedded_turns(x, "model"),
     "archive.conversation": lambda s, x: s.archive.conversation(x),
     "embed_conversation": lambda s, x: s.conversations.embed_conversation(x, direction(0)),
@@ -52,7 +50,6 @@ MESSAGES: dict[str, Ask] = {
     "embed_turns": lambda s, x: s.conversations.embed_turns({x: direction(0)}),
     "refer": lambda s, x: s.conversations.refer(x, [reference("f")]),
     "refer to nothing": lambda s, x: s.conversations.refer(x, []),
-    "references": lambda s, x: s.conversations.references(x),
 }
 SUMMARIES: dict[str, Ask] = {
     "get": lambda s, x: s.summaries.get(x),
@@ -70,7 +67,6 @@ PROJECTS: dict[str, Ask] = {
     "remove_files": lambda s, x: s.code.remove_files(x, ["src/cart.py"]),
 }
 OTHERS: dict[str, tuple[Ask, type[NotFound]]] = {
-    "delete_turn": (lambda s, _: s.conversations.delete_turn("cart", 9), TurnNotFound),
     "file": (lambda s, x: s.code.file("shop", x), FileNotKnown),
     "file of no project": (lambda s, x: s.code.file(x, "src/cart.py"), FileNotKnown),
     "scope": (lambda s, x: s.code.scope(x), ScopeNotFound),

@@ -220,7 +220,7 @@ async def test_a_copy_has_nothing_but_new_ids(store: Store) -> None:
     first, second, both = found.summaries
     assert both.summary.parent_summaries == (first.summary.uuid, second.summary.uuid)
     assert len(found.turn_vectors) == len(found.summary_vectors) == 2
-    assert len(await store.conversations.branches("cart")) == 1
+    assert len((await store.archive.conversation("cart")).branches) == 1
 
 
 async def test_an_unknown_conversation_cannot_be_read(store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
@@ -163,6 +163,13 @@ async def snapshot(store: Store, root: Path, model: str = "toy-1") -> Snapshot:
         relations=relations,
         vectors=sorted(vectors, key=repr),
         unembedded=unembedded,
+    )
+
+
+async def relate(store: Store, project_id: str, relations: Sequence[Relation]) -> None:
+    """Add relations to those that are there."""
+    await store.archive.write(
+        "relation", [{**asdict(one), "project_id": project_id} for one in relations]
     )
 
 

@@ -32,6 +32,7 @@ from tests.fakes.builders import (
     vector,
 )
 from tests.fakes.hostile import HOSTILE
+from tests.fakes.projects import relate
 
 ELSEWHERE = Holder("another-host", 4711, 1_700_000_000.25, "token of another host")
 
@@ -95,7 +96,7 @@ async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]
         Relation("IMPORTS", "f-cart", "f-odd"),
         Relation("USES_LIBRARY", "f-cart", "numpy"),
     ]
-    await store.code.relate(shop.uuid, relations)
+    await relate(store, shop.uuid, relations)
     vectors = [ScopeVector(whole.uuid, vector(1, 0, 0, model="code-model"), whole.hash)]
     vectors += [ScopeVector(total.uuid, vector(0, 0.5, 0, model="code-model"), "an older hash")]
     await store.code.embed(vectors)

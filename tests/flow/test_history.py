@@ -250,16 +250,6 @@ async def test_dates_are_instants_whatever_their_offset(store: Store, recall: Me
         assert await found(3, 4, hours) == {"c-3", "c-4"}
 
 
-async def test_a_deleted_turn_is_neither_found_nor_lends_anything(
-    store: Store, recall: MemorySearch
-) -> None:
-    await plant(store, "c")
-    await store.conversations.delete_turn("c", 0)
-
-    assert await search(recall, "invoices archive bucket", semantic=False) == []
-    assert "c-0" not in names(await search(recall, "invoices archive bucket"))
-
-
 async def test_what_is_left_out_is_not_found(store: Store, recall: MemorySearch) -> None:
     await plant(store, "c")
 

@@ -372,7 +372,7 @@ async def test_a_forgotten_project_leaves_nothing(brain: Brain, store: Store, ro
     assert await brain.ingester.forget(root) == 6
 
     assert not await brain.is_known()
-    assert await store.code.projects() == []
+    assert await store.archive.count("project") == 0
     for kind in ("file", "scope", "relation", "vector"):
         assert await store.archive.count(kind) == 0
     with pytest.raises(ProjectNotFound):

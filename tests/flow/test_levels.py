@@ -213,24 +213,6 @@ async def test_a_turn_that_arrives_meanwhile_is_neither_covered_nor_lost(store: 
     assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [1]
 
 
-async def test_a_turn_deleted_meanwhile_is_in_no_summary(store: Store) -> None:
-    memory = memory_of(store, ScriptedModel(draft, delay=0.2))
-    talk = await memory.start()
-    await memory.say(talk, "Secret?", "s" * 1_000)
-    await memory.say(talk, "Long?", LONG)
-
-    async def interrupt() -> None:
-        await asyncio.sleep(0.1)
-        await store.conversations.delete_turn(talk, 0)
-
-    await asyncio.gather(memory.worker.drain(), interrupt())
-    await memory.worker.drain()
-
-    [summary] = await store.summaries.find(SummaryFilter(talk))
-    assert (summary.start_turn_index, summary.end_turn_index) == (1, 1)
-    assert "[turn 0" not in summary.conversation_summary
-
-
 async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) -> None:
     memory = memory_of(store, ScriptedModel(draft, delay=0.2))
     talk = await memory.start()
@@ -263,7 +245,7 @@ async def test_what_was_trimmed_is_not_made_again_by_the_next_question(store: St
     assert (await memory.recorder.store_turn(talk, [user("And?")])).user.turn_index == 5
 
 
-async def test_what_was_deleted_or_lost_its_turns_is_summarised_again(store: Store) -> None:
+async def test_what_was_deleted_is_summarised_again(store: Store) -> None:
     chance = random.Random(7)
     memory = memory_of(store)
     talk = await memory.start()
@@ -280,19 +262,8 @@ async def test_what_was_deleted_or_lost_its_turns_is_summarised_again(store: Sto
     assert [one.uuid for one in again_first] == [one.uuid for one in first]
     assert [one.uuid for one in again_second] == [one.uuid for one in second]
 
-    gone = first[3].start_turn_index
-    await store.conversations.delete_turn(talk, gone)
-    await memory.say(talk, "Go on.", LONG)
-    await memory.worker.drain()
-    found = await store.summaries.find(SummaryFilter(talk, level=1))
-    ranges = [(one.char_range_start, one.char_range_end) for one in found]
-    assert all(before[0] < before[1] for before in ranges)
-    covered = [t for one in found for t in await store.summaries.covered_turns(one.uuid)]
-    assert len(covered) == len(set(covered))
-    assert gone not in covered
 
-
-async def test_a_turn_that_was_gone_on_with_is_summarised_as_a_whole(store: Store) -> None:
+async def test_a_turn_that_was_resumed_is_summarised_as_a_whole(store: Store) -> None:
     model = ScriptedModel(lambda request: json.dumps({"conversation_summary": last_words(request)}))
     memory = memory_of(store, model)
     talk = await memory.start()
@@ -317,16 +288,15 @@ async def test_queries_and_turns_are_read_newest_first_and_told_in_order(store: 
     talk = await memory.start()
     for number in range(45):
         await memory.say(talk, f"Q{number:02}", "x" * 97)
-    await store.conversations.delete_turn(talk, 43)
 
     recent = await memory.history.get_recent_turns(talk, 2_500)
-    assert [turn.user.content for turn in recent] == [f"Q{n:02}" for n in [*range(19, 43), 44]]
+    assert [turn.user.content for turn in recent] == [f"Q{n:02}" for n in range(20, 45)]
     queries = await memory.history.get_last_user_queries(talk, 9, without=[recent[-1].uuid])
-    assert [query.user_message for query in queries] == ["Q40", "Q41", "Q42"]
-    assert [query.turn_index for query in queries] == [40, 41, 42]
+    assert [query.user_message for query in queries] == ["Q41", "Q42", "Q43"]
+    assert [query.turn_index for query in queries] == [41, 42, 43]
     assert [query.timestamp for query in queries] == [t.user.timestamp for t in recent[-4:-1]]
     everything = await memory.history.get_recent_turns(talk, 10**6)
-    assert len(everything) == 44
+    assert len(everything) == 45
 
 
 async def test_a_number_limits_turns_and_queries_as_characters_do(store: Store) -> None:

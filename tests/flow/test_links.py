@@ -58,7 +58,8 @@ def edited(file: Path, old: str, new: str) -> dict[str, Json]:
 
 
 async def hows(memory: Memory, message_id: str) -> dict[str, str]:
-    found = await memory.store.conversations.references(message_id)
+    by_message = await memory.store.conversations.references_of([message_id])
+    found = by_message.get(message_id, [])
     return {one.qualified_name: one.how for one in found}
 
 

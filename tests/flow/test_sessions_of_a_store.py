@@ -92,7 +92,7 @@ async def test_a_branch_starts_at_a_turn_or_at_a_message(store: Store) -> None:
     assert (after_turn.cwd, after_turn.project_path) == (source.cwd, source.project_path)
     assert (after_turn.message_count, at_message.message_count) == (2, 3)
     assert at_message.title == "Another way"
-    assert len(await talk.branches("c")) == 2
+    assert len((await store.archive.conversation("c")).branches) == 2
     for nothing in ("7", "zz", "", "½"):
         with pytest.raises(InputError, match="Its turns are 0 to 1"):
             await branch(talk, source, nothing)

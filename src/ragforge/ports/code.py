@@ -45,9 +45,6 @@ class CodeStore(Protocol):
     async def project(self, path: str) -> Project:
         """Return the project at this exact path. Raises ProjectNotFound."""
 
-    async def projects(self) -> list[Project]:
-        """Return all projects, by path."""
-
     async def delete_project(self, project_id: str) -> None:
         """Delete a project with its files, scopes, relations and vectors.
 
@@ -106,12 +103,6 @@ class CodeStore(Protocol):
 
     async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         """Return for each place the smallest scope that contains it, or None."""
-
-    async def relate(self, project_id: str, relations: Sequence[Relation]) -> None:
-        """Add relations; one that is there stays.
-
-        Raises ScopeNotFound or FileNotKnown if an end is unknown.
-        """
 
     async def relate_files(
         self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str

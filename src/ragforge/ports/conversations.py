@@ -98,13 +98,6 @@ class ConversationStore(Protocol):
     ) -> list[ToolCall]:
         """Return tool calls, newest first. Raises ConversationNotFound."""
 
-    async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
-        """Delete a turn and the summaries built on it; other turns keep their index.
-
-        The next turn comes after the highest index that is left.
-        Raises ConversationNotFound or TurnNotFound.
-        """
-
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         """Create `into` as a branch: a copy of everything up to and including the message.
 
@@ -112,9 +105,6 @@ class ConversationStore(Protocol):
         are copied, and the vectors of whole turns; summaries are not.
         Raises MessageNotFound, DuplicateId.
         """
-
-    async def branches(self, conversation_id: str) -> list[Conversation]:
-        """Return the branches made from it, oldest first. Raises ConversationNotFound."""
 
     async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
         """Set the vectors of turns, replacing older ones.
@@ -172,9 +162,6 @@ class ConversationStore(Protocol):
         A scope that is referred to again keeps the newer hash and the stronger `how`.
         Raises MessageNotFound.
         """
-
-    async def references(self, message_id: str) -> list[CodeReference]:
-        """Return what a message refers to, by file and name. Raises MessageNotFound."""
 
     async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
         """Return what messages refer to, by file and name; those that refer to nothing, or that

@@ -68,9 +68,11 @@ async def test_a_matrix_follows_what_other_processes_add_replace_and_delete(
 ) -> None:
     here = await open_sqlite(tmp_path / "store.db", WORDS)
     there = await open_sqlite(tmp_path / "store.db", WORDS)
-    await here.conversations.create(conversation(uuid="c"))
+    for one in ("c", "d"):
+        await here.conversations.create(conversation(uuid=one))
     turns = [Message("user", "", uuid=name) for name in ("north", "east", "late")]
-    await here.conversations.append("c", turns)
+    await here.conversations.append("c", turns[:2])
+    await here.conversations.append("d", turns[2:])
     north, east = Vector.of("m", [0.0, 1.0]), Vector.of("m", [1.0, 0.0])
 
     async def nearest() -> list[str]:
@@ -83,7 +85,7 @@ async def test_a_matrix_follows_what_other_processes_add_replace_and_delete(
     assert await nearest() == ["north", "late", "east"]
     await there.conversations.embed_turns({"north": Vector.of("m", [0.0, -1.0])})
     assert await nearest() == ["late", "east", "north"]
-    await there.conversations.delete_turn("c", 2)
+    await there.conversations.delete("d")
     assert await nearest() == ["east", "north"]
     await there.close()
     await here.close()

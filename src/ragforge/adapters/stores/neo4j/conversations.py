@@ -22,7 +22,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     apply_changes,
 )
-from ragforge.errors import MessageNotFound, TurnNotFound
+from ragforge.errors import MessageNotFound
 
 
 class Neo4jConversations(Recall, References):
@@ -67,7 +67,7 @@ class Neo4jConversations(Recall, References):
         async def work(tx: Transaction) -> None:
             await nodes.locked(tx, conversation_id)
             await summary_nodes.remove_all(tx, conversation_id)
-            await message_nodes.delete_messages(tx, conversation_id, None)
+            await message_nodes.delete_messages(tx, conversation_id)
             await tx.rows("MATCH (n:Conversation {uuid: $id}) DETACH DELETE n", id=conversation_id)
 
         await self._database.write(work)
@@ -152,28 +152,6 @@ class Neo4jConversations(Recall, References):
 
         return await self._database.read(work)
 
-    async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
-        async def work(tx: Transaction) -> None:
-            await nodes.locked(tx, conversation_id)
-            head = await tx.row(
-                """MATCH (m:Message {conversation_id: $id, turn_index: $turn, role: 'user'})
-                   RETURN COLLECT {
-                     MATCH (s:Summary {conversation_id: $id})
-                     WHERE EXISTS { (s)-[:SUMMARIZES]->(m) }
-                       OR m.summary_trimmed AND s.level = 2
-                         AND s.start_turn_index <= $turn <= s.end_turn_index
-                     RETURN s.uuid } AS covers""",
-                id=conversation_id,
-                turn=turn_index,
-            )
-            if head is None:
-                raise TurnNotFound(f"{turn_index} of conversation {conversation_id}")
-            await summary_nodes.remove(tx, head["covers"])
-            await message_nodes.delete_messages(tx, conversation_id, turn_index)
-            await nodes.recount(tx, conversation_id)
-
-        await self._database.write(work)
-
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
             last = await nodes.message(tx, message_id)
@@ -183,17 +161,6 @@ class Neo4jConversations(Recall, References):
             return CONVERSATION.decode(await nodes.read(tx, into.uuid))
 
         return await self._database.write(work)
-
-    async def branches(self, conversation_id: str) -> list[Conversation]:
-        query = f"""MATCH (:Conversation {{uuid: $id}})-[:HAS_BRANCH]->(n:Conversation)
-                    RETURN {nodes.ROW} AS row"""
-
-        async def work(tx: Transaction) -> list[Conversation]:
-            await nodes.read(tx, conversation_id)
-            rows = await tx.column(query, id=conversation_id)
-            return sorted(map(CONVERSATION.decode, rows), key=lambda c: (c.created_at, c.uuid))
-
-        return await self._database.read(work)
 
     async def _messages(self, where: Where, order: str, **parameters: Any) -> list[Message]:
         query = f"""MATCH (m:Message) WHERE {where}

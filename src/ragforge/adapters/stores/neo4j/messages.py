@@ -192,14 +192,13 @@ async def put_words(tx: Transaction, turns: Iterable[Turn], tokeniser: Tokeniser
     await tx.each("MATCH (m:Message {uuid: row.uuid}) SET m.words = row.words", words)
 
 
-async def delete_messages(tx: Transaction, conversation_id: str, turn_index: int | None) -> None:
-    """Delete the messages of a turn, or all, with their calls, results and references."""
+async def delete_messages(tx: Transaction, conversation_id: str) -> None:
+    """Delete the messages of a conversation with their calls, results and references."""
     await tx.rows(
-        """MATCH (m:Message {conversation_id: $id}) WHERE $turn IS NULL OR m.turn_index = $turn
+        """MATCH (m:Message {conversation_id: $id})
            OPTIONAL MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
            OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
            OPTIONAL MATCH (f:CodeReference {owner_id: m.uuid})
            DETACH DELETE f, r, t, m""",
         id=conversation_id,
-        turn=turn_index,
     )

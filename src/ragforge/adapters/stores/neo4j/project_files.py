@@ -43,10 +43,6 @@ class ProjectFiles:
             raise ProjectNotFound(path)
         return PROJECT.decode(row)
 
-    async def projects(self) -> list[Project]:
-        query = f"MATCH (n:Project) RETURN {fields('n', PROJECT)} AS row ORDER BY n.path"
-        return [PROJECT.decode(row) for row in await self._database.column(query)]
-
     async def delete_project(self, project_id: str) -> None:
         async def work(tx: Transaction) -> None:
             await nodes.lock_project(tx, project_id)

@@ -42,16 +42,6 @@ class References:
 
         await self._database.write(work)
 
-    async def references(self, message_id: str) -> list[CodeReference]:
-        query = f"""MATCH (f:CodeReference {{owner_id: $id}}) RETURN {fields("f", REFERENCE)} AS row
-                    ORDER BY f.file, f.qualified_name, f.scope_id"""
-
-        async def work(tx: Transaction) -> list[CodeReference]:
-            await conversation_nodes.message(tx, message_id)
-            return [REFERENCE.decode(row) for row in await tx.column(query, id=message_id)]
-
-        return await self._database.read(work)
-
     async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
         query = f"""MATCH (f:CodeReference) WHERE f.owner_id IN $ids
                     RETURN {fields("f", REFERENCE)} AS row

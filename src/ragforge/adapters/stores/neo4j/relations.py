@@ -28,17 +28,6 @@ class Relations:
 
     _database: Database
 
-    async def relate(self, project_id: str, relations: Sequence[Relation]) -> None:
-        for relation in relations:
-            check_id("relation.source", relation.source)
-            check_id("relation.target", relation.target)
-
-        async def work(tx: Transaction) -> None:
-            await lock_project(tx, project_id)
-            await put_relations(tx, [(project_id, relation) for relation in relations])
-
-        await self._database.write(work)
-
     async def relate_files(
         self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
     ) -> None:

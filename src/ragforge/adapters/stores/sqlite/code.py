@@ -87,12 +87,6 @@ class SqliteCode:
             raise ProjectNotFound(path)
         return PROJECT.decode(row)
 
-    async def projects(self) -> list[Project]:
-        statement = "SELECT * FROM project ORDER BY path"
-        return await self._database.read(
-            lambda c: [PROJECT.decode(row) for row in select(c, statement)]
-        )
-
     async def delete_project(self, project_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
@@ -215,13 +209,6 @@ class SqliteCode:
             return [found.get(uuid) for uuid in ids]
 
         return await self._database.read(work)
-
-    async def relate(self, project_id: str, relations: Sequence[Relation]) -> None:
-        def work(connection: apsw.Connection) -> None:
-            _check_project(connection, project_id)
-            relation_rows.add(connection, project_id, relations)
-
-        await self._database.write(work)
 
     async def relate_files(
         self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str

@@ -11,7 +11,6 @@ import apsw
 
 from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.sqlite import messages as message_rows
-from ragforge.adapters.stores.sqlite import summaries as summary_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import copy_until
@@ -192,19 +191,6 @@ class SqliteConversations(References):
 
         return await self._database.read(work)
 
-    async def delete_turn(self, conversation_id: str, turn_index: int) -> None:
-        def work(connection: apsw.Connection) -> None:
-            _row(connection, conversation_id)
-            message_rows.turn_id(connection, conversation_id, turn_index)
-            summary_rows.remove_over(connection, conversation_id, turn_index)
-            connection.execute(
-                "DELETE FROM message WHERE conversation_id = ? AND turn_index = ?",
-                (conversation_id, turn_index),
-            )
-            _recount(connection, conversation_id)
-
-        await self._database.write(work)
-
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
             source = message_rows.existing(connection, message_id)
@@ -215,19 +201,6 @@ class SqliteConversations(References):
             return CONVERSATION.decode(_row(connection, into.uuid))
 
         return await self._database.write(work)
-
-    async def branches(self, conversation_id: str) -> list[Conversation]:
-        def work(connection: apsw.Connection) -> list[Conversation]:
-            _row(connection, conversation_id)
-            rows = select(
-                connection,
-                """SELECT c.* FROM branch b JOIN conversation c ON c.uuid = b.target
-                   WHERE b.source = ? ORDER BY c.id""",
-                (conversation_id,),
-            )
-            return sorted(map(CONVERSATION.decode, rows), key=lambda branch: branch.created_at)
-
-        return await self._database.read(work)
 
     async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
         def work(connection: apsw.Connection) -> None:

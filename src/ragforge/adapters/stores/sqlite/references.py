@@ -33,19 +33,6 @@ class References:
 
         await self._database.write(work)
 
-    async def references(self, message_id: str) -> list[CodeReference]:
-        def work(connection: apsw.Connection) -> list[CodeReference]:
-            message_rows.existing(connection, message_id)
-            rows = select(
-                connection,
-                """SELECT * FROM reference WHERE owner_id = ?
-                   ORDER BY file, qualified_name, scope_id""",
-                (message_id,),
-            )
-            return [REFERENCE.decode(row) for row in rows]
-
-        return await self._database.read(work)
-
     async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
         statement = """SELECT * FROM reference WHERE owner_id IN (SELECT value FROM json_each(?))
                        ORDER BY file, qualified_name, scope_id"""

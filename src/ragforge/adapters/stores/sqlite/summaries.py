@@ -256,22 +256,6 @@ def remove(connection: apsw.Connection, summary_id: str) -> int:
     return gone
 
 
-def remove_over(connection: apsw.Connection, conversation_id: str, turn_index: int) -> None:
-    """Delete the summaries that a turn went into, also by way of one that was trimmed."""
-    over = """SELECT uuid FROM summary WHERE conversation_id = ?
-              AND ? BETWEEN start_turn_index AND end_turn_index"""
-    cover = "SELECT covered_by FROM turn WHERE conversation_id = ? AND turn_index = ?"
-    trimmed = """SELECT summary_trimmed FROM message
-                 WHERE conversation_id = ? AND turn_index = ? AND role = 'user'"""
-    place = (conversation_id, turn_index)
-    if value(connection, trimmed, place):
-        gone = column(connection, f"{over} AND level = 2", place)
-    else:
-        gone = column(connection, cover, place)
-    for uuid in filter(None, gone):
-        remove(connection, uuid)
-
-
 def _trim(connection: apsw.Connection, uuids: Sequence[str]) -> int:
     """Delete summaries, noting on what they covered that this was done."""
     given = {"gone": as_json(uuids)}
