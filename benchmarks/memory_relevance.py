@@ -36,7 +36,8 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import WordMatches
 from ragforge.memory.embed import embed_missing
-from ragforge.memory.search.combined import combined, search_conversation_history
+from ragforge.memory.search import combined
+from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.search.memory_relevance import (

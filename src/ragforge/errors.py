@@ -2,27 +2,27 @@
 
 RagForgeError
 ├── SettingsError                 a configuration file, variable or option is wrong
-├── InputError                    what the caller gave cannot be stored or used
+├── InputError                    the caller's input cannot be stored or used
 │   ├── InvalidText               a lone surrogate: not encodable as UTF-8
 │   ├── InvalidId                 empty or too long
 │   ├── InvalidTime               a timestamp without a time zone
 │   ├── InvalidJson               not representable as JSON
 │   ├── ImportRefused             an exported conversation that cannot be read
-│   ├── AmbiguousId               several ids start with what was given
+│   ├── AmbiguousId               several ids start with the given text
 │   ├── OutsideProject            a path that leads out of the project
 │   ├── BadPattern                a regular expression or glob that cannot be used
 │   └── InvalidVector             empty, zero, NaN or infinite
-│       └── DimensionMismatch     another length than its model's
-├── Declined                      the user, or a rule of the user's, said no
-├── ModelError                    a model cannot do what was asked
+│       └── DimensionMismatch     not the length of its model's vectors
+├── Declined                      the user, or a rule of the user, refused permission
+├── ModelError                    a model cannot do its task
 │   ├── ModelMissing              none is configured, or its library is not installed
-│   ├── KeyRejected               the provider wants a key, or another one
-│   ├── RequestRefused            the provider will not take this request, now or later
+│   ├── KeyRejected               the provider's key is missing or wrong
+│   ├── RequestRefused            the provider does not accept this request, now or later
 │   │   └── ToolsUnsupported      this model cannot call tools
-│   ├── ModelUnavailable          the provider fails; trying again may help
+│   ├── ModelUnavailable          the provider fails; a retry may help
 │   │   └── ModelBusy             too many requests; it may say how long to wait
 │   ├── AnswerInterrupted         an answer stopped in the middle
-│   ├── BadAnswer                 the answer cannot be read, or breaks its schema
+│   ├── BadAnswer                 the answer cannot be read, or does not fit its schema
 │   ├── SpendCapReached           the next request could cost more than is allowed
 │   └── EmbedderUnavailable       the embedding model cannot be loaded
 └── StoreError
@@ -36,9 +36,9 @@ RagForgeError
     │   ├── FileNotKnown
     │   ├── ScopeNotFound
     │   └── JobNotFound
-    ├── DuplicateId               the id is taken
-    ├── LeaseLost                 another worker has taken the job or the lock
-    ├── CopyIncomplete            a copied store does not hold what its source holds
+    ├── DuplicateId               the id is already in use
+    ├── LeaseLost                 another process has taken the job or the lock
+    ├── CopyIncomplete            a copy lacks records of its source
     └── StoreUnavailable          it cannot be used at all, or not now
         ├── StoreBusy             another process held it for too long
         ├── StoreCorrupt
@@ -53,7 +53,7 @@ from collections.abc import Sequence
 
 
 class RagForgeError(Exception):
-    """The root: a door shows its message to the user, who can act on it."""
+    """The root of all errors. Its message is shown to the user, who can act on it."""
 
 
 class SettingsError(RagForgeError):
@@ -61,7 +61,7 @@ class SettingsError(RagForgeError):
 
 
 class InputError(RagForgeError):
-    """What the caller gave cannot be stored or used; nothing was changed."""
+    """The caller's input cannot be stored or used; nothing was changed."""
 
 
 class InvalidText(InputError):
@@ -101,7 +101,7 @@ class InvalidJson(InputError):
 
 
 class ImportRefused(InputError):
-    """A document is no exported conversation, or its parts do not fit; nothing was changed."""
+    """A document is not a valid exported conversation; nothing was changed."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"This cannot be imported: {reason}. Nothing was changed.")
@@ -109,11 +109,11 @@ class ImportRefused(InputError):
 
 
 class AmbiguousId(InputError):
-    """Several ids start with what was given."""
+    """Several ids start with the given text."""
 
     def __init__(self, kind: str, prefix: str, candidates: Sequence[str]) -> None:
-        told = "; ".join(candidates)
-        super().__init__(f"Several {kind}s start with {prefix!r}: {told}. Give more of the id.")
+        found = "; ".join(candidates)
+        super().__init__(f"Several {kind}s start with {prefix!r}: {found}. Give more of the id.")
         self.prefix = prefix
         self.candidates = tuple(candidates)
 
@@ -143,7 +143,7 @@ class InvalidVector(InputError):
 
 
 class DimensionMismatch(InvalidVector):
-    """A vector has another length than the vectors of its model."""
+    """A vector does not have the length of its model's vectors."""
 
     def __init__(self, model: str, expected: int, actual: int) -> None:
         super().__init__(f"vectors of {model!r} have {expected} dimensions, this one has {actual}")
@@ -153,23 +153,23 @@ class DimensionMismatch(InvalidVector):
 
 
 class Declined(RagForgeError):
-    """What a tool wanted to do is not allowed; the message is for the model."""
+    """A tool may not do what it wanted to do; the message is for the model."""
 
 
 class ModelError(RagForgeError):
-    """A model cannot do what was asked."""
+    """A model cannot do its task."""
 
 
 class ModelMissing(ModelError):
-    """No model is configured, or the library that speaks to it is not installed."""
+    """No model is configured, or its library is not installed."""
 
 
 class KeyRejected(ModelError):
-    """The provider wants a key, or another one."""
+    """The provider's key is missing or wrong."""
 
 
 class RequestRefused(ModelError):
-    """The provider will not take this request, now or later."""
+    """The provider does not accept this request, now or later."""
 
 
 class ToolsUnsupported(RequestRefused):
@@ -177,11 +177,11 @@ class ToolsUnsupported(RequestRefused):
 
 
 class ModelUnavailable(ModelError):
-    """The provider fails; trying again may help."""
+    """The provider fails; a retry may help."""
 
 
 class ModelBusy(ModelUnavailable):
-    """The provider takes no more requests for a while."""
+    """The provider accepts no more requests for a while."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -197,7 +197,7 @@ class BadAnswer(ModelError):
 
 
 class SpendCapReached(ModelError):
-    """No further request is made: the allowed sum is spent."""
+    """No further request is made: the next one could exceed the spend cap."""
 
     def __init__(self, spent: float, cap: float) -> None:
         super().__init__(
@@ -213,7 +213,7 @@ class EmbedderUnavailable(ModelError):
 
 
 class StoreError(RagForgeError):
-    """The store cannot do what was asked."""
+    """The store cannot do its task."""
 
 
 class NotFound(StoreError):
@@ -272,7 +272,7 @@ class DuplicateId(StoreError):
 
 
 class LeaseLost(StoreError):
-    """Somebody else holds the job or lock now; the caller's work must not count."""
+    """Another process holds the job or lock now; the caller's work must not count."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"The lease on {what!r} was lost to another process")
@@ -280,7 +280,7 @@ class LeaseLost(StoreError):
 
 
 class CopyIncomplete(StoreError):
-    """The destination of a copy does not hold everything its source holds."""
+    """A copied store lacks records of its source."""
 
 
 class StoreUnavailable(StoreError):
@@ -300,7 +300,7 @@ class StoreReadOnly(StoreUnavailable):
 
 
 class StoreFull(StoreUnavailable):
-    """The disk has no room; nothing of the failed write was kept."""
+    """The disk is full; nothing of the failed write was kept."""
 
 
 class SchemaTooNew(StoreUnavailable):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from ragforge.domain.vectors import Vector
-from ragforge.memory.search.combined import similar
+from ragforge.memory.search import similar
 from ragforge.memory.search.similar import find_similar_conversations
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store

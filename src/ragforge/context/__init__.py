@@ -1,1 +1,1 @@
-"""Context: what the model gets to see beside the question, and why."""
+"""Context: what the model receives in addition to the question, and why."""

@@ -1,4 +1,4 @@
-"""Budget: what fits into a number of characters, the best first."""
+"""Budget: select what fits into a number of characters, the best first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from ragforge.domain.text import shorten
 
 LEAST_CUT = 200
-"""Less of something is not worth showing."""
+"""A shorter part is not worth showing."""
 BETWEEN = 2
 """Characters between two entries."""
 
@@ -18,30 +18,30 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How many characters a context may have, and some parts of it; fences count.
+    """How many characters a context and its parts may have, fences included.
 
-    What memory finds gets all the rest. Counts that are None do not restrict.
+    Memories get the rest. Counts that are None do not restrict.
     """
 
     total: int
     queries: int
     recent: int
     code: int
-    code_hits: int = 100  # found in code before characters decide
+    code_hits: int = 100  # how many are searched for, before the selection
     recent_turns: int | None = None
     memories: int | None = None
     level_1: int | None = None  # of the conversation's own short-term summaries
     min_score: float = 0.0  # of memories
-    recalls: bool = True  # without, only the newest turns of the conversation are remembered
+    recalls: bool = True  # else only the newest turns of the conversation are used
 
     @property
     def entry(self) -> int:
-        """The most characters of one memory: the best must not leave the next without room."""
+        """The most characters of one memory, so that the best leaves room for the next."""
         return max(1_000, self.total // 20)
 
     @property
     def own_summaries(self) -> int:
-        """For the conversation's own summaries, which come with every question."""
+        """For the conversation's own summaries, which are part of every request."""
         return self.total * 3 // 10 if self.recalls else 0
 
     @property
@@ -52,7 +52,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Fit(Generic[Thing]):
-    """What is shown of some things, and what is not."""
+    """Which things are shown, and which are left out."""
 
     shown: list[tuple[Thing, str]] = field(default_factory=list)  # with its text
     cut: list[Thing] = field(default_factory=list)  # shown, without their middle
@@ -66,10 +66,9 @@ class Fit(Generic[Thing]):
 def select_fitting(
     things: Sequence[Thing], text_of: Callable[[Thing], str], chars: int, *, may_cut: bool = False
 ) -> Fit[Thing]:
-    """Return the things whose texts fit, in their order; one that is too long makes way.
+    """Return the things whose texts fit, in their order. One that does not fit is skipped.
 
-    With `may_cut` the best of those that are left is shown without its middle, if there is
-    room for some of it.
+    With `may_cut`, the best of those skipped is shown without its middle, if there is room.
     """
     fit: Fit[Thing] = Fit()
     texts = {at: text_of(thing) for at, thing in enumerate(things)}
@@ -91,7 +90,7 @@ def select_fitting(
 def select_newest(
     things: Sequence[Thing], text_of: Callable[[Thing], str], chars: int
 ) -> Fit[Thing]:
-    """Return the newest of things that stand oldest first: without gaps, in their order."""
+    """Return the newest things that fit, without gaps. The things come oldest first."""
     fit: Fit[Thing] = Fit()
     for at in range(len(things) - 1, -1, -1):
         text = text_of(things[at])

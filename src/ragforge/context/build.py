@@ -1,4 +1,4 @@
-"""Build: everything that bears on a message, within the budget, with the account of it."""
+"""Build: the context of a message, within the budget, with its receipt."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from ragforge.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class EnrichedContext:
-    """What is known that bears on a message.
+    """What is known that is relevant to a message.
 
-    `text` is all of it for whoever talks to a model by other means. A request of the agent has
-    the same in three parts, so that a provider's cache is hit: `memory_text`, the newest turns
-    as the messages they were (`replayed`), and `question_text`.
+    `text` is all of it, for programs that call a model themselves. The agent's request has the
+    same in three parts, so that a provider can cache it: `memory_text`, the newest turns as
+    messages (`replayed`), and `question_text`.
     """
 
     last_user_queries: tuple[str, ...]
     code: tuple[Excerpt, ...]
     documents: tuple[Excerpt, ...]
     recent_turns: tuple[Turn, ...]
-    notes: tuple[NoteHit, ...]  # what somebody wanted remembered of the project
+    notes: tuple[NoteHit, ...]  # of the project
     history: tuple[MemoryHit, ...]
     level2_summaries: tuple[Summary, ...]
     level1_summaries_not_summarized: tuple[Summary, ...]
-    found: tuple[MemoryHit, ...]  # all memories that bear on it, also those that are shown raw
+    found: tuple[MemoryHit, ...]  # all relevant memories, also those that are shown as turns
     instructions: Instructions  # of the project
     receipt: Receipt
     text: str
@@ -47,12 +47,12 @@ class EnrichedContext:
     question_text: str
     replayed: tuple[Sequence[ChatMessage], ...]  # one for each of the recent turns
     window: Window
-    layout_before: Layout | None  # of the request before
+    layout_before: Layout | None  # of the previous request
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """What one context may have, where it differs from the settings; None leaves it as it is."""
+    """Limits of one context that differ from the settings; None leaves a setting as it is."""
 
     max_chars: int | None = None
     recent_max_chars: int | None = None
@@ -98,10 +98,10 @@ class ContextBuilder:
         turn_id: str | None = None,
         options: ContextOptions | None = None,
     ) -> EnrichedContext:
-        """Return the context of a message; the turn that it opens is no part of it.
+        """Return the context of a message, without the turn that the message opens.
 
-        A search that failed or was late is named in the receipt. Raises InputError for options
-        that make no sense.
+        The receipt lists the searches that failed or were late. Raises InputError for invalid
+        options.
         """
         options = options or ContextOptions()
         budget = options.apply(self.budget)

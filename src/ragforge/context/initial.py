@@ -50,7 +50,7 @@ class InitialContext:
         begun = time.monotonic()
         about = ""
         if self.planner.executor is not None and self.surroundings is not None:
-            about = await self.surroundings.text(cwd)
+            about = await self.surroundings.describe(cwd)
         plan = await self.planner.plan(message, about)
         if plan.made_by == BY_RULES:
             plan = replace(plan, calls=tuple(await self._drop_needless(plan.calls)))

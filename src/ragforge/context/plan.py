@@ -1,8 +1,7 @@
-"""Plan: which searches a message calls for, without asking a model.
+"""Plan: choose searches of the files for a message by rules, without a model.
 
-What is written as code is looked for exactly: quoted strings, error texts, names. A path is
-looked for by a command that lists files. The rest is looked for by its most telling words,
-tolerant of typos.
+Quoted strings, error texts and names are searched for exactly. A path is searched for by a command
+that lists files. Otherwise the longest words are searched for, tolerant of typos.
 """
 
 from __future__ import annotations
@@ -48,15 +47,15 @@ class PlannedSearch:
 
 
 def join_reasons(calls: Iterable[PlannedSearch]) -> str:
-    """Return why searches were chosen, each reason once."""
+    """Return the reasons for the searches, each once."""
     return ", ".join(dict.fromkeys(call.why for call in calls if call.why))
 
 
 def plan_searches(message: str) -> list[PlannedSearch]:
-    """Return up to three searches, the most telling first; none if nothing can be looked for.
+    """Return up to three searches, the most specific first; none if there is nothing to search.
 
-    Prose that does not read as if it were about a program is looked for only as far as it quotes
-    or names something: tolerant of typos, a recipe would find its like in any code.
+    The words of a message that is not about software are not searched for, only its quotes and
+    names: tolerant of typos, a cooking recipe would match something in any code.
     """
     if is_small_talk(message):
         return []
@@ -81,7 +80,7 @@ def plan_searches(message: str) -> list[PlannedSearch]:
 
 
 def pick_key_words(message: str, most: int = 3) -> list[str]:
-    """Return the words that say most, in English: long ones, in the order in which they stand."""
+    """Return the longest words of a message, in English, in their order."""
     asked, fillers = translate(message), WORDS.get_fillers(ENGLISH)
     said = re.findall(r"[^\W\d_][\w-]+", message) if asked is None else asked.render_in_english()
     words = dict.fromkeys(said)
@@ -91,7 +90,7 @@ def pick_key_words(message: str, most: int = 3) -> list[str]:
 
 
 def _find_quotes(message: str) -> Iterable[tuple[str, str]]:
-    """Yield what was quoted, and the constant part of error messages, each with which it is."""
+    """Yield quotes and the constant parts of error messages, each with the reason to search it."""
     for hit in _ERROR.finditer(message):
         parts = [part.strip() for part in _CHANGING.split(hit[1])]
         if (longest := max(parts, key=len, default="")) and len(longest) >= LEAST_WORD_CHARS:
@@ -106,7 +105,7 @@ def _search_text(text: str, how: str) -> PlannedSearch:
 
 
 def _search_names(names: list[str]) -> Iterable[PlannedSearch]:
-    """Yield a search for where names are defined, and one for where they stand at all."""
+    """Yield a search for the definitions of names, and one for all their occurrences."""
     if not names:
         return
     last = [re.escape(split_name(name)[-1]) for name in names]
@@ -117,12 +116,12 @@ def _search_names(names: list[str]) -> Iterable[PlannedSearch]:
 
 
 def _find_file(path: str) -> PlannedSearch | None:
-    """Return a command that lists the file which a path means, or None if it is no plain path."""
+    """Return a command that lists the file of a path, or None if it is not a plain path."""
     steps = [step for step in path.replace("\\", "/").split("/") if step not in ("", ".")]
     if not steps or not all(map(_PLAIN_STEP.fullmatch, steps)):
         return None
     if path.startswith("/"):
-        steps = steps[-2:]  # the project may lie anywhere
+        steps = steps[-2:]  # the project may be anywhere
     glob = shlex.quote("/".join(["**", *steps]))
     command = f"rg --files --sort path -g {glob} | head -n 5"
     return PlannedSearch("run_command", {"command": command}, f"names the file {path}")

@@ -1,4 +1,4 @@
-"""Planner: a model picks the searches for a message; without one, or if it fails, rules do."""
+"""Planner: choose the searches for a message by a model; without one, or if it fails, by rules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST_THRESHOLD = 0.3
 REMEMBERED = 200
 BY_RULES = "rules"
 SIMILAR = 0.8
-"""How many of the words of two messages must be the same for one to reuse the other's plan."""
+"""The share of common words at which a message reuses the plan of an earlier one."""
 
 
 class _Call(BaseModel):
@@ -49,18 +49,18 @@ class _Plan(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The searches that were chosen, who chose them and why, and why not somebody else."""
+    """The searches that were chosen, by whom and why."""
 
     calls: tuple[PlannedSearch, ...]
     made_by: str
     problem: str = ""
-    instead_of: str = ""  # a model that failed
-    reasoning: str = ""  # a model's; those of rules stand with each search
+    instead_of: str = ""  # the model that failed
+    reasoning: str = ""  # of the model; with rules, each search has its own
 
 
 @dataclass(slots=True)
 class Planner:
-    """Chooses searches: by a model within its time, or by rules."""
+    """Chooses searches by a model within a time limit, or by rules."""
 
     executor: StructuredLLMExecutor | None
     model_name: str
@@ -68,22 +68,22 @@ class Planner:
     _known: OrderedDict[frozenset[str], Plan] = field(default_factory=OrderedDict)
 
     async def plan(self, message: str, surroundings: str = "") -> Plan:
-        """Return the searches for a message. It never fails and is never later than its time.
+        """Return the searches for a message. Never fails, and keeps the time limit.
 
-        A model is shown what the project looks like; rules need only the message.
+        The model also sees a description of the project; the rules need only the message.
         """
         if self.executor is None:
             return Plan(tuple(plan_searches(message)), BY_RULES)
         words = frozenset(WORDS.query(message))
-        if (known := self._similar(words)) is not None:
+        if (known := self._find_similar(words)) is not None:
             return replace(known, made_by="an earlier plan")
         try:
             async with asyncio.timeout(self.seconds):
                 chosen = await _ask(self.executor, message, surroundings)
         except TimeoutError:
-            return self._failed(message, f"took longer than {self.seconds:g} s")
+            return self._fall_back(message, f"took longer than {self.seconds:g} s")
         except ModelError as error:
-            return self._failed(message, str(error))
+            return self._fall_back(message, str(error))
         if not (calls := _pick_calls(chosen)):
             return Plan(tuple(plan_searches(message)), BY_RULES, f"{self.model_name} chose nothing")
         why = shorten(" ".join(chosen.reasoning.split()), REASONING_CHARS)
@@ -92,12 +92,12 @@ class Planner:
             self._known.popitem(last=False)
         return plan
 
-    def _failed(self, message: str, problem: str) -> Plan:
+    def _fall_back(self, message: str, problem: str) -> Plan:
         log.warning("Choosing searches by %s failed: %s", self.model_name, problem)
-        told = f"{problem}; rules chose instead"
-        return Plan(tuple(plan_searches(message)), BY_RULES, told, self.model_name)
+        problem = f"{problem}; rules chose instead"
+        return Plan(tuple(plan_searches(message)), BY_RULES, problem, self.model_name)
 
-    def _similar(self, words: frozenset[str]) -> Plan | None:
+    def _find_similar(self, words: frozenset[str]) -> Plan | None:
         """Return the plan of an earlier message with nearly the same words."""
         for known, plan in reversed(self._known.items()):
             if words and len(words & known) >= SIMILAR * len(words | known):
@@ -126,9 +126,9 @@ def _pick_calls(plan: _Plan) -> tuple[PlannedSearch, ...]:
 
 
 def _build_arguments(call: _Call) -> dict[str, Any] | None:
-    """Return what the tool takes, or None if the model left out what it needs.
+    """Return the tool's arguments, or None if the model left out a necessary one.
 
-    A number out of bounds is brought into them: a second request would cost more than it helps.
+    Numbers are brought into their bounds: a second request would cost more than it helps.
     """
     given: dict[str, Any] = {"pattern": call.pattern}
     if call.max_results is not None:

@@ -1,4 +1,4 @@
-"""Replay: past turns as the chat messages they were, each within a number of characters."""
+"""Replay: past turns as chat messages, each within a number of characters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST_CALL_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class ReplayLimits:
-    """How many characters a turn may have: what was said, and calls with what they gave."""
+    """How many characters a turn may have: its text, and its calls with their results."""
 
     words: int
     calls: int
@@ -35,44 +35,44 @@ class ReplayLimits:
 
 
 class Replays:
-    """Turns as the messages they were; each is made text once."""
+    """Past turns as messages; each turn is converted once."""
 
     def __init__(self) -> None:
         self._wholes: dict[str, _WholeTurn] = {}
         self._cut: dict[tuple[str, ReplayLimits], list[ChatMessage]] = {}
 
     def of(self, turn: Turn, limits: ReplayLimits) -> list[ChatMessage]:
-        """Return a turn as a model saw it; one that is too long loses the middles of its parts.
+        """Return a turn as the model saw it; if it is too long, its parts lose their middles.
 
-        The same turn and limits give the same messages, so that a provider's cache can be hit.
+        The same turn and limits give the same messages, so that a provider can cache them.
         """
-        whole = self._whole(turn)
+        whole = self._get_whole(turn)
         if whole.fits(limits):
             return whole.messages
         if (turn.uuid, limits) not in self._cut:
-            self._cut[turn.uuid, limits] = whole.within(limits)
+            self._cut[turn.uuid, limits] = whole.shorten(limits)
         return self._cut[turn.uuid, limits]
 
     def size(self, turn: Turn, limits: ReplayLimits) -> int:
         """Return how many characters a turn has."""
-        whole = self._whole(turn)
+        whole = self._get_whole(turn)
         if whole.fits(limits):
             return whole.chars
         return sum(map(count_chars, self.of(turn, limits)))
 
-    def _whole(self, turn: Turn) -> _WholeTurn:
+    def _get_whole(self, turn: Turn) -> _WholeTurn:
         if turn.uuid not in self._wholes:
             self._wholes[turn.uuid] = _WholeTurn(turn)
         return self._wholes[turn.uuid]
 
 
 def replay_turn(turn: Turn, limits: ReplayLimits) -> list[ChatMessage]:
-    """Return one turn as a model saw it, within its limits."""
+    """Return one turn as the model saw it, within limits."""
     return Replays().of(turn, limits)
 
 
 def replay_messages(messages: Sequence[Message]) -> list[ChatMessage]:
-    """Return what an assistant said and did, whole, with the results of its calls."""
+    """Return everything an assistant said, with its calls and their results."""
     said: list[ChatMessage] = []
     for message in messages:
         if message.role == "assistant":
@@ -82,7 +82,7 @@ def replay_messages(messages: Sequence[Message]) -> list[ChatMessage]:
 
 
 def count_chars(message: ChatMessage) -> int:
-    """Return how many characters a message has, with the arguments of its calls."""
+    """Return how many characters a message has, including the arguments of its calls."""
     if isinstance(message, AssistantMessage):
         calls = sum(len(one.name) + len(to_text(one.arguments)) for one in message.tool_requests)
         return len(message.text) + calls
@@ -90,24 +90,24 @@ def count_chars(message: ChatMessage) -> int:
 
 
 def format_transcript(messages: Iterable[ChatMessage]) -> str:
-    """Return replayed messages as lines to read."""
+    """Return replayed messages as readable lines."""
     lines: list[str] = []
-    asked: dict[str, str] = {}
+    requested: dict[str, str] = {}
     for message in messages:
         match message:
             case UserMessage(text=text):
                 lines.append(f"User: {text}")
             case AssistantMessage(text=text, tool_requests=requests):
                 lines += [f"Assistant: {text}"] if text else []
-                asked |= {one.id: f"{one.name} {to_text(one.arguments)}" for one in requests}
+                requested |= {one.id: f"{one.name} {to_text(one.arguments)}" for one in requests}
             case ToolMessage(request_id=request, text=text):
-                lines.append(f"Tool: {asked.get(request, message.name)} -> {text}")
+                lines.append(f"Tool: {requested.get(request, message.name)} -> {text}")
     return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call with its result, as much of both as is sent again."""
+    """A call and its result, as far as they are sent again."""
 
     uuid: str
     name: str
@@ -127,8 +127,8 @@ class _Call:
     def chars(self) -> int:
         return len(self.name) + len(to_text(self.arguments)) + len(self.result)
 
-    def within(self, chars: int) -> _Call:
-        """Return the call in so many characters: long arguments and results are cut."""
+    def shorten(self, chars: int) -> _Call:
+        """Return the call within `chars` characters; long arguments and results are cut."""
         if self.chars <= chars:
             return self
         chars = max(0, chars - len(self.name))
@@ -140,7 +140,7 @@ class _Call:
 
 
 class _WholeTurn:
-    """A turn with all that was said, and all its calls."""
+    """A turn with everything that was said, and all its calls."""
 
     def __init__(self, turn: Turn) -> None:
         self._replies = [message for message in turn.replies if message.role != "user"]
@@ -152,12 +152,12 @@ class _WholeTurn:
         self.chars = sum(map(count_chars, self.messages))
 
     def fits(self, limits: ReplayLimits) -> bool:
-        """Tell whether nothing of it has to be cut."""
+        """Tell whether nothing has to be cut."""
         few = len(self._calls) <= _count_affordable_calls(limits.calls)
         return few and self._words <= limits.words and self._calls_chars <= limits.calls
 
-    def within(self, limits: ReplayLimits) -> list[ChatMessage]:
-        """Return it without the middles of its longest parts."""
+    def shorten(self, limits: ReplayLimits) -> list[ChatMessage]:
+        """Return the messages, the longest parts without their middles."""
         return self._say(_fit(self._spoken, limits.words), _fit_calls(self._calls, limits.calls))
 
     def _say(self, spoken: Sequence[str], calls: Sequence[_Call]) -> list[ChatMessage]:
@@ -169,7 +169,7 @@ class _WholeTurn:
 
 
 def _build_messages(message: Message, text: str, calls: dict[str, _Call]) -> list[ChatMessage]:
-    """Return one message of a turn; what RagForge itself noted is the user's side."""
+    """Return the chat messages of one stored message; RagForge's own notes become the user's."""
     if message.role == "system":
         return [UserMessage(text)] if text else []
     shown = [calls[call.uuid] for call in message.tool_calls if call.uuid in calls]
@@ -187,13 +187,13 @@ def _format_words(message: Message) -> str:
 
 
 def _fit_calls(calls: Sequence[_Call], chars: int) -> list[_Call]:
-    """Return calls that fit together; of very many, the first and the last ones."""
+    """Return calls that fit together; of too many, the first and the last ones."""
     most = _count_affordable_calls(chars)
     if len(calls) > most:
         head, tail = (most + 1) // 2, most // 2
         calls = [*calls[:head], *(calls[-tail:] if tail else [])]
     shares = split_evenly([call.chars for call in calls], chars)
-    return [call.within(share) for call, share in zip(calls, shares, strict=True)]
+    return [call.shorten(share) for call, share in zip(calls, shares, strict=True)]
 
 
 def _count_affordable_calls(chars: int) -> int:
@@ -206,7 +206,7 @@ def _fit(texts: Sequence[str], chars: int) -> list[str]:
 
 
 def split_evenly(lengths: Sequence[int], total: int) -> list[int]:
-    """Return how much of each length fits into a total: each its share, and what others leave."""
+    """Return how much of each length fits into a total: an equal share, and what others leave."""
     shares = [0] * len(lengths)
     left, waiting = max(0, total), len(lengths)
     for at in sorted(range(len(lengths)), key=lambda at: lengths[at]):
@@ -217,7 +217,7 @@ def split_evenly(lengths: Sequence[int], total: int) -> list[int]:
 
 
 def _shorten_json(value: Json, chars: int) -> Json:
-    """Return a JSON value whose strings are cut until they fit, as far as that goes."""
+    """Return a JSON value with its strings cut, so that it fits as far as possible."""
     if len(to_text(value)) <= chars:
         return value
     strings = max(1, _count_strings(value))

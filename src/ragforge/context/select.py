@@ -1,4 +1,4 @@
-"""Select: what of all that was found goes into a context, each thing once."""
+"""Select: choose what goes into a context, each thing once."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ RAW = "its turns are shown raw"
 
 
 def select_within(found: Material, budget: Budget) -> ContextSelection:
-    """Return what fits: what is shown raw is not shown again as a hit or in a summary.
+    """Return what fits. A turn that is shown as itself is not repeated as a hit or in a summary.
 
-    The conversation's own past comes first: the newest turn is always there.
+    The conversation's own past comes first; the newest turn is always included.
     """
     chosen = ContextSelection(max(0, budget.total - len(found.instructions.text)))
     _add_recent(chosen, found, budget)
@@ -49,7 +49,7 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
 
 
 def select_best(excerpts: Sequence[Excerpt], chars: int) -> list[Excerpt]:
-    """Return the excerpts that fit into a number of characters, the last perhaps cut."""
+    """Return the excerpts that fit into a number of characters; one of them may be cut."""
     fit = select_fitting(excerpts, entries.format_excerpt, chars, may_cut=True)
     return [
         replace(excerpt, text=text.partition("\n")[2]) if excerpt in fit.cut else excerpt
@@ -58,7 +58,7 @@ def select_best(excerpts: Sequence[Excerpt], chars: int) -> list[Excerpt]:
 
 
 def _add_recent(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the newest turns of the conversation, from the start of a summarised stretch on."""
+    """Add the newest turns of the conversation, beginning where a summarised stretch begins."""
     turns, before = found.own.turns, found.own.layout
     if budget.recent_turns is not None:
         turns = turns[len(turns) - budget.recent_turns :] if budget.recent_turns else ()
@@ -85,16 +85,16 @@ def _add_recent(chosen: ContextSelection, found: Material, budget: Budget) -> No
         chosen.window = replace(window, first=get_index(chosen.recent[0]))
     cut = _cut_turns(chosen.recent, replayed)
 
-    def item(turn: Turn, chars: int) -> ReceiptItem:
+    def make_item(turn: Turn, chars: int) -> ReceiptItem:
         source = entries.name_turn(found.conversation_id, turn)
         note = "long parts shortened" if turn.uuid in cut else ""
         return ReceiptItem("recent_turns", source, "one of the newest turns", chars, None, note)
 
-    chosen.add("recent_turns", fit, item)
+    chosen.add("recent_turns", fit, make_item)
 
 
 def _fit_newest(turns: Sequence[Turn], texts: Sequence[str], room: int) -> Fit[Turn]:
-    """Return the newest turns that fit; if not even the newest does, the ends of it."""
+    """Return the newest turns that fit; if not even the newest does, it is cut."""
     text_of = dict(zip((turn.uuid for turn in turns), texts, strict=True))
     fit = select_newest(turns, lambda turn: text_of[turn.uuid], room)
     if not fit.shown and room > BETWEEN:
@@ -106,7 +106,7 @@ def _fit_newest(turns: Sequence[Turn], texts: Sequence[str], room: int) -> Fit[T
 
 
 def _cut_turns(turns: Sequence[Turn], replayed: Sequence[Sequence[ChatMessage]]) -> set[str]:
-    """Return which turns have lost a part of what was said or of what tools gave."""
+    """Return the ids of the turns whose text or tool results were cut."""
     return {
         turn.uuid
         for turn, messages in zip(turns, replayed, strict=True)
@@ -115,7 +115,7 @@ def _cut_turns(turns: Sequence[Turn], replayed: Sequence[Sequence[ChatMessage]])
 
 
 def _add_own_summaries(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the conversation's summaries, the newest long-term one before all others."""
+    """Add the conversation's summaries, the newest long-term one first."""
     level_2 = _drop_shown(chosen, found, found.own.level_2, "level2_summaries")
     level_1 = _drop_shown(chosen, found, found.own.level_1, "level1_summaries")
     if budget.level_1 is not None:
@@ -123,10 +123,10 @@ def _add_own_summaries(chosen: ContextSelection, found: Material, budget: Budget
     wanted = [*level_2[-1:], *reversed(level_1), *reversed(level_2[:-1])]
     chars = min(budget.own_summaries, chosen.room)
 
-    def text(summary: Summary) -> str:
+    def format_entry(summary: Summary) -> str:
         return entries.format_summary(summary, budget.entry)
 
-    kept = {summary.uuid for summary, _ in select_fitting(wanted, text, chars).shown}
+    kept = {summary.uuid for summary, _ in select_fitting(wanted, format_entry, chars).shown}
     chosen.long_term = [summary for summary in level_2 if summary.uuid in kept]
     chosen.short_term = [summary for summary in level_1 if summary.uuid in kept]
     sections: tuple[tuple[Section, list[Summary], str], ...] = (
@@ -134,21 +134,21 @@ def _add_own_summaries(chosen: ContextSelection, found: Material, budget: Budget
         ("level1_summaries", chosen.short_term, "earlier in this conversation"),
     )
     for section, summaries, why in sections:
-        fit = select_newest(summaries, text, chosen.room)
+        fit = select_newest(summaries, format_entry, chosen.room)
 
-        def item(
+        def make_item(
             summary: Summary, chars: int, section: Section = section, why: str = why
         ) -> ReceiptItem:
             return ReceiptItem(section, entries.name_summary(summary), why, chars)
 
-        chosen.add(section, fit, item)
+        chosen.add(section, fit, make_item)
         summaries[:] = [summary for summary, _ in fit.shown]
 
 
 def _drop_shown(
     chosen: ContextSelection, found: Material, summaries: Sequence[Summary], section: Section
 ) -> list[Summary]:
-    """Return the summaries of which at least one turn is not shown word for word."""
+    """Return the summaries of which at least one turn is not shown itself."""
     wanted = []
     for summary in summaries:
         if chosen.shows_raw(summary, found.conversation_id):
@@ -169,38 +169,38 @@ def _add_excerpts(
         chosen.documents = shown
     cut = [excerpt.place for excerpt in fit.cut]
 
-    def item(excerpt: Excerpt, chars: int) -> ReceiptItem:
+    def make_item(excerpt: Excerpt, chars: int) -> ReceiptItem:
         why = f"found by {', '.join(excerpt.found_by)}"
         note = "cut" if excerpt.place in cut else ""
         return ReceiptItem(
             section, f"{excerpt.place} {excerpt.name}", why, chars, excerpt.score, note
         )
 
-    chosen.add(section, fit, item, OVER_SHARE)
+    chosen.add(section, fit, make_item, OVER_SHARE)
 
 
 def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add what somebody wanted remembered of the project."""
+    """Add the project's notes."""
     fit = select_fitting(found.notes, entries.format_note, min(2 * budget.entry, chosen.room))
     chosen.notes = [hit for hit, _ in fit.shown]
 
-    def item(hit: NoteHit, chars: int) -> ReceiptItem:
+    def make_item(hit: NoteHit, chars: int) -> ReceiptItem:
         source = f"note {hit.note.uuid[:8]}"
         return ReceiptItem("notes", source, f"found by {', '.join(hit.found_by)}", chars, hit.score)
 
-    chosen.add("notes", fit, item)
+    chosen.add("notes", fit, make_item)
 
 
 def _add_queries(chosen: ContextSelection, found: Material, chars: int) -> None:
-    """Add the user's latest questions; those of turns that are shown word for word stand there."""
+    """Add the user's latest questions, except those of turns that are shown themselves."""
     raw = {turn.uuid for turn in chosen.recent}
     others = [turn for turn in found.own.turns if turn.uuid not in raw]
     latest = select_newest(found.own.turns, entries.format_query, chars)
     chosen.queries = [turn for turn, _ in latest.shown]
     fit = select_newest(others, entries.format_query, min(chars, chosen.room))
 
-    def item(turn: Turn, chars: int) -> ReceiptItem:
+    def make_item(turn: Turn, chars: int) -> ReceiptItem:
         source = entries.name_turn(found.conversation_id, turn)
         return ReceiptItem("last_user_queries", source, "one of your latest questions", chars)
 
-    chosen.add("last_user_queries", fit, item, OVER_SHARE)
+    chosen.add("last_user_queries", fit, make_item, OVER_SHARE)

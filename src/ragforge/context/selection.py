@@ -1,4 +1,4 @@
-"""Selection: what goes into a context, section by section, and the account of it."""
+"""Selection: what goes into a context, section by section, with its receipt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OWN_SUMMARIES: tuple[Section, ...] = ("level2_summaries", "level1_summaries")
 
 @dataclass(slots=True)
 class ContextSelection:
-    """What goes in, as text and as things."""
+    """The chosen contents of a context, as text and as objects."""
 
     max_chars: int
     queries: list[Turn] = field(default_factory=list)
@@ -46,18 +46,18 @@ class ContextSelection:
     @property
     def text(self) -> str:
         """Everything, in the order of the sections."""
-        return self._joined(SECTIONS)
+        return self._join(SECTIONS)
 
     @property
     def memory_text(self) -> str:
         """The conversation's own summaries."""
-        return self._joined(OWN_SUMMARIES)
+        return self._join(OWN_SUMMARIES)
 
     @property
     def question_text(self) -> str:
         """What was found for this question alone."""
         others = ("recent_turns", *OWN_SUMMARIES)
-        return self._joined([name for name in SECTIONS if name not in others])
+        return self._join([name for name in SECTIONS if name not in others])
 
     @property
     def room(self) -> int:
@@ -69,12 +69,12 @@ class ContextSelection:
         self,
         section: Section,
         fit: Fit[Thing],
-        item_of: Callable[[Thing, int], ReceiptItem],
+        make_item: Callable[[Thing, int], ReceiptItem],
         why_left_out: str = OVER,
     ) -> None:
-        """Add a section to the text, and account for what is in it and what is not.
+        """Add a section to the text, and its contents to the receipt.
 
-        `item_of` returns what the receipt says of a thing with so many characters.
+        `make_item` returns the receipt's item for a thing with a number of characters.
         """
         room = self.room + FENCE_CHARS
         while fit.shown:
@@ -83,19 +83,19 @@ class ContextSelection:
                 self.sections[section] = whole
                 break
             fit.left_out.insert(0, fit.shown.pop()[0])  # fencing may have made it longer
-        self.items += (item_of(thing, len(text)) for thing, text in fit.shown)
+        self.items += (make_item(thing, len(text)) for thing, text in fit.shown)
         for thing in fit.left_out:
-            self.leave_out(section, item_of(thing, 0).source, why_left_out)
+            self.leave_out(section, make_item(thing, 0).source, why_left_out)
 
     def leave_out(self, section: Section, source: str, why: str) -> None:
         self.left_out.append(LeftOut(section, source, why))
 
     def shows_raw(self, summary: Summary, conversation_id: str) -> bool:
-        """Tell whether all turns of a summary are shown word for word."""
+        """Tell whether all turns of a summary are shown themselves."""
         if summary.conversation_id != conversation_id or not self.recent:
             return False
         shown = {turn.user.turn_index for turn in self.recent}
         return shown.issuperset(range(summary.start_turn_index, summary.end_turn_index + 1))
 
-    def _joined(self, names: Sequence[Section]) -> str:
+    def _join(self, names: Sequence[Section]) -> str:
         return "\n\n".join(self.sections[name] for name in names if name in self.sections)

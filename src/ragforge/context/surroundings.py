@@ -1,4 +1,4 @@
-"""Surroundings: what a project looks like from above, for a model that chooses searches in it."""
+"""Surroundings: an overview of a project for the model that chooses searches in it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ragforge.errors import StoreError
 
 MAX_CHARS = 1_500
 PLACE_CHARS = 300
-"""What is left for the root and the working directory."""
+"""The room for the root and the working directory."""
 KEPT_SECONDS = 60.0
-"""How long the files are remembered: a project looks the same from one question to the next."""
+"""How long the overview is cached: a project hardly changes between two questions."""
 DEPTH = 3
 MOST_LANGUAGES = 8
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """Describes the project at a root: from the store's files, or from one directory listing."""
+    """Describes the project at a root, by the store's files or by a directory listing."""
 
     root: Path
     files: Callable[[], Awaitable[Sequence[File]]] | None = None  # of the store
     _tree: str = ""
     _until: float = 0.0
 
-    async def text(self, cwd: Path | None = None) -> str:
+    async def describe(self, cwd: Path | None = None) -> str:
         """Return the root, the working directory, the languages and the top of the tree."""
         if time.monotonic() >= self._until:
             self._tree = await asyncio.to_thread(_describe_tree, self.root, await self._read())
@@ -43,7 +43,7 @@ class Surroundings:
         try:
             return () if self.files is None else await self.files()
         except StoreError:
-            return ()  # the directory is there all the same
+            return ()  # the directory can still be listed
 
 
 def _describe_tree(root: Path, files: Sequence[File]) -> str:
@@ -57,10 +57,10 @@ def _describe_tree(root: Path, files: Sequence[File]) -> str:
 
 
 def list_top_of_tree(paths: Iterable[str], max_chars: int) -> str:
-    """Return folders with how many files they hold, and the files of the root, by path.
+    """Return the folders with their numbers of files, and the files of the root, by path.
 
-    A path that ends with `/` is a folder whose files are not known. Where there is no room for
-    all, outer folders come before inner ones and large before small.
+    A path that ends with `/` is a folder whose files are not known. If there is no room for all,
+    outer folders come before inner ones and large ones before small ones.
     """
     counts: Counter[str] = Counter()
     for path in paths:
@@ -90,7 +90,7 @@ def _format_cwd(root: Path, cwd: Path | None) -> str:
 
 
 def _list_entries(root: Path) -> list[str]:
-    """Return what lies directly in a directory, without what is hidden; folders end with `/`."""
+    """Return the entries of a directory that are not hidden; folders end with `/`."""
     try:
         with os.scandir(root) as found:
             shown = [entry for entry in found if not entry.name.startswith(".")]

@@ -1,7 +1,7 @@
-"""Window: which of a conversation's newest turns are shown word for word.
+"""Window: which of a conversation's newest turns are sent as messages.
 
-A provider keeps what it has read for as long as a request begins as the one before. So the
-window grows at its end only, until it is too long; then a whole summarised stretch leaves it.
+A provider's cache is used as long as a request begins like the previous one. So the window grows
+only at its end, until it is too long; then a whole summarised stretch leaves it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ragforge.domain.receipts import Layout, read_layout
 from ragforge.domain.turns import Turn
 
 TURN_CHARS = 40
-"""What a turn costs beside its text: a model reads marks between messages, too."""
+"""What a turn costs in addition to its text: the marks between messages."""
 MOST_QUERIES = 20
-"""So many turns beyond the window are read for their questions."""
+"""How many turns beyond the window are read for their questions."""
 GROWTH = 3.0
-"""How much longer than its least the window may grow before a stretch leaves it."""
+"""How many times its least length the window may have before a stretch leaves it."""
 ENOUGH = 0.75
-"""With older results shortened, no more than this may be in use; else a stretch leaves it too."""
+"""The share that may be in use after older results are shortened; else a stretch leaves too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The turns that are shown: which is the first, and from which on results are whole."""
+    """The turns that are shown: the first, and the first with whole tool results."""
 
     first: int
     whole_from: int
@@ -36,7 +36,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowLimits:
-    """How many characters the window has at least and at most, and a turn in it."""
+    """The least and the most characters of the window, and the limits of a turn in it."""
 
     least: int
     most: int
@@ -51,7 +51,7 @@ class WindowLimits:
         most = min(round(GROWTH * recent), total)
         return cls(recent, max(most, whole.total), whole, short)
 
-    def of_turn(self, index: int, window: Window) -> ReplayLimits:
+    def get_turn_limits(self, index: int, window: Window) -> ReplayLimits:
         """Return how much of a turn is shown."""
         return self.whole if index >= window.whole_from else self.short
 
@@ -71,7 +71,7 @@ def replay_window(
 ) -> list[list[ChatMessage]]:
     """Return the messages of each turn that the window shows."""
     return [
-        replays.of(turn, limits.of_turn(get_index(turn), window))
+        replays.of(turn, limits.get_turn_limits(get_index(turn), window))
         for turn in list_shown(turns, window)
     ]
 
@@ -85,8 +85,8 @@ def choose_window(
 ) -> Window:
     """Return the window over turns, oldest first; `starts` are where summarised stretches begin.
 
-    The window of the question before stays for as long as it is not too long. It always
-    holds the newest turn.
+    The window of the previous question stays until it is too long. It always includes the
+    newest turn.
     """
     if not turns:
         return Window(0, 0)
@@ -113,10 +113,13 @@ def choose_window(
 
 
 class TurnsToRead:
-    """Which of the newest turns may be shown, or their questions; asked of the newest first."""
+    """Decides which of the newest turns to read: for the window, or for their questions.
+
+    Turns are passed to it newest first.
+    """
 
     def __init__(self, limits: WindowLimits, queries: int, replays: Replays) -> None:
-        self.layout: Layout | None = None  # of the request before
+        self.layout: Layout | None = None  # of the previous request
         self._replays = replays
         self._limits = limits
         self._left = limits.most
@@ -124,7 +127,7 @@ class TurnsToRead:
         self._beyond = 0
 
     def wants(self, turn: Turn) -> bool:
-        """Tell whether to read a turn, and take note of its size."""
+        """Tell whether to read a turn, and count its size."""
         if self.layout is None:
             found = (read_layout(message.receipt) for message in turn.replies if message.receipt)
             self.layout = next(filter(None, found), None)
@@ -137,7 +140,7 @@ class TurnsToRead:
 
 
 class _Sizes:
-    """How many characters turns have together, whole and with short results."""
+    """The total size of turns, with whole and with short tool results."""
 
     def __init__(self, turns: Sequence[Turn], limits: WindowLimits, replays: Replays) -> None:
         self._indexes = [get_index(turn) for turn in turns]
@@ -152,5 +155,5 @@ class _Sizes:
 
 
 def _add_up(sizes: Iterable[int]) -> list[int]:
-    """Return how many characters come before each turn, and all of them."""
+    """Return how many characters come before each turn, and the total."""
     return [0, *accumulate(TURN_CHARS + size for size in sizes)]

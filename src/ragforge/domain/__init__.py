@@ -1,1 +1,1 @@
-"""What RagForge knows: frozen data, no I/O."""
+"""Domain: the data that RagForge works with; frozen, without I/O."""

@@ -1,4 +1,4 @@
-"""Branches: copies of messages that go their own way."""
+"""Branches: copies of messages for a new conversation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragforge.domain.text import new_id
 
 
 def copy_messages(originals: Sequence[Message]) -> list[Message]:
-    """Return copies with new ids; turns count anew, for deleted ones may have left gaps."""
+    """Return copies with new ids. Turns are renumbered: deleted ones may have left gaps."""
     turns = [message.turn_index for message in originals if message.role == "user"]
     renumbered = {old: new for new, old in enumerate(turns)}
     renumbered[BEFORE_FIRST_TURN] = BEFORE_FIRST_TURN

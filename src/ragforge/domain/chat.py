@@ -1,4 +1,4 @@
-"""Chat: what is said to a model and what it says, whoever provides it."""
+"""Chat: requests to a model and its answers, whoever provides it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A model's wish to call a tool; arguments that are no JSON object come as they were said."""
+    """A model's request to call a tool. Arguments that are not a JSON object stay as they came."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """Words of the user, or of RagForge on the user's behalf."""
+    """Text of the user, or of RagForge on the user's behalf."""
 
     text: str
 
@@ -46,7 +46,7 @@ class AssistantMessage:
     reasoning: str = ""
     tool_requests: tuple[ToolRequest, ...] = ()
     original: object = field(default=None, repr=False, compare=False)
-    """The provider's own form of it: signed reasoning must go back as it came."""
+    """The provider's own form: signed reasoning must be sent back unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +64,25 @@ ChatMessage: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """Everything a model needs for its next answer."""
+    """Everything that a model needs for its next answer."""
 
     messages: tuple[ChatMessage, ...]
     system: str = ""
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = "auto"
-    schema: JsonSchema | None = None  # the text of the answer must be JSON of this shape
+    schema: JsonSchema | None = None  # the answer must be JSON that fits this schema
     max_tokens: int | None = None
     temperature: float | None = None
     stable: int | None = None
-    """How many of the first messages also begin the next request; None: there will be none.
+    """How many of the first messages also begin the next request; None if there is none.
 
-    A provider's cache is asked to keep them.
+    The provider is told to cache them.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What requests took; `usd` is None where a price is not known."""
+    """What requests cost; `usd` is None where the price is not known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -112,7 +112,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole answer and what it took."""
+    """A complete answer and what it cost."""
 
     message: AssistantMessage
     usage: Usage
@@ -121,14 +121,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """The next words of an answer."""
+    """The next part of an answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """The next words of a model's reasoning."""
+    """The next part of a model's reasoning."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""Code: projects, their files, the scopes in them and how they relate."""
+"""Code: projects, their files, the scopes in them and their relations."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TouchKind: TypeAlias = Literal["edited", "read", "named", "found"]
 TOUCH_KINDS: tuple[TouchKind, ...] = get_args(TouchKind)
 """What a message or summary did with code, the strongest first."""
 FOUND: TouchKind = "found"
-"""A mere search hit: it does not count as touching."""
+"""A search hit, which does not count as touching."""
 
 SECTION = "section"
-"""The scope type of a document's part; code search never returns it."""
+"""The scope type of a part of a document; code search never returns it."""
 MODULE = "module"
 """The scope type of a whole file of code."""
 CHUNK = "chunk"
@@ -30,7 +30,7 @@ CHUNK = "chunk"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A tree of files, known by its absolute path."""
+    """A tree of files, identified by its absolute path."""
 
     path: str
     name: str
@@ -40,7 +40,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """A folder of a project that holds files; its path is relative to the project."""
+    """A folder of a project that contains files; its path is relative to the project."""
 
     path: str
     name: str
@@ -48,7 +48,7 @@ class Directory:
 
 
 def list_directories(project_id: str, paths: Iterable[str]) -> list[Directory]:
-    """Return every directory that leads to the files, an outer one before its inner ones."""
+    """Return every directory above the files, outer ones before inner ones."""
     found: dict[str, Directory] = {}
     for path in paths:
         names = path.split("/")[:-1]
@@ -72,7 +72,7 @@ class File:
     size: int = 0
     mtime: datetime | None = None
     state: str = "parsed"
-    imports: tuple[str, ...] = ()  # as the file writes them
+    imports: tuple[str, ...] = ()  # as written in the file
 
     @property
     def name(self) -> str:
@@ -99,9 +99,9 @@ class Scope:
 
 
 class ScopeName(NamedTuple):
-    """What a scope is called and where it stands: enough to rank it.
+    """The name and location of a scope: enough to rank it.
 
-    A search makes hundreds of them: as tuples in a third of the time.
+    A search makes hundreds of them, and a tuple is made in a third of the time.
     """
 
     uuid: str
@@ -115,7 +115,7 @@ class ScopeName(NamedTuple):
 
 
 class ScopeMatch(NamedTuple):
-    """A scope that was found; its score says no more than that of a `Match`."""
+    """A scope that was found; its score compares like that of a `Match`."""
 
     scope: ScopeName
     score: float
@@ -144,9 +144,9 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class CodeReference:
-    """What was done with a scope, and what the scope looked like that day.
+    """What was done with a scope, and the scope's hash at that time.
 
-    It outlives the scope, so that recall can say "changed since" or "gone".
+    It outlives the scope, so that a search can report "changed since" or "gone".
     """
 
     scope_id: str
@@ -158,7 +158,7 @@ class CodeReference:
 
 @dataclass(frozen=True, slots=True)
 class FileMention:
-    """What was done with a file, and its hash of that day."""
+    """What was done with a file, and its hash at that time."""
 
     file_id: str
     path: str
@@ -167,23 +167,23 @@ class FileMention:
 
 
 def pick_strongest(hows: Iterable[TouchKind]) -> TouchKind:
-    """Return the one that says most: who edited a scope has read it as well."""
+    """Return the strongest kind: an edit includes reading."""
     return min(hows, key=TOUCH_KINDS.index)
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Where in a conversation code was edited, read or named: in a turn, or a summary says so."""
+    """A turn, or the turns of a summary, in which code was edited, read or named."""
 
     conversation_id: str
     first_turn: int  # both are the turn, or the range of the summary
     last_turn: int
-    when: datetime  # when it was said, or the summary made
+    when: datetime  # the time of the turn, or of the summary
     how: TouchKind
     file: str
     name: str | None  # qualified; None: the file
     hash: str
-    target_id: str  # of the scope or file, which may be gone
+    target_id: str  # of the scope or file, which may be deleted
     by_summary: bool = False
 
 
@@ -197,7 +197,7 @@ class FileLine:
 
 @dataclass(frozen=True, slots=True)
 class CodeFilter:
-    """Which scopes; `under` is a directory or file path, whole segments only."""
+    """Which scopes to search; `under` is the path of a directory or file."""
 
     project_id: str | None = None
     under: str | None = None

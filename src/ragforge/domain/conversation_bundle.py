@@ -1,4 +1,4 @@
-"""A whole conversation: everything that is known of it, to be moved as one thing."""
+"""Conversation bundle: a conversation with everything that belongs to it, to export or import."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_EXPORT_BYTES = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class BranchPoint:
-    """The conversation at the other end of a branch, and the message at which it parted."""
+    """The conversation at the other end of a branch, and the message where they separate."""
 
     conversation_id: str
     message_id: str  # of the conversation that was branched
@@ -30,7 +30,7 @@ class SummaryBundle:
     """A summary with the turns it covers and the code it mentions."""
 
     summary: Summary
-    covers: tuple[int, ...] = ()  # an L2 covers its parents instead
+    covers: tuple[int, ...] = ()  # turn indexes; empty for an L2, which covers its parents
     files: tuple[FileMention, ...] = ()
     scopes: tuple[CodeReference, ...] = ()
 
@@ -39,7 +39,7 @@ class SummaryBundle:
 class ConversationBundle:
     """A conversation with its messages, summaries, notes, references, branches and vectors.
 
-    Messages know their turn and position and come in order; the counters follow from them.
+    Messages have their turn and position and come in order; the counters follow from them.
     Summaries of level 1 come before those of level 2.
     """
 
@@ -52,14 +52,14 @@ class ConversationBundle:
     vector: Vector | None = None  # of the conversation's summary
     turn_vectors: Mapping[str, Vector] = field(default_factory=dict)
     summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()  # made in it, oldest first; they are of its project
+    notes: tuple[Note, ...] = ()  # made in it, oldest first; they belong to its project
     note_vectors: Mapping[str, Vector] = field(default_factory=dict)
     trimmed: frozenset[str] = frozenset()  # turns and L1 whose summary was trimmed by age
-    link_pending: frozenset[str] = frozenset()  # turns whose links to code are still to be made
+    link_pending: frozenset[str] = frozenset()  # turns that are not linked to code yet
 
 
 def set_counters(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
-    """Return the conversation with the counters that its messages make."""
+    """Return the conversation with its counters set from the messages."""
     return replace(
         conversation,
         message_count=len(messages),
@@ -69,9 +69,9 @@ def set_counters(conversation: Conversation, messages: Sequence[Message]) -> Con
 
 
 def copy_with_new_ids(whole: ConversationBundle) -> ConversationBundle:
-    """Return a copy with new ids throughout. Branches stay with the original.
+    """Return a copy with new ids. Branches stay with the original.
 
-    Notes keep their ids: they are a project's, which should not have them twice.
+    Notes keep their ids: they belong to the project, which should not have them twice.
     """
     conversation_id = new_id()
     messages = {message.uuid: new_id() for message in whole.messages}

@@ -23,7 +23,7 @@ BEFORE_FIRST_TURN = -1
 class Conversation:
     """An ordered list of turns that belongs to one working directory.
 
-    The counters are kept by the store.
+    The store maintains the counters.
     """
 
     cwd: str
@@ -42,7 +42,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call gave back."""
+    """The result of a tool call."""
 
     success: bool
     result: Json = None
@@ -54,7 +54,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One use of a tool by the assistant; without a result it was interrupted."""
+    """One use of a tool by the assistant; it was interrupted if it has no result."""
 
     tool_name: str
     arguments: Json = field(default_factory=dict)
@@ -79,23 +79,23 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     uuid: str = field(default_factory=new_id)
     timestamp: datetime = field(default_factory=now)
-    token_count: int | None = None  # as the model's provider counts, or estimated
-    receipt: Json = None  # the account of the context that an answer rests on
-    process: str | None = None  # of a user's message: who is to answer it; not exported
+    token_count: int | None = None  # as counted by the provider, or estimated
+    receipt: Json = None  # of the context that an answer is based on
+    process: str | None = None  # of a user's message: which process answers it; not exported
     turn_index: int | None = None
     position: int | None = None
 
     @property
     def char_count(self) -> int:
-        """Characters that count towards budgets: what was said and what tools returned."""
+        """The characters that count towards budgets: the text and the results of tools."""
         results = (call.result for call in self.tool_calls)
         return len(self.content) + sum(len(to_text(r.result)) for r in results if r is not None)
 
 
 def estimate_tokens(message: Message) -> int:
-    """Return about how many tokens was said: words, reasoning and what tools were given.
+    """Estimate the tokens of a message: its text, its reasoning and the arguments of its calls.
 
-    A token is four bytes of UTF-8: right for English, and not far off for other scripts.
+    A token counts as four bytes of UTF-8. That is right for English and close for other scripts.
     """
     said = [message.content, message.reasoning or ""]
     said += [to_text(call.arguments) for call in message.tool_calls]
@@ -105,7 +105,7 @@ def estimate_tokens(message: Message) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ConversationFilter:
-    """Which conversations; everything that is None does not restrict."""
+    """Which conversations to find; a field that is None does not restrict."""
 
     cwd: str | None = None
     project_path: str | None = None
@@ -126,7 +126,7 @@ class ConversationChanges:
 
 
 def apply_changes(conversation: Conversation, changes: ConversationChanges) -> Conversation:
-    """Return the conversation with the changes made."""
+    """Return the conversation with the changes applied."""
     names = ("title", "summary", "tags", "status")
     given = {name: value for name in names if (value := getattr(changes, name)) is not None}
     return replace(conversation, **given)
@@ -134,7 +134,7 @@ def apply_changes(conversation: Conversation, changes: ConversationChanges) -> C
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Whose memory to search: one conversation, one project, or everything; asked when."""
+    """Which turns to search: those of a conversation or project, within a time; else all."""
 
     conversation_id: str | None = None
     project_path: str | None = None

@@ -14,18 +14,20 @@ from ragforge.domain.turns import Turn
 NOTHING_RELEVANT = "nothing relevant"
 SMALL_TALK = "small talk"
 INGESTING = "ingesting"
-"""Why a search that was asked for what is relevant shows nothing."""
+"""Why a search for relevant hits returns none."""
 
 TURN_CONFIDENCE = 1.0
-"""A turn is what was really said; summaries are trusted less."""
+"""A turn is what was said itself; summaries are trusted less."""
 NOTE_CONFIDENCE = 1.0
-"""A note is what somebody wanted remembered, in their own words."""
+"""A note is in its author's own words."""
 SUMMARY_CONFIDENCE: Mapping[Level, float] = {1: 0.7, 2: 0.5}
 
 
 class Match(NamedTuple):
-    """The id of something found. Scores compare within one answer only, except a
-    vector's: (1 + cosine) / 2 on every engine."""
+    """The id and score of something that was found.
+
+    Scores by words compare within one search only; by vectors they are (1 + cosine) / 2.
+    """
 
     id: str
     score: float
@@ -60,10 +62,10 @@ class TurnHit:
 
     turn: Turn
     conversation_id: str
-    score: float  # 0..1; 1 holds all words of the query and means the same
+    score: float  # 0..1; 1 contains all words of the query and means the same
     confidence: float
     found_by: tuple[str, ...]
-    relevance: float = 0.0  # 0..1, the same in every memory: how likely the query means it
+    relevance: float = 0.0  # 0..1: the estimated probability that it is relevant
 
     @property
     def type(self) -> Literal["turn"]:
@@ -75,7 +77,7 @@ class TurnHit:
 
     @property
     def turn_range(self) -> tuple[int, int]:
-        """The first and the last turn it speaks of."""
+        """The first and the last turn that it covers."""
         index = self.turn.user.turn_index or 0
         return index, index
 
@@ -108,7 +110,7 @@ class SummaryHit:
 
     @property
     def turn_range(self) -> tuple[int, int]:
-        """The first and the last turn it speaks of."""
+        """The first and the last turn that it covers."""
         return self.summary.start_turn_index, self.summary.end_turn_index
 
     @property
@@ -135,7 +137,7 @@ class NoteHit:
 
     @property
     def conversation_id(self) -> str:
-        """Where it was made; empty if that was in no conversation."""
+        """The conversation in which it was made; empty if in none."""
         return self.note.conversation_id or ""
 
     @property
@@ -145,14 +147,14 @@ class NoteHit:
 
 MemoryHit: TypeAlias = TurnHit | SummaryHit
 HistoryHit: TypeAlias = TurnHit | SummaryHit | NoteHit
-"""All that a search of what is remembered may find."""
+"""Everything that a search of memory may find."""
 
 HitType = TypeVar("HitType")
 
 
 @dataclass(frozen=True, slots=True)
 class RelevantHits(Generic[HitType]):
-    """What has to do with a message, the best first; if nothing has, the reason is given."""
+    """What is relevant to a message, the best first; or the reason why nothing is."""
 
     hits: tuple[HitType, ...] = ()
     reason: str = ""  # one of the above, or empty

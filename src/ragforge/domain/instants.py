@@ -10,12 +10,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def now() -> datetime:
-    """Return the present moment with the local offset."""
+    """Return the current time with the local offset."""
     return to_millisecond("now", datetime.now().astimezone())
 
 
 def to_millisecond(field: str, moment: datetime) -> datetime:
-    """Cut to the millisecond, the precision that is stored.
+    """Return the moment cut to the millisecond, the precision that is stored.
 
     Raises InvalidTime if the moment has no time zone.
     """
@@ -50,7 +50,7 @@ def parse_instant(text: str, field: str = "timestamp") -> datetime:
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is UTC and not moment.microsecond % 1000:
-            return moment  # as it is stored, and there are thousands
+            return moment  # the common case, and there are thousands
         return to_millisecond(field, moment)
     except ValueError as error:
         raise InvalidTime(field, text) from error

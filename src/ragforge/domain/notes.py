@@ -1,4 +1,4 @@
-"""Notes: what somebody wants remembered of a project, in their own words."""
+"""Notes: what is to be remembered about a project, in the author's own words."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ragforge.domain.text import new_id
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An insight, a decision, a rule: it belongs to a project and to no turn.
+    """An insight, a decision or a rule. It belongs to a project, not to a turn.
 
-    A note that supersedes another takes its place in every search; the older one is kept.
+    A note that supersedes another replaces it in every search; the older one is kept.
     """
 
     text: str
     project_path: str
     tags: tuple[str, ...] = ()
-    conversation_id: str | None = None  # where it was made; that conversation may be gone
-    supersedes: str | None = None  # the note in whose place it stands; that one may be gone
+    conversation_id: str | None = None  # where it was made; it may be deleted
+    supersedes: str | None = None  # the note that this one replaces; it may be deleted
     uuid: str = field(default_factory=new_id)
     created_at: datetime = field(default_factory=now)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteFilter:
-    """Which notes; everything that is None does not restrict."""
+    """Which notes to find; a field that is None does not restrict."""
 
     project_path: str | None = None
     conversation_id: str | None = None
@@ -39,5 +39,5 @@ class NoteFilter:
 
 
 def format_note_for_search(note: Note) -> str:
-    """Return the text by which a note is found: its own, and its tags."""
+    """Return the text that is indexed for a note: its own text and its tags."""
     return "\n".join([note.text, *note.tags])

@@ -15,7 +15,7 @@ Level: TypeAlias = Literal[1, 2]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a stretch of conversation was about.
+    """What a stretch of a conversation was about.
 
     Turn indexes are inclusive. `char_range_*` are positions in the raw conversation,
     for both levels. `parent_summaries` are the L1 summaries that an L2 was made from.
@@ -37,7 +37,7 @@ class Summary:
     made_by: str = "extractive"  # the model's name, or the method without a model
     uuid: str = field(default_factory=new_id)
     created_at: datetime = field(default_factory=now)
-    read_at: datetime | None = None  # when somebody was first shown what it found out
+    read_at: datetime | None = None  # when its findings were first shown to somebody
 
     @property
     def summary_char_count(self) -> int:
@@ -45,16 +45,16 @@ class Summary:
 
 
 def format_summary_for_search(summary: Summary) -> str:
-    """Return the text by whose words a summary is found."""
+    """Return the text of a summary that is indexed by words."""
     parts = [summary.conversation_summary, summary.actions_summary, *summary.key_findings]
     parts += [*summary.topics, *summary.files_mentioned, *summary.tools_used]
     return "\n".join(part for part in parts if part)
 
 
 def format_summary_for_embedding(summary: Summary) -> str:
-    """Return the text that a summary's embedding is made of.
+    """Return the text of a summary that is embedded.
 
-    Tools, topics and actions are left to the words: they are alike in most summaries.
+    Tools, topics and actions are left out: they are similar in most summaries.
     """
     parts = [summary.conversation_summary]
     if summary.files_mentioned:
@@ -66,12 +66,12 @@ def format_summary_for_embedding(summary: Summary) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SummaryFilter:
-    """Which summaries; everything that is None does not restrict."""
+    """Which summaries to find; a field that is None does not restrict."""
 
     conversation_id: str | None = None
     project_path: str | None = None
     level: Level | None = None
     since: datetime | None = None
     until: datetime | None = None
-    file: str | None = None  # that it mentions: a path of its project
-    unread: bool = False  # only those with findings that nobody was shown yet
+    file: str | None = None  # that is mentioned: a path in the project
+    unread: bool = False  # only those with findings that were not shown yet

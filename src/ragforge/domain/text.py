@@ -1,4 +1,4 @@
-"""Text that can be stored: any Unicode, as long as it is Unicode."""
+"""Text: checks for text that is to be stored, JSON, and shortening."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_text(field: str, value: str | None) -> None:
 
 
 def check_id(field: str, value: str) -> None:
-    """Raise InvalidId or InvalidText unless the value can serve as an id."""
+    """Raise InvalidId or InvalidText unless the value can be used as an id."""
     if not value:
         raise InvalidId(field, "is empty")
     if len(value) > MAX_ID_CHARS:
@@ -41,10 +41,7 @@ def check_id(field: str, value: str) -> None:
 
 
 def to_json(field: str, value: Json) -> str:
-    """Serialise, readable where possible, exact always.
-
-    Raises InvalidJson for NaN, bytes and whatever else JSON cannot hold.
-    """
+    """Serialise a value without loss. Raises InvalidJson for NaN, bytes and the like."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         if not text.isascii() and _SURROGATE.search(text):
@@ -55,7 +52,7 @@ def to_json(field: str, value: Json) -> str:
 
 
 def to_text(value: Json) -> str:
-    """Return a JSON value as a reader would want to see it: a string as itself."""
+    """Return a JSON value as readable text; a string stays as it is."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -84,5 +81,5 @@ def keep_beginning(text: str, most: int) -> str:
 
 
 def split_ascii_runs(text: str) -> list[bytes]:
-    """Return the runs of letters, digits and `_` of an ASCII text, sooner than a pattern does."""
+    """Return the runs of letters, digits and `_` of an ASCII text, faster than a pattern."""
     return text.encode("ascii").translate(_APART).split()

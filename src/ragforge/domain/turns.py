@@ -15,19 +15,19 @@ EMBEDDED_CHARS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question, all that was done about it, and the answer."""
+    """A question, everything that was done to answer it, and the answer."""
 
     user: Message
     replies: tuple[Message, ...] = ()
 
     @property
     def uuid(self) -> str:
-        """A turn is known by its user message."""
+        """The id of a turn is that of its user message."""
         return self.user.uuid
 
     @property
     def answer(self) -> str:
-        """The last thing the assistant said that was not empty; empty if nothing was."""
+        """The last text of the assistant that is not empty; empty if there is none."""
         said = (m.content for m in reversed(self.replies) if m.role == "assistant")
         return next((content for content in said if content.strip()), "")
 
@@ -56,7 +56,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class UserQuery:
-    """Something the user asked, and when."""
+    """A question of the user, and its time."""
 
     user_message: str
     timestamp: datetime
@@ -74,9 +74,9 @@ class TurnSize:
 def group_into_turns(messages: Iterable[Message]) -> list[Turn]:
     """Group messages, oldest first, into turns.
 
-    Stored messages know their turn, so that two terminals talking at once in one
-    conversation do not mix their answers. A user message without an answer is a turn
-    too. What precedes the first user message belongs to no turn.
+    Stored messages have the number of their turn, so that two terminals in one conversation do
+    not mix their answers. A user message without an answer is a turn too. Messages before the
+    first user message belong to no turn.
     """
     users: dict[int, Message] = {}
     replies: dict[int, list[Message]] = {}
@@ -94,9 +94,9 @@ def group_into_turns(messages: Iterable[Message]) -> list[Turn]:
 
 
 def format_turn_for_search(turn: Turn) -> str:
-    """Return the text by whose words a turn is found: what was asked, answered and used.
+    """Return the text of a turn that is indexed by words: question, answers and tools.
 
-    It has no labels such as "User:", which would make every turn be about users.
+    Labels such as "User:" are left out: they would make every turn be about users.
     """
     said = [m.content for m in turn.replies if m.role == "assistant"]
     used = [f"{call.tool_name} {_format_result(call)}" for call in turn.tool_calls]
@@ -104,7 +104,7 @@ def format_turn_for_search(turn: Turn) -> str:
 
 
 def format_turn_for_embedding(turn: Turn) -> str:
-    """Return the text that a turn's embedding is made of."""
+    """Return the text of a turn that is embedded."""
     lines = [f"User: {turn.user.content}", f"Assistant: {turn.answer}"]
     if turn.tool_calls:
         lines.append("Tools used:")

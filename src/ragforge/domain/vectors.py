@@ -1,4 +1,4 @@
-"""Vectors: embeddings with the name of the model that made them."""
+"""Vectors: embeddings, with the name of their model."""
 
 from __future__ import annotations
 
@@ -14,33 +14,30 @@ from ragforge.errors import InvalidVector
 
 
 class MeaningWeights(NamedTuple):
-    """How much a model's vectors count beside words: the better the model, the more.
+    """How much a model's vectors count in addition to words: the better the model, the more.
 
-    The defaults are for a static table, which may reorder what words found, not overrule it.
+    The defaults are for a static table, which may reorder what words found, but not more.
     """
 
     memory: float = 0.25  # 0..1, of a turn's or a summary's score
-    scope: float = 0.2  # beside the words of a scope, which count up to 1
+    scope: float = 0.2  # of a scope; its words count up to 1
     file: float = 0.7  # of a whole file
 
 
 TRANSFORMER = MeaningWeights(memory=0.4, scope=0.4, file=1.4)
-"""For a provider's model, which knows what a sentence means, in many languages. Not measured."""
+"""For a provider's model, which understands sentences in many languages. Not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """An embedding: little-endian float32. Vectors of different models never meet."""
+    """An embedding: little-endian float32. Vectors of different models are never compared."""
 
     model: str
     data: bytes
 
     @classmethod
     def of(cls, model: str, values: Iterable[float]) -> Vector:
-        """Build one from numbers.
-
-        Raises InvalidVector for what has no direction: nothing, zeros, NaN, infinity.
-        """
+        """Build a vector from numbers. Raises InvalidVector for none, zeros, NaN or infinity."""
         try:
             numbers = array("f", values)
         except OverflowError as error:
@@ -59,7 +56,7 @@ class Vector:
         return _to_little_endian(numbers).tolist()
 
     def check(self) -> None:
-        """Raise InvalidVector if it cannot be compared with others."""
+        """Raise InvalidVector if the vector cannot be compared with others."""
         if not self.model:
             raise InvalidVector("it does not name its model")
         check_text("model", self.model)

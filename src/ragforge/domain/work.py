@@ -1,4 +1,4 @@
-"""Work: jobs that survive crashes, locks that survive nobody."""
+"""Work: durable jobs, and locks that end with their holder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JobStatus: TypeAlias = Literal["pending", "running", "done", "dead"]
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A process that holds a lease. Start time tells it from a later one with its pid."""
+    """A process that holds a lease. The start time tells it from a later one with its pid."""
 
     host: str
     pid: int
@@ -23,7 +23,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """Work to do. Two jobs with one key are one job."""
+    """Work to do. Two jobs with the same key are one job."""
 
     key: str
     kind: str
@@ -33,7 +33,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work as the queue knows it."""
+    """A job in the queue."""
 
     key: str
     kind: str

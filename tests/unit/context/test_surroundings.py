@@ -26,8 +26,8 @@ async def test_the_files_of_the_store_tell_languages_and_the_top_of_the_tree() -
         return SHOP
 
     surroundings = Surroundings(Path("/work/shop"), files)
-    text = await surroundings.text(Path("/work/shop/src/shop"))
-    again = await surroundings.text(Path("/work/shop"))
+    text = await surroundings.describe(Path("/work/shop/src/shop"))
+    again = await surroundings.describe(Path("/work/shop"))
 
     assert text.splitlines() == [
         "root: /work/shop",
@@ -53,7 +53,7 @@ async def test_without_a_store_one_listing_of_the_root_will_do(tmp_path: Path) -
         raise StoreError("the server is away")
 
     for surroundings in (Surroundings(tmp_path), Surroundings(tmp_path, away)):
-        text = await surroundings.text(Path("/somewhere"))
+        text = await surroundings.describe(Path("/somewhere"))
         assert text.splitlines()[1:] == [
             "working directory: /somewhere",
             "top of the tree, with the number of files:",
@@ -63,7 +63,7 @@ async def test_without_a_store_one_listing_of_the_root_will_do(tmp_path: Path) -
 
 
 async def test_a_root_that_cannot_be_read_is_named_all_the_same(tmp_path: Path) -> None:
-    assert f"root: {tmp_path / 'gone'}" in await Surroundings(tmp_path / "gone").text()
+    assert f"root: {tmp_path / 'gone'}" in await Surroundings(tmp_path / "gone").describe()
 
 
 async def test_a_large_project_is_cut_to_its_outer_and_larger_folders() -> None:
@@ -71,7 +71,7 @@ async def test_a_large_project_is_cut_to_its_outer_and_larger_folders() -> None:
         small = [File(f"pkg{n:03}/module/part/x.py", "h", language="python") for n in range(300)]
         return [*small, *(File(f"core/x{n}.py", "h", language="python") for n in range(50))]
 
-    text = await Surroundings(Path("/big"), files).text()
+    text = await Surroundings(Path("/big"), files).describe()
 
     assert len(text) <= MAX_CHARS
     assert "core/ 50" in text

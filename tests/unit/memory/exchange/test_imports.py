@@ -93,7 +93,7 @@ def test_a_byte_order_mark_is_no_obstacle() -> None:
 
 
 def test_a_text_beyond_measure_is_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "MAX_BYTES", 3)
+    monkeypatch.setattr(imports, "MAX_EXPORT_BYTES", 3)
     with pytest.raises(ImportRefused, match="larger than 3 bytes"):
         parse_document(b"{}  ")
 
