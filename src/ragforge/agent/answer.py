@@ -1,4 +1,4 @@
-"""Answer: without a chat model, from the passages that were found."""
+"""Answer without a chat model: cite the passages that were found."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ def answer_from_passages(context: EnrichedContext) -> str:
     """Answer without a chat model: cite what was found, by name."""
     found = list_passages(context)
     if not found:
-        return "Nothing in this project's memory bears on that yet. It is remembered from now on."
+        return "Nothing in this project's memory is relevant yet. This is remembered from now on."
     in_code = len(context.code[:CODE_PASSAGES])
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])
-    lines = [
-        f"{_count_findings(in_code, in_documents, len(found) - in_code - in_documents)} on this:"
-    ]
+    lines = [_count_findings(in_code, in_documents, len(found) - in_code - in_documents)]
     lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
     return "\n".join(lines)
 
@@ -35,7 +33,7 @@ def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
 
 
 def _count_findings(code: int, documents: int, turns: int) -> str:
-    """Return the beginning of a sentence: how much of what was found."""
+    """Return how much was found, as a sentence that introduces the list."""
     parts = []
     if code:
         parts.append("one place in the code" if code == 1 else f"{code} places in the code")
@@ -44,9 +42,9 @@ def _count_findings(code: int, documents: int, turns: int) -> str:
         parts.append("one place in a document" if documents == 1 else many)
     if turns:
         parts.append("one past exchange" if turns == 1 else f"{turns} past exchanges")
-    verb = "bears" if code + documents + turns == 1 else "bear"
-    text = f"{', '.join(parts[:-1])} and {parts[-1]} {verb}" if parts[1:] else f"{parts[0]} {verb}"
-    return text[0].upper() + text[1:]
+    verb = "is" if code + documents + turns == 1 else "are"
+    found = f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]
+    return f"{found[0].upper()}{found[1:]} {verb} relevant:"
 
 
 def _quote(turn: Turn) -> str:

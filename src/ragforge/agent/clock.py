@@ -1,4 +1,4 @@
-"""The clock of a turn: it stands still while the user decides."""
+"""The clock of a turn: it is paused while the user decides."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragforge.tools.permission import PermissionRequest
 
 
 class Clock:
-    """Ends what runs within `async with` when its time is over, with TimeoutError."""
+    """Raises TimeoutError in the `async with` block when the time is over."""
 
     def __init__(self, seconds: float) -> None:
         self._limit = asyncio.timeout(seconds)
@@ -32,15 +32,15 @@ class Clock:
         await self._limit.__aexit__(kind, error, trace)
 
     def pause_during(self, approve: Approve) -> Approve:
-        """Return the same question to the user, for which the clock stands still."""
+        """Return an `approve` that asks the same while the clock is paused."""
 
-        async def ask(wish: PermissionRequest) -> Verdict:
+        async def ask(request: PermissionRequest) -> Verdict:
             time = asyncio.get_running_loop().time
             end = self._limit.when()
             left = None if end is None else end - time()
             self._limit.reschedule(None)
             try:
-                return await approve(wish)
+                return await approve(request)
             finally:
                 self._limit.reschedule(None if left is None else time() + left)
 

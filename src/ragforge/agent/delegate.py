@@ -1,8 +1,8 @@
-"""delegate: a sub-agent with a question of its own, tools that only look, and its own budget."""
+"""delegate: a sub-agent with its own task, read-only tools and its own budget of steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import Field
@@ -27,9 +27,11 @@ class DelegateArguments(Arguments):
     """What delegate is called with."""
 
     task: str = Field(
-        min_length=1, max_length=20_000, description="All it has to know: it sees nothing else"
+        min_length=1,
+        max_length=20_000,
+        description="Everything it needs to know: it sees nothing else",
     )
-    max_steps: int = Field(STEPS, ge=1, le=50, description="How many answers it may take")
+    max_steps: int = Field(STEPS, ge=1, le=50, description="How many steps it may take")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Delegated:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """Who answers, with which tools, heard by whom, and how deep it is."""
+    """The model and tools of a sub-agent, its listener, and how deeply it is nested."""
 
     asker: Asker
     tools: Sequence[Tool]
@@ -59,7 +61,7 @@ class Delegation:
 
 
 def make_delegate_tool(given: Delegation) -> Tool:
-    """Return delegate for a model. A sub-agent may have sub-agents, and they none."""
+    """Return delegate for a model. Sub-agents may be nested two deep."""
 
     async def call(arguments: DelegateArguments) -> Delegated:
         return await _run_sub_agent(given, arguments)
@@ -68,16 +70,23 @@ def make_delegate_tool(given: Delegation) -> Tool:
 
 
 async def _run_sub_agent(given: Delegation, arguments: DelegateArguments) -> Delegated:
-    """Have a sub-agent work. Raises ModelError."""
+    """Run a sub-agent. Raises ModelError if it fails before its first tool call."""
     asker, tools = given.asker, [*given.tools]
     if given.depth < DEEPEST:
         tools.append(make_delegate_tool(replace(given, depth=given.depth + 1)))
+
+    def report_start(request: ToolRequest) -> None:
+        given.on_event(ToolStarted(request.id, request.name, request.arguments, given.depth))
+
+    def report_end(call: ExecutedCall) -> None:
+        given.on_event(build_finished_event(call, given.depth))
+
     loop = ToolLoop(
         asker.ask,
         tools,
         arguments.max_steps,
-        on_call=_told(given),
-        on_start=_started(given),
+        on_call=report_end,
+        on_start=report_start,
         native=asker.model.calls_tools,
     )
     request = ChatRequest((UserMessage(arguments.task),), system=load_prompt(PROMPTS, "sub_agent"))
@@ -88,14 +97,3 @@ async def _run_sub_agent(given: Delegation, arguments: DelegateArguments) -> Del
             raise
         answer = f"It broke off: {error}"
     return Delegated(answer, loop.calls)
-
-
-def _started(given: Delegation) -> Callable[[ToolRequest], None]:
-    def tell(wish: ToolRequest) -> None:
-        given.on_event(ToolStarted(wish.id, wish.name, wish.arguments, given.depth))
-
-    return tell
-
-
-def _told(given: Delegation) -> Callable[[ExecutedCall], None]:
-    return lambda call: given.on_event(build_finished_event(call, given.depth))

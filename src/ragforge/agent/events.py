@@ -1,4 +1,4 @@
-"""Events: all that a door gets to see of a turn while it runs."""
+"""Events: what a door receives of a turn while it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragforge.domain.text import Json
 
 @dataclass(frozen=True, slots=True)
 class QuestionStored:
-    """The question is stored; whatever happens now, it is not lost."""
+    """The question is stored: from now on it cannot be lost."""
 
     conversation_id: str
     turn_index: int
@@ -22,7 +22,7 @@ class QuestionStored:
 
 @dataclass(frozen=True, slots=True)
 class ContextBuilt:
-    """What bears on the question was found; this is the account of it."""
+    """The context was built; the receipt says what was found and used."""
 
     receipt: Receipt
 
@@ -53,7 +53,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A tool is done; `error` says why it failed."""
+    """A tool has finished; `error` says why it failed."""
 
     id: str
     name: str
@@ -67,7 +67,7 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What models took for this turn so far."""
+    """What models used for this turn so far."""
 
     usage: Usage
 
@@ -86,4 +86,4 @@ OnEvent: TypeAlias = Callable[[Event], None]
 
 
 def ignore_event(event: Event) -> None:
-    """Listen to nothing."""
+    """Ignore an event."""

@@ -1,4 +1,4 @@
-"""Permissions: who may do what. The user's rules first, then the user."""
+"""Permissions: the user's rules decide first, then the user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragforge.tools.permission import PermissionRequest
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the user says to a wish: this once, always (for a pattern of the wish), or no."""
+    """The user's answer to a request: yes once, yes always (for a pattern), or no."""
 
     answer: Literal["once", "always", "deny"]
     pattern: str = ""  # of an "always"; the narrowest if empty
@@ -27,40 +27,44 @@ Approve: TypeAlias = Callable[[PermissionRequest], Awaitable[Verdict]]
 NOBODY = "Nobody is here to allow it: RagForge runs without a terminal."
 
 
-async def deny_all(wish: PermissionRequest) -> Verdict:
-    """Say no, for there is nobody to ask."""
+async def deny_all(request: PermissionRequest) -> Verdict:
+    """Deny every request: there is nobody to ask."""
     return Verdict("deny", reason=NOBODY)
 
 
-async def allow_edits(wish: PermissionRequest) -> Verdict:
-    """Say yes to every edit inside the project, and no to everything else."""
-    return Verdict("once") if wish.action == "edit_file" else Verdict("deny", reason=NOBODY)
+async def allow_edits(request: PermissionRequest) -> Verdict:
+    """Allow every edit inside the project and deny everything else."""
+    return Verdict("once") if request.action == "edit_file" else Verdict("deny", reason=NOBODY)
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Grants wishes in one project."""
+    """Decides on the requests of one project."""
 
     rules: PermissionRules
     approve: Approve
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def require_permission(self, wish: PermissionRequest) -> None:
-        """Return if the wish is granted. Raises Declined.
+    async def require_permission(self, request: PermissionRequest) -> None:
+        """Return if the request is allowed. Raises Declined.
 
-        Wishes of calls that run together are put to the user one after the other, and one that
-        an answer to an earlier one has settled is not put at all.
+        The user is asked about one request at a time. A request that the answer to an earlier
+        one has settled is not asked.
         """
         async with self._turn:
-            known = self.rules.verdict(wish)
-            if known == "allow":
+            effect = self.rules.verdict(request)
+            if effect == "allow":
                 return
-            if known == "deny":
-                raise Declined(f"A rule of the user forbids {wish.action} for {wish.subject!r}.")
-            verdict = await self.approve(wish)
+            if effect == "deny":
+                raise Declined(
+                    f"A rule of the user forbids {request.action} for {request.subject!r}."
+                )
+            verdict = await self.approve(request)
             if verdict.answer == "always":
-                with suppress(InputError):  # it cannot be kept: it is asked for again
-                    self.rules.add(Rule("allow", wish.action, verdict.pattern or wish.always[0]))
+                with suppress(InputError):  # the rule cannot be stored: the user is asked again
+                    self.rules.add(
+                        Rule("allow", request.action, verdict.pattern or request.always[0])
+                    )
             if verdict.answer == "deny":
                 why = verdict.reason or "Do not try it another way; ask what they want instead."
                 raise Declined(f"The user declined this. {why}")

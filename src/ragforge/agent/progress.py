@@ -1,4 +1,4 @@
-"""Progress: what a turn has done so far, stored round by round and told to the door."""
+"""Progress: what a turn has done so far, stored and reported round by round."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragforge.memory.record import Recorder
 
 @dataclass(slots=True)
 class TurnProgress:
-    """One turn at work. What a finished round did is durable; `cut_off` saves the rest."""
+    """A running turn. A finished round is stored; `cut_off` stores an unfinished one."""
 
     recorder: Recorder
     conversation_id: str
@@ -37,8 +37,8 @@ class TurnProgress:
         """Whether nothing was said or done yet."""
         return not (self.text or self.calls or self._said or self._made or self._waiting)
 
-    def piece(self, piece: TextDelta | ReasoningDelta) -> None:
-        """Take the next words of the model."""
+    def take_piece(self, piece: TextDelta | ReasoningDelta) -> None:
+        """Keep and report the next words of the model."""
         if isinstance(piece, TextDelta):
             self._said.append(piece.text)
             self.on_event(Text(piece.text))
@@ -46,17 +46,17 @@ class TurnProgress:
             self._thought.append(piece.text)
             self.on_event(Reasoning(piece.text))
 
-    def replied(self, reply: Reply) -> None:
-        """Take note of what an answer of the model took."""
+    def take_reply(self, reply: Reply) -> None:
+        """Keep how many tokens an answer of the model took."""
         self._tokens = reply.usage.output_tokens or None
 
-    def started(self, request: ToolRequest) -> None:
-        """Take note of a call."""
+    def note_start(self, request: ToolRequest) -> None:
+        """Keep and report that a call has started."""
         self._waiting[request.id] = request
         self.on_event(ToolStarted(request.id, request.name, request.arguments))
 
-    def finished(self, call: ExecutedCall) -> None:
-        """Take note of what a call gave."""
+    def note_end(self, call: ExecutedCall) -> None:
+        """Keep and report the result of a call."""
         self._waiting.pop(call.request_id, None)
         self._made.append(call)
         self.on_event(build_finished_event(call))
@@ -70,7 +70,7 @@ class TurnProgress:
         await self._store(done.text, thought, calls, self._tokens)
 
     async def cut_off(self, why: str) -> None:
-        """Store what was said and done in a round that did not end, and why it did not."""
+        """Store what an unfinished round said and did, and why it ended."""
         unfinished = [
             ToolCall(request.name, request.arguments, success=False)
             for request in self._waiting.values()
@@ -80,7 +80,7 @@ class TurnProgress:
         if said or thought or calls:
             await self._store(said, thought, calls)
         await self.recorder.answer(
-            self.conversation_id, self.turn_index, why, receipt=self._account(), by_model=False
+            self.conversation_id, self.turn_index, why, receipt=self._take_receipt(), by_model=False
         )
 
     async def _store(
@@ -92,7 +92,7 @@ class TurnProgress:
             text,
             reasoning=reasoning or None,
             tool_calls=calls,
-            receipt=self._account(),
+            receipt=self._take_receipt(),
             token_count=tokens,
         )
         self._tokens = None
@@ -103,14 +103,14 @@ class TurnProgress:
             spent.clear()
         self._waiting.clear()
 
-    def _account(self) -> Json:
-        """Return the receipt for the first message that is stored of the turn."""
+    def _take_receipt(self) -> Json:
+        """Return the receipt, once: it goes with the first stored message of the turn."""
         receipt, self.receipt = self.receipt, None
         return None if receipt is None else receipt.to_json()
 
 
 def build_finished_event(call: ExecutedCall, depth: int = 0) -> ToolFinished:
-    """Return a call as a door gets to see it."""
+    """Return the event that reports a finished call."""
     return ToolFinished(
         call.request_id,
         call.name,
@@ -124,7 +124,7 @@ def build_finished_event(call: ExecutedCall, depth: int = 0) -> ToolFinished:
 
 
 def to_tool_call(call: ExecutedCall) -> ToolCall:
-    """Return a call as it is remembered."""
+    """Return a call as it is stored."""
     return ToolCall(
         call.name,
         call.arguments,

@@ -1,6 +1,6 @@
-"""Rules: what the user allowed or forbade for good in a project.
+"""Rules: what the user has allowed or forbidden permanently in a project.
 
-They are in a file of the user's, never in the project: a project may be somebody else's.
+They are stored in a file of the user, never in the project, which may come from somebody else.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Rule:
     def __str__(self) -> str:
         return f"{self.action}({self.pattern})"
 
-    def fits(self, wish: PermissionRequest) -> bool:
-        if wish.action != self.action:
+    def fits(self, request: PermissionRequest) -> bool:
+        if request.action != self.action:
             return False
         if self.action == "edit_file":
             glob = compile_glob(self.pattern)
-            return glob is None or glob.fullmatch(wish.subject) is not None
-        return _is_line_matched(self.pattern, wish.subject, self.effect)
+            return glob is None or glob.fullmatch(request.subject) is not None
+        return _is_line_matched(self.pattern, request.subject, self.effect)
 
 
 def parse_rule(effect: Effect, text: str) -> Rule:
-    """Return the rule that a text such as `run_command(make test)` spells. Raises InputError."""
+    """Parse a rule such as `run_command(make test)`. Raises InputError."""
     found = _RULE.fullmatch(text.strip())
     if found is None:
         raise InputError(f"{text!r} is no rule: write edit_file(GLOB) or run_command(LINE).")
@@ -70,7 +70,7 @@ class PermissionRules:
 
     @classmethod
     def of(cls, state: Path, project: Path) -> PermissionRules:
-        """Return the rules of a project, from where RagForge keeps what is the user's own."""
+        """Return the rules of a project, from the directory of the user's state."""
         return cls(state / "permissions.json", project)
 
     def all(self) -> list[Rule]:
@@ -82,16 +82,16 @@ class PermissionRules:
             for text in (mine.get(effect, []) if isinstance(mine, dict) else [])
         ]
 
-    def verdict(self, wish: PermissionRequest) -> Effect | None:
-        """Return what the rules say to a wish: one that forbids beats all that allow."""
-        return next((rule.effect for rule in self.all() if rule.fits(wish)), None)
+    def verdict(self, request: PermissionRequest) -> Effect | None:
+        """Return what the rules say to a request: one that forbids beats all that allow."""
+        return next((rule.effect for rule in self.all() if rule.fits(request)), None)
 
     def add(self, rule: Rule) -> None:
-        """Keep a rule from now on. Raises InputError if the file cannot be written."""
+        """Store a rule. Raises InputError if the file cannot be written."""
         self._change(rule, keep=True)
 
     def remove(self, rule: Rule) -> None:
-        """Forget a rule."""
+        """Remove a rule."""
         self._change(rule, keep=False)
 
     def _change(self, rule: Rule, keep: bool) -> None:
@@ -113,9 +113,11 @@ class PermissionRules:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise InputError(f"{self._file} cannot be read: {error}. Mend or remove it.") from error
+            raise InputError(
+                f"{self._file} cannot be read: {error}. Correct or remove it."
+            ) from error
         if not isinstance(every, dict):
-            raise InputError(f"{self._file} holds no rules. Mend or remove it.")
+            raise InputError(f"{self._file} contains no rules. Correct or remove it.")
         return every
 
 

@@ -31,7 +31,7 @@ from ragforge.memory.record import Recorder
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted by the user."
-CONTINUE = "This is as far as it went before it broke off. Go on from here; repeat nothing."
+CONTINUE = "The answer broke off here. Continue from this point and do not repeat anything."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Agent:
     builder: ContextBuilder
     recorder: Recorder
     chat: Asker | None
-    equip: ToolFactory = field(default=lambda desk: ())
+    equip: ToolFactory = field(default=lambda environment: ())
     limits: TurnLimits = field(default_factory=TurnLimits)
 
     async def take_turn(
@@ -76,11 +76,11 @@ class Agent:
         on_event: OnEvent = ignore_event,
         approve: Approve = deny_all,
     ) -> Answer:
-        """Answer a question. It is durable before anything else happens to it.
+        """Answer a question. It is stored before anything else happens.
 
-        A model that fails does not break the turn: what was done until then stays, and what was
-        found is the answer where nothing was. Whoever cancels it finds it stored as far as it
-        went, marked as interrupted.
+        If the model fails, what was done until then is kept; if nothing was done, the passages
+        that were found are the answer. A cancelled turn is stored as far as it got, marked as
+        interrupted.
         """
         asked = await self.recorder.question(conversation_id, question)
         return await self._answer(conversation_id, asked, question, (), on_event, approve)
@@ -88,24 +88,24 @@ class Agent:
     async def resume_turn(
         self, conversation_id: str, *, on_event: OnEvent = ignore_event, approve: Approve = deny_all
     ) -> Answer:
-        """Go on with the last turn, which broke off or has no answer; nothing is said twice.
+        """Resume the last turn, which broke off or has no answer; nothing is repeated.
 
         Raises InputError if there is no turn, or if it is answered.
         """
-        turn = await self._last_turn(conversation_id)
+        turn = await self._load_last_turn(conversation_id)
         if turn.is_answered:
             raise InputError("The last question is answered. Ask another.")
         replies = turn.replies
         question = turn.user.content
         return await self._answer(conversation_id, turn.user, question, replies, on_event, approve)
 
-    async def _last_turn(self, conversation_id: str) -> Turn:
+    async def _load_last_turn(self, conversation_id: str) -> Turn:
         conversation = await self.recorder.store.conversations.get(conversation_id)
         last = conversation.turn_count - 1
         messages = await self.recorder.store.conversations.messages(conversation_id, last)
         turns = group_into_turns(messages)
         if not turns:
-            raise InputError("There is no turn to go on with yet. Ask something.")
+            raise InputError("There is no turn to resume yet. Ask something.")
         return turns[-1]
 
     async def _answer(
@@ -117,7 +117,7 @@ class Agent:
         on_event: OnEvent,
         approve: Approve,
     ) -> Answer:
-        again = bool(before)  # what follows a turn may have been done for its first part
+        again = bool(before)  # a resumed turn may have been ended once already
         on_event(QuestionStored(conversation_id, asked.turn_index or 0))
         progress = TurnProgress(self.recorder, conversation_id, asked.turn_index, on_event)
         try:
@@ -142,9 +142,11 @@ class Agent:
                 receipt=receipt,
             )
             if self.chat is not None:
-                desk = TurnEnvironment(conversation_id, self._metered(self.chat), approve, on_event)
+                environment = TurnEnvironment(
+                    conversation_id, self._add_meter(self.chat), approve, on_event
+                )
                 request = _resume(laid_out.request, before)
-                answer = await self._by_model(desk, request, progress, answer)
+                answer = await self._ask_model(environment, request, progress, answer)
             if answer.model is None:
                 answer = replace(answer, content=answer_from_passages(context))
                 await progress.cut_off(answer.content)
@@ -156,24 +158,24 @@ class Agent:
         on_event(Done(answer))
         return answer
 
-    def _metered(self, chat: Asker) -> Asker:
+    def _add_meter(self, chat: Asker) -> Asker:
         return replace(chat, meter=Meter(self.limits.usd, chat.meter))
 
-    async def _by_model(
+    async def _ask_model(
         self,
-        desk: TurnEnvironment,
+        environment: TurnEnvironment,
         request: ChatRequest,
         progress: TurnProgress,
         answer: Answer,
     ) -> Answer:
-        """Have the model answer, as far as it gets."""
+        """Let the model answer, as far as it gets."""
         problem: str | None = None
         why: Stopped = "failed"
         clock = Clock(self.limits.seconds)
-        desk = replace(desk, approve=clock.pause_during(desk.approve))
+        environment = replace(environment, approve=clock.pause_during(environment.approve))
         try:
             async with clock:
-                await self._loop(desk, progress).run(request)
+                await self._build_loop(environment, progress).run(request)
         except TimeoutError:
             if not clock.is_over:
                 raise
@@ -195,30 +197,30 @@ class Agent:
             content=progress.text,
             reasoning=progress.reasoning,
             tool_calls=tuple(progress.calls),
-            model=None if progress.is_empty else desk.asker.model.name,
+            model=None if progress.is_empty else environment.asker.model.name,
             problem=problem,
             stopped=stopped,
-            usage=desk.asker.meter.total,
+            usage=environment.asker.meter.total,
         )
 
-    def _loop(self, desk: TurnEnvironment, progress: TurnProgress) -> ToolLoop:
-        asker = desk.asker
+    def _build_loop(self, environment: TurnEnvironment, progress: TurnProgress) -> ToolLoop:
+        asker = environment.asker
 
         async def ask(request: ChatRequest) -> Reply:
             if request.schema is None:
-                reply = await asker.stream(request, progress.piece)
-            else:  # JSON with calls in it is not for reading
+                reply = await asker.stream(request, progress.take_piece)
+            else:  # JSON with calls in it is not shown
                 reply = await asker.ask(request)
-            progress.replied(reply)
-            desk.on_event(Used(asker.meter.total))
+            progress.take_reply(reply)
+            environment.on_event(Used(asker.meter.total))
             return reply
 
         return ToolLoop(
             ask,
-            self.equip(desk),
+            self.equip(environment),
             self.limits.steps,
-            on_call=progress.finished,
-            on_start=progress.started,
+            on_call=progress.note_end,
+            on_start=progress.note_start,
             on_round=progress.end_round,
             native=asker.model.calls_tools,
             most_chars=self.limits.result_chars,
@@ -230,7 +232,7 @@ def _load_system_prompt() -> str:
 
 
 def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:
-    """Return the request with what the turn did before it broke off, if it did anything."""
+    """Return the request for a resumed turn: with what it did before it broke off."""
     done = replay_messages(before)
     if not done:
         return request

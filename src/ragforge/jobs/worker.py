@@ -33,7 +33,7 @@ def compute_retry_delay(attempts: int) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Does the jobs it has handlers for; knows nothing of their meaning."""
+    """Runs the jobs it has handlers for."""
 
     queue: JobQueue
     holder: Holder
@@ -42,9 +42,9 @@ class Worker:
     max_attempts: int
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Work until told to stop, and then finish what is due.
+        """Work until `stopping` is set, then finish what is due.
 
-        A store that is away for a while is tried again.
+        A store that cannot be reached is tried again.
         """
         while not stopping.is_set():
             try:
@@ -79,7 +79,7 @@ class Worker:
             await self.queue.finish(job.key, self.holder)
         finally:
             beating.cancel()
-            await asyncio.gather(beating, return_exceptions=True)  # nothing goes on behind a job
+            await asyncio.gather(beating, return_exceptions=True)  # no heartbeat after the job
 
     async def _keep(self, job: Job) -> None:
         """Prolong the lease while the job is being done."""

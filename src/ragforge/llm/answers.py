@@ -1,4 +1,4 @@
-"""Answers: a model's words read as the outputs that were asked for."""
+"""Answers: parse a model's text into the outputs that were asked for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROBLEM_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer(Generic[Output]):
-    """What could be used of an answer, and what is wrong with the rest, by item."""
+    """The outputs of an answer, and what is wrong with the others, by item."""
 
     outputs: Mapping[int, Output] = field(default_factory=dict)
     problems: Mapping[int, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ def read_answer(text: str, output: type[Output], items: Sequence[Rendered]) -> R
 
 
 def _take_single_entry(value: Json, index: int) -> Json:
-    """Return the output for one item, also from a model that keeps to the list of a batch."""
+    """Return the output for one item, also if the model answered with a list of one."""
     if isinstance(value, dict) and set(value) == {"entries"}:
         return _read_entries(value).get(index, value)
     return value
@@ -100,7 +100,7 @@ def _describe_error(error: ValidationError) -> str:
 
 
 def read_json(text: str) -> Json:
-    """Read the JSON in a model's words, in a code fence or after a sentence if need be.
+    """Read the JSON in a model's text, also in a code fence or after a sentence.
 
     Raises BadAnswer.
     """

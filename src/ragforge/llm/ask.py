@@ -1,4 +1,4 @@
-"""Ask: one request to a model, with patience and within the spend cap."""
+"""Ask: one request to a model, with retries and within the spend cap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """A model, how patient to be with it, and what it may cost."""
+    """A model with its retry policy and its spend cap."""
 
     model: ChatModel
     patience: RetryPolicy = field(default_factory=RetryPolicy)
@@ -35,24 +35,24 @@ class Asker:
         return await with_retries(once, self.patience)
 
     async def stream(self, request: ChatRequest, on_piece: OnPiece) -> Reply:
-        """Return the model's answer, told piece by piece as it comes. Raises ModelError.
+        """Return the model's answer, and report its pieces as they come. Raises ModelError.
 
-        Once a piece was told nothing is tried again: it would be told twice.
+        Once a piece was reported there are no retries: it would be reported twice.
         AnswerInterrupted then.
         """
 
         async def once() -> Reply:
             self.meter.check()
-            told = False
+            reported = False
             try:
                 async for event in self.model.stream(request):
                     if isinstance(event, Reply):
                         self.meter.add(event.usage)
                         return event
-                    told = True
+                    reported = True
                     on_piece(event)
             except ModelUnavailable as error:
-                if told:
+                if reported:
                     raise AnswerInterrupted(str(error)) from error
                 raise
             raise BadAnswer(f"{self.model.name} ended its answer without a word.")

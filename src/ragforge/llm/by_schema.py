@@ -55,7 +55,7 @@ def describe_tools(system: str, tools: Sequence[ToolSpec]) -> str:
 
 
 def render_calls(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
-    """Return messages in which calls and their results are words, for a model without tools."""
+    """Return messages with calls and results as text, for a model without native tools."""
     said: list[ChatMessage] = []
     for message in messages:
         match message:
@@ -70,12 +70,12 @@ def render_calls(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
 
 
 def read_calls(
-    text: str, iteration: int, in_words: bool = False
+    text: str, iteration: int, as_text: bool = False
 ) -> tuple[tuple[ToolRequest, ...], str]:
     """Return the calls an answer asks for, and the final answer where it has one.
 
-    That is JSON, or with `in_words` the words themselves. An answer that keeps to no shape at
-    all is taken as final.
+    The final answer is JSON, or plain text with `as_text`. An answer that does not follow the
+    schema is taken as final.
     """
     try:
         value = read_json(text)
@@ -91,6 +91,6 @@ def read_calls(
     final = value.get("answer")
     if final is None:
         return requests, ""
-    if in_words and isinstance(final, str):
+    if as_text and isinstance(final, str):
         return requests, final
     return requests, json.dumps(final, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Calls: tools that a model may use, run as it asks, and the account of each call."""
+"""Calls: the tools of a model, and running the calls it asks for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OnStart: TypeAlias = Callable[[ToolRequest], None]
 OnCall: TypeAlias = Callable[["ExecutedCall"], None]
 
 RESULT_CHARS = 20_000
-"""How much of a result goes back to the model; the caller gets the whole of it."""
+"""How much of a result goes back to the model; the caller gets all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class ExecutedCall:
     error: str | None = None
     request_id: str = ""
 
-    def said(self) -> ToolMessage:
-        """Return the result as the model gets to see it."""
+    def to_message(self) -> ToolMessage:
+        """Return the message that brings the result to the model."""
         text = format_result(self.success, self.result, self.error)
         return ToolMessage(self.request_id, self.name, text, self.success)
 
 
 def format_result(success: bool, result: Json, error: str | None) -> str:
-    """Return as much of a result as goes to a model, or what went wrong."""
+    """Return the result, shortened for the model, or the error."""
     return keep_beginning(to_text(result) if success else f"Error: {error}", RESULT_CHARS)
 
 
@@ -66,7 +66,7 @@ async def run_calls(
     """Run the calls of one answer and return them in its order.
 
     Calls run together, except those that modify files: such a call waits for all before
-    it, and all after it wait for it. A failing call costs only itself.
+    it, and all after it wait for it. A call that fails does not affect the others.
     """
     known = {tool.spec.name: tool for tool in tools}
     done: list[ExecutedCall] = []

@@ -1,6 +1,6 @@
 """Embedding: make an embedder of any embedding service.
 
-A service takes one request; here are the many: batches, patience, spending, odd texts.
+A service handles one request. This adds batches, retries, the spend cap and odd texts.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class RemoteEmbedder:
         self._patience = patience
         self._concurrency = concurrency
         self._sleep = sleep
-        self._asked: dict[str, _PendingQuery] = {}
+        self._pending: dict[str, _PendingQuery] = {}
         self.name = service.name
-        self.dimension = service.dimension or 0  # 0 while no answer has told it
+        self.dimension = service.dimension or 0  # 0 until the first answer
         self.max_chars = service.max_chars
         self.history_threshold = service.history_threshold
         self.code_threshold = service.code_threshold
@@ -53,30 +53,30 @@ class RemoteEmbedder:
         self.multilingual = service.multilingual
 
     async def prepare(self) -> None:
-        """Nothing: whoever provides it is asked with the first text."""
+        """Do nothing: the service is first used with the first text."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """Embed texts in as few requests as the service allows, some of them at once.
 
-        Raises what the service raises once patience ends, and SpendCapReached. A text that
-        the service refuses, while it takes others, has no vector.
+        Raises the error of the service's last attempt, or SpendCapReached. A text that the
+        service refuses, while it accepts others, has no vector.
         """
         return await self._embed(texts, "document")
 
     async def embed_query(self, text: str) -> Vector | None:
-        """Searches that ask with the same question at once share a request."""
-        if text not in self._asked:
-            self._asked[text] = _PendingQuery(asyncio.create_task(self._embed([text], "query")))
-        asked = self._asked[text]
-        asked.by += 1
+        """Embed a query; searches for the same query at the same time share one request."""
+        if text not in self._pending:
+            self._pending[text] = _PendingQuery(asyncio.create_task(self._embed([text], "query")))
+        pending = self._pending[text]
+        pending.waiting += 1
         try:
-            [vector] = await asyncio.shield(asked.task)
+            [vector] = await asyncio.shield(pending.task)
         finally:
-            asked.by -= 1
-            if not asked.by:
-                del self._asked[text]
-                asked.task.cancel()  # unless it is done
-                await asyncio.wait([asked.task])
+            pending.waiting -= 1
+            if not pending.waiting:
+                del self._pending[text]
+                pending.task.cancel()  # unless it is done
+                await asyncio.wait([pending.task])
         return vector
 
     async def close(self) -> None:
@@ -85,8 +85,8 @@ class RemoteEmbedder:
     async def _embed(self, texts: Sequence[str], purpose: Purpose) -> list[Vector | None]:
         found: list[Vector | None] = [None] * len(texts)
         cut = ((place, text[: self.max_chars]) for place, text in enumerate(texts))
-        told = ((place, text) for place, text in cut if text and not text.isspace())
-        batches = list(_split_batches(told, self._service.max_texts))
+        kept = ((place, text) for place, text in cut if text and not text.isspace())
+        batches = list(_split_batches(kept, self._service.max_texts))
         waiting = iter(batches)
 
         async def work() -> None:
@@ -111,7 +111,7 @@ class RemoteEmbedder:
         """Halve what was refused, until each text that is refused stands alone.
 
         A long text is tried again with its first half: it may have more tokens than
-        its length tells.
+        its length suggests.
         """
         half = len(texts) // 2
         if half:
@@ -137,7 +137,7 @@ class RemoteEmbedder:
                 self._count(texts, 0)  # it is charged like any other
                 raise
             self._count(texts, embedded.tokens)
-            return self._vectors(embedded.vectors, len(texts))
+            return self._to_unit_vectors(embedded.vectors, len(texts))
 
         try:
             return await with_retries(attempt, self._patience, self._sleep)
@@ -150,7 +150,7 @@ class RemoteEmbedder:
         usd = None if price is None else tokens * price / 1_000_000
         self._meter.add(Usage(input_tokens=tokens, requests=1, usd=usd))
 
-    def _vectors(self, rows: list[list[float]], count: int) -> list[Vector]:
+    def _to_unit_vectors(self, rows: list[list[float]], count: int) -> list[Vector]:
         """Return unit vectors: not every service gives them that length."""
         import numpy as np
 
@@ -170,10 +170,10 @@ class RemoteEmbedder:
 
 @dataclass(slots=True)
 class _PendingQuery:
-    """A query that is being embedded, and how many wait for it."""
+    """A query that is being embedded, and how many callers wait for it."""
 
     task: asyncio.Task[list[Vector | None]]
-    by: int = 0
+    waiting: int = 0
 
 
 def _split_batches(texts: Iterable[tuple[int, str]], most: int) -> Iterator[dict[int, str]]:

@@ -37,7 +37,7 @@ class ToolUse:
 
 @dataclass(slots=True)
 class _Batch(Generic[Output]):
-    """Items that are asked about together, and what is known of them so far."""
+    """Items of one request, with their outputs and errors so far."""
 
     items: list[Rendered]
     outputs: dict[int, Output] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class _Batch(Generic[Output]):
 
     @property
     def may_be_split(self) -> bool:
-        """Whether nothing came of it, perhaps because of one of its items."""
+        """Whether all items failed, perhaps because of one of them."""
         causes = (RequestRefused, BadAnswer)
         spoilt = all(isinstance(error, causes) for error in self.errors.values())
         return len(self.items) == len(self.errors) > 1 and spoilt and not self.calls
@@ -91,7 +91,7 @@ class StructuredLLMExecutor:
         on_progress: OnProgress | None = None,
         on_call: OnCall | None = None,
     ) -> BatchResult[Output]:
-        """Do a task for every item; what goes wrong with one is that one's outcome.
+        """Do a task for every item; an item that fails has its error as its outcome.
 
         Raises InputError if the task itself makes no sense.
         """
@@ -109,7 +109,7 @@ class StructuredLLMExecutor:
 
         async def work(items: list[Rendered]) -> None:
             async with gate:
-                for batch in await self._batch(task, items, tools, on_call):
+                for batch in await self._run_batch(task, items, tools, on_call):
                     outcomes = batch.outcomes()
                     found.update({outcome.index: outcome for outcome in outcomes})
                     calls[batch.items[0].index] = batch.calls
@@ -124,7 +124,7 @@ class StructuredLLMExecutor:
             usage=self._asker.meter.total - before,
         )
 
-    async def _batch(
+    async def _run_batch(
         self,
         task: Task[Output],
         items: list[Rendered],
@@ -140,8 +140,8 @@ class StructuredLLMExecutor:
         if not batch.may_be_split:
             return [batch]
         half = len(items) // 2
-        first = await self._batch(task, items[:half], tools, on_call)
-        return first + await self._batch(task, items[half:], tools, on_call)
+        first = await self._run_batch(task, items[:half], tools, on_call)
+        return first + await self._run_batch(task, items[half:], tools, on_call)
 
     async def _run(
         self,
@@ -178,7 +178,7 @@ class StructuredLLMExecutor:
     async def _read(
         self, output: type[Output], batch: _Batch[Output], request: ChatRequest, text: str
     ) -> None:
-        """Read the answer, and have what is wrong with it repaired, a few times."""
+        """Read the answer; where it does not fit, ask the model to repair it, a few times."""
         wanted = batch.items
         for repairs_left in range(self._repairs, -1, -1):
             found = read_answer(text, output, wanted)
@@ -198,7 +198,7 @@ class StructuredLLMExecutor:
 def _render_items(
     task: Task[Output], items: Sequence[Item]
 ) -> tuple[list[Rendered], dict[int, Outcome[Output]]]:
-    """Return the items that can be shown to a model, and the outcomes of the others."""
+    """Return the items that can be rendered, and the outcomes of the others."""
     fit: list[Rendered] = []
     unfit: dict[int, Outcome[Output]] = {}
     for index, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""Fit: a conversation with tools that stays within what a model can take."""
+"""Fit: shorten old tool results so that a conversation fits the model's window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from ragforge.domain.chat import AssistantMessage, ChatMessage, ToolMessage, UserMessage
 
 RESULTS = "# Results\n\n"
-"""How results begin that are told to a model without tools of its own."""
+"""How results begin that a model without native tools receives as text."""
 SHORT = 500
 """A result of so few characters is not worth shortening."""
 
@@ -16,8 +16,8 @@ SHORT = 500
 def fit_messages(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...]:
     """Return the messages with the oldest results shortened, once all together are too long.
 
-    What the model asked for last stays whole. It is shortened to half of what is allowed, so that
-    it is done rarely: a provider keeps what it has read for as long as its beginning is the same.
+    The results of the model's last calls are kept. Results are shortened to half of `most`, so
+    that it happens rarely: a provider's prompt cache needs an unchanged beginning.
     """
     sizes = [len(message.text) if _is_result(message) else 0 for message in messages]
     total = sum(sizes)

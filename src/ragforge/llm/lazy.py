@@ -1,4 +1,4 @@
-"""Lazy models: opened when first asked; a command that asks nothing pays nothing."""
+"""Lazy models: opened on first use, so that a command that asks nothing loads nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragforge.ports.chat import ChatModel
 
 @dataclass(slots=True)
 class LazyModel:
-    """A chat model that is loaded when it is needed; what keeps it from that is told then."""
+    """A chat model that is loaded on first use; errors of loading are raised then."""
 
     name: str
     calls_tools: bool
@@ -24,22 +24,22 @@ class LazyModel:
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def prepare(self) -> None:
-        with suppress(ModelError):  # whoever asks it something learns why
-            await (await self._model()).prepare()
+        with suppress(ModelError):  # the first request raises it
+            await (await self._load()).prepare()
 
     async def reply(self, request: ChatRequest) -> Reply:
-        return await (await self._model()).reply(request)
+        return await (await self._load()).reply(request)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
-        async for event in (await self._model()).stream(request):
+        async for event in (await self._load()).stream(request):
             yield event
 
     async def close(self) -> None:
         if self._opened is not None:
             await self._opened.close()
 
-    async def _model(self) -> ChatModel:
-        """Return the model. Opening it imports a provider's library: that is done in a thread."""
+    async def _load(self) -> ChatModel:
+        """Return the model. It is opened in a thread: that imports a provider's library."""
         async with self._opening:
             if self._opened is None:
                 self._opened = await asyncio.to_thread(self.open)
@@ -48,7 +48,7 @@ class LazyModel:
 
 @dataclass(frozen=True, slots=True)
 class UnusableEmbedder:
-    """Stands for an embedding model that cannot be used, and says why whenever it is asked."""
+    """An embedding model that cannot be used: every request raises the reason."""
 
     name: str
     error: ModelError
@@ -60,7 +60,7 @@ class UnusableEmbedder:
     multilingual: bool = False
 
     async def prepare(self) -> None:
-        """Nothing could be loaded; whoever asks learns why."""
+        """Do nothing: there is nothing to load."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         raise self.error
@@ -69,4 +69,4 @@ class UnusableEmbedder:
         raise self.error
 
     async def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing: nothing was opened."""

@@ -1,4 +1,4 @@
-"""The tool loop: ask, run what the model asks for, tell it the results, ask again."""
+"""The tool loop: ask, run the calls of the answer, send back the results, ask again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One answer of the model and the calls that it asked for, done."""
+    """One answer of the model, and the calls it asked for with their results."""
 
     text: str
     reasoning: str
@@ -34,7 +34,7 @@ class Round:
 
 @dataclass(slots=True)
 class ToolLoop:
-    """Rounds of one conversation; its calls are there whatever happens to the rest."""
+    """The rounds of one conversation; `calls` has those made so far, even if a round fails."""
 
     ask: Ask
     tools: Sequence[Tool]
@@ -54,32 +54,34 @@ class ToolLoop:
         """
         text = ""
         for iteration in range(1, self.rounds + 1):
-            said, wishes, text = await self._next(request, iteration)
-            made = await run_calls(self.tools, wishes, iteration, self.on_call, self.on_start)
+            said, wanted, text = await self._ask_next(request, iteration)
+            made = await run_calls(self.tools, wanted, iteration, self.on_call, self.on_start)
             self.calls += made
-            await self._tell(text, said, made)
-            request = self._with(request, said, *self._results(made))
-            if not wishes:
+            await self._report(text, said, made)
+            request = self._with(request, said, *self._format_results(made))
+            if not wanted:
                 return self._without_tools(request), text
         if answer:
-            said, _, text = await self._next(request, self.rounds + 1)
-            await self._tell(text, said, ())
+            said, _, text = await self._ask_next(request, self.rounds + 1)
+            await self._report(text, said, ())
             request = self._with(request, said)
         return self._without_tools(request), text
 
-    async def _tell(self, text: str, said: AssistantMessage, made: Sequence[ExecutedCall]) -> None:
+    async def _report(
+        self, text: str, said: AssistantMessage, made: Sequence[ExecutedCall]
+    ) -> None:
         if self.on_round is not None:
             await self.on_round(Round(text, said.reasoning, tuple(made)))
 
     def _without_tools(self, request: ChatRequest) -> ChatRequest:
-        """Return the request for what is still to be said: no more calls.
+        """Return the request for the final answer: no more calls.
 
-        The tools stay named, for providers refuse a history of calls to unknown ones.
+        The tools stay listed: providers refuse a history of calls to unknown tools.
         """
         specs = tuple(tool.spec for tool in self.tools) if self.native else ()
         return replace(request, tools=specs, tool_choice="none" if specs else "auto")
 
-    async def _next(
+    async def _ask_next(
         self, request: ChatRequest, iteration: int
     ) -> tuple[AssistantMessage, tuple[ToolRequest, ...], str]:
         is_over = iteration > self.rounds
@@ -90,15 +92,15 @@ class ToolLoop:
                     choice = "auto"  # a model that must always call could never answer
                 specs = tuple(tool.spec for tool in self.tools)
                 reply = await self.ask(replace(request, tools=specs, tool_choice=choice))
-                wishes = () if is_over else reply.message.tool_requests
-                return reply.message, wishes, reply.message.text
+                wanted = () if is_over else reply.message.tool_requests
+                return reply.message, wanted, reply.message.text
             except ToolsUnsupported:
                 if self.calls:
                     raise
                 self.native = False
-        return await self._next_by_schema(request, iteration, is_over)
+        return await self._ask_next_by_schema(request, iteration, is_over)
 
-    async def _next_by_schema(
+    async def _ask_next_by_schema(
         self, request: ChatRequest, iteration: int, is_over: bool
     ) -> tuple[AssistantMessage, tuple[ToolRequest, ...], str]:
         specs = [tool.spec for tool in self.tools]
@@ -112,14 +114,14 @@ class ToolLoop:
             schema=build_call_schema(request.schema, specs),
         )
         reply = await self.ask(asked)
-        wishes, final = read_calls(reply.message.text, iteration, request.schema is None)
-        return reply.message, wishes, final
+        wanted, final = read_calls(reply.message.text, iteration, request.schema is None)
+        return reply.message, wanted, final
 
-    def _results(self, made: Sequence[ExecutedCall]) -> list[ToolMessage | UserMessage]:
+    def _format_results(self, made: Sequence[ExecutedCall]) -> list[ToolMessage | UserMessage]:
         if self.native or not made:
-            return [call.said() for call in made]
-        told = "\n\n".join(f"## {call.name}\n\n{call.said().text}" for call in made)
-        return [UserMessage(f"{RESULTS}{told}")]
+            return [call.to_message() for call in made]
+        text = "\n\n".join(f"## {call.name}\n\n{call.to_message().text}" for call in made)
+        return [UserMessage(f"{RESULTS}{text}")]
 
     def _with(
         self, request: ChatRequest, *said: AssistantMessage | ToolMessage | UserMessage

@@ -1,4 +1,4 @@
-"""Results: what became of each item, and how far a batch is."""
+"""Results: the outcome of each item, and the progress of a batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragforge.llm.task import Output
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[Output]):
-    """What became of one item: an output or an error, and the calls made on its way."""
+    """The outcome of one item: an output or an error, and the calls made for it."""
 
     index: int
     output: Output | None = None
@@ -52,11 +52,11 @@ OnProgress: TypeAlias = Callable[[BatchProgress], None]
 
 
 class ProgressCounter:
-    """Tells somebody how far a batch is."""
+    """Counts finished items and reports the progress of a batch."""
 
-    def __init__(self, total: int, told: OnProgress | None) -> None:
+    def __init__(self, total: int, on_progress: OnProgress | None) -> None:
         self._progress = BatchProgress(0, 0, total)
-        self._told = told
+        self._on_progress = on_progress
 
     def add(self, outcomes: Sequence[Outcome[Any]]) -> None:
         if not outcomes:
@@ -66,5 +66,5 @@ class ProgressCounter:
         self._progress = BatchProgress(
             before.done + len(outcomes), before.failed + failed, before.total
         )
-        if self._told is not None:
-            self._told(self._progress)
+        if self._on_progress is not None:
+            self._on_progress(self._progress)

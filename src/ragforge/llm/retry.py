@@ -1,4 +1,4 @@
-"""Retry: patience with a provider that is busy or fails for a while."""
+"""Retry: ask again when a provider is busy or fails for a while."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class RetryPolicy:
     def wait_after(self, attempt: int, error: ModelUnavailable) -> float | None:
         """Return how long to wait after a failed attempt; None is to give up.
 
-        A provider that names its time is believed, up to the longest wait: whoever must
-        wait longer is better told so.
+        A provider's own time is used, up to the longest wait. If it is longer, the error is
+        raised, so that the user learns of it.
         """
         if attempt >= self.attempts:
             return None
@@ -47,7 +47,7 @@ async def with_retries(
 ) -> Result:
     """Make a call, and make it again while the provider is busy or fails.
 
-    Raises what the last attempt raised; errors that time does not mend pass at once.
+    Raises what the last attempt raised; errors that waiting cannot mend are raised at once.
     """
     attempt = 1
     while True:

@@ -1,4 +1,4 @@
-"""Shapes: a pydantic model out of a JSON schema that a user or a model wrote."""
+"""Shapes: make a pydantic model from a JSON schema that a user or a model wrote."""
 
 from __future__ import annotations
 

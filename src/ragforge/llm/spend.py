@@ -1,4 +1,4 @@
-"""Spend: count what models take, and stop at a cap."""
+"""Spend: count tokens and money, and stop at a cap."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from ragforge.errors import SpendCapReached
 
 
 class Meter:
-    """Counts requests, tokens and money, for as long as it lives.
+    """Counts requests, tokens and money.
 
-    What one counts its `whole` counts too, and the cap of each holds.
+    Its `parent` counts the same requests too; both caps apply.
     """
 
-    def __init__(self, cap_usd: float | None = None, whole: Meter | None = None) -> None:
+    def __init__(self, cap_usd: float | None = None, parent: Meter | None = None) -> None:
         self._cap = cap_usd
-        self._whole = whole
+        self._parent = parent
         self._total = Usage()
 
     @property
@@ -23,13 +23,13 @@ class Meter:
 
     def check(self) -> None:
         """Raises SpendCapReached once the cap is spent. Call it before each request."""
-        if self._whole is not None:
-            self._whole.check()
+        if self._parent is not None:
+            self._parent.check()
         spent = self._total.usd or 0.0
         if self._cap is not None and spent >= self._cap:
             raise SpendCapReached(spent, self._cap)
 
     def add(self, usage: Usage) -> None:
         self._total = self._total + usage
-        if self._whole is not None:
-            self._whole.add(usage)
+        if self._parent is not None:
+            self._parent.add(usage)

@@ -1,4 +1,4 @@
-"""Tasks: what is to be done with items, and the shape of what comes out."""
+"""Tasks: what to do with items, and the type of the output."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class InputField:
-    """One property of an item, as the model gets to see it."""
+    """One property of an item, as the model sees it."""
 
     name: str
     max_length: int | None = None  # in characters; the middle of longer values is left out
-    prompt: str = ""  # what the value is, said to the model
+    prompt: str = ""  # explains the value to the model
     transform: Callable[[Any], Any] | None = None
 
     def render(self, item: Item) -> str:
@@ -55,7 +55,7 @@ class Task(Generic[Output]):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How items are put together into requests."""
+    """How items are grouped into requests."""
 
     batch_size: int = 10
     parallel: int = 4
@@ -86,7 +86,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def pack(items: Sequence[Rendered], packing: Packing) -> list[list[Rendered]]:
-    """Put items into batches, in their order; one that is over the budget goes by itself."""
+    """Put items into batches, in order; an item over the budget gets a batch of its own."""
     batches: list[list[Rendered]] = []
     tokens = 0
     for item in items:

@@ -1,4 +1,4 @@
-"""Confine: every path leads to something inside the project, whatever it looks like."""
+"""Confine: resolve paths so that none leads out of the project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BUFFER = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The directory that no path leaves; itself without links."""
+    """The directory that no path may leave; its own path has no links."""
 
     path: str
 
@@ -30,16 +30,15 @@ class Root:
     def inside(self, path: str) -> str:
         """Return a path relative to the root, with `/` and without links; the root is "".
 
-        Nothing need be there. Raises OutsideProject, or InputError if no file can be
-        called so.
+        The path need not exist. Raises OutsideProject, or InputError if it cannot be a path.
         """
         real = self.real(path)
         return "" if real == self.path else os.path.relpath(real, self.path).replace(os.sep, "/")
 
     def real(self, path: str, seen_from: str | None = None) -> str:
-        """Return where a path leads, absolute and without links; it may be seen from inside.
+        """Return where a path leads, absolute and without links; `seen_from` is a directory inside.
 
-        Raises OutsideProject, or InputError if no file can be called so.
+        Raises OutsideProject, or InputError if it cannot be a path.
         """
         try:
             os.fsencode(path)
@@ -76,5 +75,5 @@ class Root:
         file: io.BufferedReader = io.BufferedReader(io.FileIO(descriptor), BUFFER)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             file.close()
-            raise OSError(0, "it is no regular file")
+            raise OSError(0, "it is not a regular file")
         return file

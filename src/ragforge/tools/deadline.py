@@ -1,4 +1,4 @@
-"""Deadline: until when a call may work, wherever it works."""
+"""Deadline: how long a tool call may take."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECONDS = 15.0
 
 
 class Deadline:
-    """A point in time that a caller who gives up moves to now."""
+    """A point in time; cancelling the caller moves it to now."""
 
     def __init__(self, seconds: float) -> None:
         self.begun = time.monotonic()
@@ -30,7 +30,7 @@ class Deadline:
         return time.monotonic() >= self._at
 
     async def run_in_thread(self, work: Callable[[], T]) -> T:
-        """Do work that looks at this deadline in a thread; cancelled, it has passed."""
+        """Run work that checks this deadline in a thread; when cancelled, the deadline passes."""
         try:
             return await asyncio.to_thread(work)
         except asyncio.CancelledError:

@@ -21,11 +21,11 @@ class EditArguments(Arguments):
     """What edit_file is called with."""
 
     path: str = Field(min_length=1, description="File, relative to the project")
-    new_text: str = Field(max_length=MAX_BYTES, description="What is to stand there")
+    new_text: str = Field(max_length=MAX_BYTES, description="The new text")
     old_text: str | None = Field(
-        None, min_length=1, description="What stands there now, exactly, with its indentation"
+        None, min_length=1, description="The text to replace, exactly, with its indentation"
     )
-    replace_all: bool = Field(False, description="Whether to replace old_text wherever it stands")
+    replace_all: bool = Field(False, description="Whether to replace every occurrence of old_text")
     start_line: int | None = Field(None, ge=1, description="First line, if lines are meant")
     end_line: int | None = Field(None, ge=1, description="Last line; without it, the first alone")
 
@@ -60,8 +60,8 @@ def _change(editor: Editor, given: EditArguments) -> Change:
 def replace_part(content: str, given: EditArguments) -> str:
     """Return the content with the part replaced.
 
-    With lines and a text the text is looked for in these lines alone. Raises InputError if
-    the part is not there, or stands there more than once.
+    With lines and a text, the text is searched in these lines only. Raises InputError if
+    the part is missing, or occurs more than once.
     """
     if given.start_line is None and given.end_line is not None:
         raise InputError("end_line needs a start_line.")
@@ -95,8 +95,8 @@ def _replace_text(content: str, old: str, given: EditArguments, first_line: int)
     if count > 1 and not given.replace_all:
         places = ", ".join(map(str, _find_lines(content, old, first_line)[:SHOWN]))
         raise InputError(
-            f"old_text stands there {count} times, in lines {places}{'…' * (count > SHOWN)}. "
-            "Give more of what is around it, or the lines, or say replace_all."
+            f"old_text occurs {count} times, in lines {places}{'…' * (count > SHOWN)}. "
+            "Give more of the text around it, or the lines, or set replace_all."
         )
     return content.replace(old, new)
 
@@ -110,7 +110,7 @@ def _find_lines(content: str, old: str, first_line: int) -> list[int]:
 
 
 def _suggest_lines(content: str, old: str) -> str:
-    """Return a sentence about the same text with other white space, where it is there."""
+    """Return a sentence that names the same text with other white space, if there is one."""
     wanted = [line.strip() for line in old.strip().splitlines()]
     have = [line.strip() for line in content.splitlines()]
     for at in range(len(have) - len(wanted) + 1):

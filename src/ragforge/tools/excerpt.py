@@ -1,4 +1,4 @@
-"""Excerpt: what is shown of a place in a file, cut so that the match stays visible."""
+"""Excerpt: the text around a match in a file, shortened so that the match stays visible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FileExcerpt:
 
 
 def cut_around(text: str, start: int, end: int, most: int) -> tuple[str, int]:
-    """Return at most so many characters with the match in their middle, and where they begin."""
+    """Return at most `most` characters around a match, and where they begin."""
     if len(text) <= most:
         return text, 0
     room = max(0, most - (end - start))
@@ -34,7 +34,7 @@ def cut_around(text: str, start: int, end: int, most: int) -> tuple[str, int]:
 
 
 def shorten_around(text: str, start: int, end: int, most: int = LINE_CHARS) -> str:
-    """Return a line without the space around it; where something was cut off, a mark."""
+    """Return a stripped line, shortened around the match; `…` marks what was cut."""
     lead = len(text) - len(text.lstrip())
     bare = text.strip()
     if len(bare) <= most:
@@ -45,7 +45,7 @@ def shorten_around(text: str, start: int, end: int, most: int = LINE_CHARS) -> s
 
 
 def take_context(lines: Sequence[str], number: int, context: int) -> FileExcerpt | None:
-    """Return the lines around a line, as many as fit; None if it does not fit, or is not there."""
+    """Return a line with as many around it as fit; None if it is missing or does not fit."""
     if not 1 <= number <= len(lines) or len(lines[number - 1]) > CONTEXT_CHARS:
         return None
     first = last = number
@@ -60,7 +60,7 @@ def take_context(lines: Sequence[str], number: int, context: int) -> FileExcerpt
 
 
 def read_lines(root: Root, path: str) -> list[str]:
-    """Return the lines of a file; none if it is gone, too large or no longer what it was."""
+    """Return the lines of a file; none if it is gone, too large or no regular file any more."""
     try:
         with root.open(path) as file:
             if os.fstat(file.fileno()).st_size > LIMITS.max_bytes:

@@ -51,8 +51,8 @@ class Explored:
         beside: dict[str, list[str]] = {}
         for neighbour in self.neighbours[:MOST_NEIGHBOURS]:
             role = _ROLES[neighbour.relation, neighbour.direction]
-            beside.setdefault(role, []).append(_place(neighbour.scope))
-        found: dict[str, Json] = {"place": _place(self.scope), "type": self.scope.type}
+            beside.setdefault(role, []).append(_locate(neighbour.scope))
+        found: dict[str, Json] = {"place": _locate(self.scope), "type": self.scope.type}
         found |= {"source": keep_beginning(self.scope.source, SOURCE_CHARS), **beside}
         if (more := len(self.neighbours) - MOST_NEIGHBOURS) > 0:
             found["note"] = f"{more} more neighbours are not listed."
@@ -70,12 +70,12 @@ def make_explore_tool(brain: Brain) -> Tool:
 
 
 async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
-    """Open what is called so, or what stands there. Raises InputError if nothing does."""
+    """Return the scope with this name or at this line. Raises InputError if there is none."""
     code = brain.finder.code
     if given.file is not None and given.line is not None:
         [scope] = await code.scopes_at(brain.project_id, [FileLine(given.file, given.line)])
         if scope is None:
-            raise InputError(f"Nothing is known at {given.file}:{given.line}.")
+            raise InputError(f"There is no code at {given.file}:{given.line}.")
     elif given.name is not None:
         named = await code.scopes_named(brain.project_id, given.name)
         if given.file is not None:
@@ -91,5 +91,5 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
     return Explored(scope, tuple(await brain.finder.find_neighbours(scope.uuid)))
 
 
-def _place(scope: Scope) -> str:
+def _locate(scope: Scope) -> str:
     return f"{scope.file}:{scope.start_line}-{scope.end_line} {scope.qualified_name}"

@@ -1,4 +1,4 @@
-"""Own: a function of a program that embeds RagForge, as a tool."""
+"""Function tools: functions of a program that embeds RagForge, as tools for the model."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")  # what every provider takes
 
 
 def own_tool(function: Callable[..., Any]) -> Tool:
-    """Return a function as a tool that a model may call, whenever it likes.
+    """Return a function as a tool that a model may call without permission.
 
-    Its name, docstring and parameters are what the model gets to know; arguments are checked as
-    the annotations say. One that is not async runs in a thread. It returns anything that
+    The model sees its name, docstring and parameters; arguments are checked against the
+    annotations. A function that is not async runs in a thread. It returns anything that
     pydantic can write as JSON. Raises InputError if a model could not call it.
     """
     name = getattr(function, "__name__", type(function).__name__)
-    told = inspect.getdoc(function)
+    description = inspect.getdoc(function)
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} cannot be the name of a tool: letters, digits and _ only.")
-    if not told:
-        raise InputError(f"{name} needs a docstring: it tells the model what the tool is for.")
+    if not description:
+        raise InputError(f"{name} needs a docstring: it explains the tool to the model.")
     adapter = _build_adapter(name, function)
 
     async def run(given: Mapping[str, Json]) -> Json:
@@ -48,9 +48,9 @@ def own_tool(function: Callable[..., Any]) -> Tool:
         try:
             return to_jsonable_python(result)
         except PydanticSerializationError as error:
-            raise InputError(f"{name} returned what is no JSON: {error}") from error
+            raise InputError(f"{name} returned something that is not JSON: {error}") from error
 
-    return Tool(ToolSpec(name, told, adapter.json_schema()), run)
+    return Tool(ToolSpec(name, description, adapter.json_schema()), run)
 
 
 def _build_adapter(name: str, function: Callable[..., Any]) -> TypeAdapter[Any]:
@@ -68,5 +68,5 @@ def _build_adapter(name: str, function: Callable[..., Any]) -> TypeAdapter[Any]:
         adapter: TypeAdapter[Any] = TypeAdapter(cast("Any", collected))
         adapter.json_schema()
     except (PydanticUserError, NameError) as error:
-        raise InputError(f"{name} has parameters that are no JSON: {error}") from error
+        raise InputError(f"{name} has parameters that are not JSON: {error}") from error
     return adapter

@@ -1,4 +1,4 @@
-"""Fuzzy: how alike words are, and lines to a query of several.
+"""Fuzzy: how similar words are, and lines to a query of several words.
 
 Words are compared by edits, a swap of neighbours counting as one, in any case and whatever
 their style: `user_name`, `userName` and `username` are the same. A word that holds the whole
@@ -43,10 +43,10 @@ class Query:
 
 
 def read_query(text: str) -> Query:
-    """Take a query apart."""
+    """Split a query into its words."""
     parts = [part for word in WORD.findall(text) for part in split_identifier(word)]
-    told = list(dict.fromkeys(part for part in parts if len(part) > SHORT)) or parts
-    words = tuple(sorted(told, key=len, reverse=True)[:MOST_WORDS])
+    long_parts = list(dict.fromkeys(part for part in parts if len(part) > SHORT)) or parts
+    words = tuple(sorted(long_parts, key=len, reverse=True)[:MOST_WORDS])
     whole = sum(map(len, words)) or 1
     joined = "".join(parts) if 1 < len(parts) <= JOINED else None
     return Query(words, tuple(len(word) / whole for word in words), joined)
@@ -60,10 +60,10 @@ def split_identifier(word: str) -> tuple[str, ...]:
 
 
 def cut_fragments(word: str, threshold: float) -> list[str]:
-    """Cut a word into pieces of which one at least stands, unharmed, in every word alike.
+    """Cut a word into pieces of which every similar word contains at least one.
 
-    So many edits are allowed, and each harms one piece. Pieces of one letter would be in
-    everything: below that a few words are missed.
+    Each allowed edit changes at most one piece. Pieces have at least two letters, since one
+    letter would match everything; therefore a few words are missed.
     """
     edits = int((1 - threshold) * len(word) + 1e-9)
     count = max(1, min(edits + 1, len(word) // 2))
@@ -72,7 +72,7 @@ def cut_fragments(word: str, threshold: float) -> list[str]:
 
 
 def build_regex(query: Query, threshold: float) -> str:
-    """Return what matches every word that may be like one of the query's."""
+    """Return a regex that matches every word that may be similar to one of the query."""
     pieces = {piece for word in query.targets for piece in cut_fragments(word, threshold)}
     return rf"\w*(?:{'|'.join(map(re.escape, sorted(pieces)))})\w*"
 
@@ -82,7 +82,7 @@ Likeness = Mapping[str, Mapping[int, float]]
 
 
 def compare_words(query: Query, words: Iterable[str], threshold: float) -> Likeness:
-    """Compare words with the targets of a query; those that are like none are left out."""
+    """Compare words with the targets of a query; words similar to none are left out."""
     lengths = [len(target) for target in query.targets]
     shortest, longest = int(min(lengths) * threshold), int(max(lengths) / threshold) + 1
     written: dict[str, list[str]] = {}  # by what of them is compared
@@ -124,9 +124,9 @@ def score(query: Query, line: Sequence[Mapping[int, float]]) -> float:
 
 
 def choose_needed(query: Query, counts: Sequence[int], threshold: float) -> frozenset[int]:
-    """Return targets, rare ones first, of which every line that is alike has at least one.
+    """Return targets, rare ones first, of which every similar line has at least one.
 
-    Without them the others would not weigh enough.
+    Without them the others would not reach the threshold.
     """
     chosen = set(range(len(query.words), len(query.targets)))
     left = 1.0
@@ -139,7 +139,7 @@ def choose_needed(query: Query, counts: Sequence[int], threshold: float) -> froz
 
 
 def _list_forms(word: str, shortest: int, longest: int) -> Iterable[str]:
-    """Return what of a word is compared: runs of its parts, as one; and each part."""
+    """Return the forms of a word that are compared: its parts, and runs of them joined."""
     parts = split_identifier(word)
     count = len(parts)
     if count <= 1:

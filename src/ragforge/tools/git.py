@@ -1,4 +1,4 @@
-"""git_status, git_diff, git_log: where the work stands, without a way to change it."""
+"""git_status, git_diff, git_log: the state and history of the work tree, read-only."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LogArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class GitOutput:
-    """What git said."""
+    """The output of git."""
 
     text: str
     truncated: bool
@@ -77,7 +77,7 @@ def make_git_tools(runner: CommandRunner) -> tuple[Tool, ...]:
 
 def _check_revision(revision: str | None) -> list[str]:
     if revision is not None and revision.startswith("-"):
-        raise InputError(f"{revision!r} is no revision.")
+        raise InputError(f"{revision!r} is not a revision.")
     return [revision] if revision else []
 
 
@@ -86,10 +86,10 @@ def _build_path_words(path: str | None) -> list[str]:
 
 
 async def _run_git(runner: CommandRunner, words: list[str]) -> GitOutput:
-    """Run git as any read-only line: the same decider, the same neutral configuration."""
+    """Run git like any read-only line: same decider, same neutral configuration."""
     result: CommandResult = await runner.run(shlex.join(["git", *words]))
     if result.refused is not None:
-        raise InputError(f"This cannot be asked of git: {result.refused}.")
+        raise InputError(f"git cannot be asked for this: {result.refused}.")
     if result.timed_out:
         raise InputError("git took too long. Ask for less.")
     if result.exit_code not in (0, 1):

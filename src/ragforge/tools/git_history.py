@@ -1,4 +1,4 @@
-"""Git history: which commits changed some lines, asked of git as any read-only line is run."""
+"""Git history: which commits changed some lines; git runs like any read-only command."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class GitHistory:
         return self._is_there
 
     async def _run(self, *words: str) -> str:
-        """Return what git says; nothing if it refuses, fails or takes too long."""
+        """Return git's output; nothing if it is refused, fails or takes too long."""
         result = await self.runner.run(shlex.join(["git", *words]), timeout=SECONDS)
         if result.refused is not None or result.timed_out or result.exit_code not in (0, 1):
             return ""

@@ -26,21 +26,23 @@ _BRACES = re.compile(r"\\.|[{},]", re.DOTALL)
 
 @lru_cache(maxsize=64)
 def compile_glob(pattern: str) -> re.Pattern[str] | None:
-    """Return what fully matches the selected paths, or None if all are.
+    """Return a regex that matches the selected paths, or None if all are selected.
 
     The pattern is relative to the root. Raises BadPattern, or OutsideProject.
     """
-    told = pattern
+    original = pattern
     pattern = pattern.removeprefix("./")
     if pattern in ALL:
         return None
     if pattern.startswith("/") or ".." in pattern.split("/"):
-        raise OutsideProject(told)
+        raise OutsideProject(original)
     try:
-        return re.compile("|".join(map(_translate_glob, _expand_braces(pattern, told))), re.DOTALL)
+        return re.compile(
+            "|".join(map(_translate_glob, _expand_braces(pattern, original))), re.DOTALL
+        )
     except MalformedPattern as error:
         why = "a `[` is not closed, or a `\\` stands at the end"
-        raise BadPattern("glob", told, why) from error
+        raise BadPattern("glob", original, why) from error
 
 
 def is_wild(pattern: str) -> bool:
@@ -54,8 +56,8 @@ def _translate_glob(pattern: str) -> str:
     return translate_path(f"{pattern}**" if pattern.endswith("/") else pattern)
 
 
-def _expand_braces(pattern: str, told: str) -> list[str]:
-    """Write `{a,b}` out, as often as it stands there."""
+def _expand_braces(pattern: str, original: str) -> list[str]:
+    """Return the patterns that all `{a,b}` of a pattern stand for."""
     done: list[str] = []
     waiting = [pattern]
     while waiting:
@@ -69,7 +71,9 @@ def _expand_braces(pattern: str, told: str) -> list[str]:
             inner = [first[a + 1 : b] for a, b in pairwise(edges)]
             waiting = [first[:start] + part + first[end + 1 :] for part in inner] + waiting
         if len(done) + len(waiting) > MOST_ALTERNATIVES:
-            raise BadPattern("glob", told, f"its braces mean more than {MOST_ALTERNATIVES} globs")
+            raise BadPattern(
+                "glob", original, f"its braces mean more than {MOST_ALTERNATIVES} globs"
+            )
     return done
 
 

@@ -69,7 +69,7 @@ async def grep_files(
 async def _scan(
     workspace: Workspace, given: GrepArguments, deadline: Deadline
 ) -> tuple[Selection, FoundLines]:
-    """Search the files of the last time while we look whether they are still the same."""
+    """Search the files of the last call while checking whether they are still the same."""
 
     async def scan(selected: Selection) -> FoundLines:
         return await find_lines(

@@ -1,4 +1,4 @@
-"""Matches: what a search returns, whichever search it was."""
+"""Matches: the result of grep_files and search_files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FileMatch:
     in_name: bool = False  # it is the file's name that matches
 
     def to_json(self) -> Json:
-        told: dict[str, Json] = {
+        facts: dict[str, Json] = {
             "file": self.file,
             "line": self.line,
             "content": self.content,
@@ -42,10 +42,10 @@ class FileMatch:
             "endLine": self.end_line,
         }
         if self.similarity is not None:
-            told["similarity"] = self.similarity
+            facts["similarity"] = self.similarity
         if self.in_name:
-            told["in_name"] = True
-        return told
+            facts["in_name"] = True
+        return facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,17 @@ class Matches:
     notes: tuple[str, ...] = field(default=())  # what a reader should know about the search
 
     def to_json(self) -> Json:
-        told: dict[str, Json] = {
+        facts: dict[str, Json] = {
             "matches": [match.to_json() for match in self.matches],
             "files_searched": self.files_searched,
             "total_matches": self.total_matches,
             "truncated": self.truncated,
         }
         if self.timed_out:
-            told["timed_out"] = True
+            facts["timed_out"] = True
         if self.notes:
-            told["notes"] = list(self.notes)
-        return told
+            facts["notes"] = list(self.notes)
+        return facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class ScoredLine:
 async def add_context(
     root: Root, places: Sequence[ScoredLine], context: int, deadline: Deadline
 ) -> tuple[FileMatch, ...]:
-    """Return matches with as many lines around them; without, where a file cannot be read."""
+    """Return matches with so many lines around each; without, if its file cannot be read."""
     if not context:
         return tuple([_build_match(place, None, LINE_CHARS) for place in places])
     return await deadline.run_in_thread(lambda: tuple(_read(root, places, context, deadline)))

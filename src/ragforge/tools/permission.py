@@ -1,4 +1,4 @@
-"""Permit: what a tool wants to do that only the user can allow."""
+"""Permission: what a tool may only do with the user's consent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Action: TypeAlias = Literal["edit_file", "run_command"]
 
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
-    """Something that needs a yes."""
+    """An action that needs the user's permission."""
 
     action: Action
     subject: str  # a path of the project, or a command line
@@ -20,4 +20,4 @@ class PermissionRequest:
 
 
 Permit: TypeAlias = Callable[[PermissionRequest], Awaitable[None]]
-"""Returns if the wish is granted. Raises Declined, with words for the model."""
+"""Returns if the request is allowed. Raises Declined, with a text for the model."""

@@ -16,7 +16,7 @@ class PlanItem(Arguments):
     """One step."""
 
     text: str = Field(min_length=1, max_length=500, description="What is to be done")
-    state: Literal["open", "doing", "done"] = Field("open", description="How far it is")
+    state: Literal["open", "doing", "done"] = Field("open", description="Its state")
 
 
 class PlanArguments(Arguments):
@@ -33,7 +33,7 @@ def make_plan_tool() -> Tool:
 
     async def call(given: PlanArguments) -> PlanArguments:
         if sum(item.state == "doing" for item in given.items) > 1:
-            raise InputError("Only one step can be the one that is being done.")
+            raise InputError("Only one step can be in the state doing.")
         return given
 
     return as_tool("plan", PlanArguments, call)

@@ -38,7 +38,7 @@ class ReadArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """Lines of a file. `truncated` if lines were asked for, or parts of them, that are not here."""
+    """Lines of a file; `truncated` if requested lines, or parts of them, are missing."""
 
     file: str
     content: str
@@ -95,7 +95,7 @@ def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> Fil
 
 
 def _find_reason(workspace: Workspace, path: str) -> str | None:
-    """Return why a file is not for reading, or None."""
+    """Return why a file may not be read, or None."""
     parent, _, name = path.rpartition("/")
     node = workspace.listing.find_directory(parent)
     if not isinstance(node, ListedDirectory):
@@ -111,7 +111,7 @@ def _find_reason(workspace: Workspace, path: str) -> str | None:
 def _read_far(
     file: io.BufferedReader, head: bytes, start: int, deadline: Deadline
 ) -> Iterator[str]:
-    """Yield the lines of a large file from one on, without ever holding much of it."""
+    """Yield the lines of a large file from `start` on, with little memory."""
     wide = head.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
     text = io.TextIOWrapper(file, "utf-16" if wide else "utf-8-sig", "replace", newline="\n")
     number = 1
@@ -129,7 +129,7 @@ def _read_far(
 def _take_page(
     path: str, given: ReadArguments, lines: Iterator[str], total: int | None
 ) -> FileText:
-    """Take lines as long as they fit."""
+    """Return as many lines as fit."""
     start = given.start_line
     wanted = MOST_LINES if given.end_line is None else given.end_line - start + 1
     taken: list[str] = []
@@ -137,13 +137,13 @@ def _take_page(
     truncated = ended = False
     for line in islice(lines, min(wanted, MOST_LINES)):
         shown = line if len(line) <= LINE_CHARS else line[:LINE_CHARS] + GAP
-        told = f"{start + len(taken)}\t{shown}" if given.line_numbers else shown
-        size += len(told) + 1
+        text = f"{start + len(taken)}\t{shown}" if given.line_numbers else shown
+        size += len(text) + 1
         if size > MOST_CHARS:
             truncated = True
             break
         truncated = truncated or shown is not line
-        taken.append(told)
+        taken.append(text)
     else:
         ended = len(taken) < min(wanted, MOST_LINES)
     last = start + len(taken) - 1

@@ -27,7 +27,7 @@ class ReadMemoryArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One thing that is remembered."""
+    """A turn, a summary or a note."""
 
     found: Turn | Summary | Note
 

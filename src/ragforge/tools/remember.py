@@ -29,7 +29,7 @@ class RememberArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """A note that is kept."""
+    """A note that was stored."""
 
     note: Note
 

@@ -24,13 +24,13 @@ from ragforge.tools.ripgrep import build_line_command, build_word_command, read_
 
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200
-"""So many are not worth a second process."""
+"""So few files are not worth a second process."""
 ARGUMENT_BYTES = 24_000 if os.name == "nt" else min(400_000, os.sysconf("SC_ARG_MAX") // 4)
 ARGUMENT_EXTRA = 16
 """What an argument takes beside its name: how it begins and ends, and a pointer to it."""
 BLOCK = 1 << 16
 EVENT_BYTES = 32_000_000
-"""A longer line of output than a file of the allowed size can make: it grew since."""
+"""A longer line of output means that a file has grown beyond the allowed size."""
 LINE_CHARS = 10_000
 """How much of a line is kept, around its match."""
 SAID_BYTES = 20_000
@@ -69,7 +69,7 @@ class FoundLines:
 
 @dataclass(slots=True)
 class _FileChunk:
-    """Some of the files and what was found in them so far."""
+    """Some of the files, and what was found in them so far."""
 
     files: Sequence[str]
     lines: list[MatchingLine] = field(default_factory=list)
@@ -87,7 +87,7 @@ async def find_lines(
     most: int,
     deadline: Deadline,
 ) -> FoundLines:
-    """Return the first `most` lines that match; what was found when time is up counts.
+    """Return the first `most` matching lines; when the time is up, those found by then.
 
     Raises BadPattern.
     """
@@ -120,7 +120,7 @@ async def find_lines(
 async def count_words(
     root: Root, ripgrep: str, files: Sequence[str], regex: str, deadline: Deadline
 ) -> tuple[Counter[str], bool]:
-    """Count all that matches, in any case; and tell whether there was time for all files."""
+    """Count every match, in any case, and return whether there was time for all files."""
     command = build_word_command(ripgrep, regex)
     gate = asyncio.Semaphore(PROCESSES)
     found: Counter[str] = Counter()
@@ -164,7 +164,7 @@ def _halve_until_they_fit(files: Sequence[str]) -> list[Sequence[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _LineSearch:
-    """What is looked for, by whom."""
+    """A search for lines."""
 
     root: Root
     regex: str
@@ -172,7 +172,7 @@ class _LineSearch:
     most: int
 
     async def scan(self, part: _FileChunk, gate: asyncio.Semaphore) -> None:
-        """Look into the files of a part; after one that is too much, into those behind it."""
+        """Search the files of a chunk; after a file with too long a line, those behind it."""
         files = part.files
         while files and len(part.lines) < self.most:
             async with gate, _open_ripgrep(self.command, files, self.root) as process:
@@ -181,7 +181,7 @@ class _LineSearch:
     async def _read(
         self, process: Process, part: _FileChunk, files: Sequence[str]
     ) -> Sequence[str]:
-        """Take what a process prints, and return which files are still to be looked into."""
+        """Read what a process prints, and return the files that are still to be searched."""
         reader = _EventReader(self.root, part, self.most)
         async with run_in_background([_drain(process.stderr)]) as [complaints]:
             async for lines in _read_lines(process.stdout):
@@ -203,7 +203,7 @@ class _LineSearch:
 
 @dataclass(slots=True)
 class _EventReader:
-    """Reads the events of one process into a part."""
+    """Reads the events of one process into a chunk."""
 
     root: Root
     part: _FileChunk
@@ -247,7 +247,7 @@ def _parse_line(file: str, data: dict[str, Any]) -> MatchingLine:
 
 
 def _is_text(root: Root, path: str) -> bool:
-    """Tell whether a file is what it was listed as, and text."""
+    """Tell whether a file is still a regular file, and text."""
     try:
         with root.open(path) as file:
             return not is_binary(file.read(HEAD))
@@ -282,7 +282,7 @@ async def _open_ripgrep(
 async def run_in_background(
     works: Iterable[Coroutine[Any, Any, T]],
 ) -> AsyncIterator[list[asyncio.Task[T]]]:
-    """Run works until the end of the block, and none any longer."""
+    """Run coroutines during the block, and cancel them at its end."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         yield tasks
@@ -312,7 +312,7 @@ async def _read_lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list
 
 
 async def _drain(stream: asyncio.StreamReader | None) -> bytes:
-    """Read to the end, keeping the beginning."""
+    """Read to the end and return the beginning."""
     assert stream is not None
     said = b""
     while block := await stream.read(BLOCK):

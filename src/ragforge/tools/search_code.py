@@ -1,4 +1,4 @@
-"""search_code: the code that bears on a question, from the project's graph."""
+"""search_code: the code that is relevant to a question, from the project's graph."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def make_code_tool(brain: Brain) -> Tool:
 
 
 async def check_known(brain: Brain) -> None:
-    """Raises InputError if the project was never read."""
+    """Raise InputError if the project was never ingested."""
     if not await brain.is_known():
         raise InputError("This project's code is not known yet. Use grep_files and read_file.")

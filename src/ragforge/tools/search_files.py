@@ -1,7 +1,7 @@
-"""search_files: words that are nearly those asked for, in files and in their names.
+"""search_files: find words in files and their names, tolerant of typos.
 
-First all words that may be near enough are counted, by pieces of the query that a slip leaves
-unharmed. They are few, and compared exactly. Then the lines that hold the near ones are found.
+First all words that may be similar are counted: those that contain a piece of the query. They
+are few, and compared exactly. Then the lines that contain the similar ones are found.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ragforge.tools.workspace import Workspace
 
 NAME = "search_files"
 MANY_LINES = 20_000
-"""More are not scored."""
+"""So many lines are scored at most."""
 AT_ONCE = 2_000
-"""Words that stand in so many places together are looked for together."""
+"""Words with so many occurrences together are searched together."""
 WORDS_AT_ONCE = 500
 NAMES_AT_ONCE = 1_000
-"""After so many names of files the time is looked at."""
+"""The deadline is checked after so many file names."""
 
 
 class SearchArguments(Arguments):
@@ -61,7 +61,7 @@ def make_search_tool(
 async def search_files(
     workspace: Workspace, given: SearchArguments, seconds: float = SECONDS
 ) -> Matches:
-    """Return the places most like the query, by similarity, then path, then line.
+    """Return the lines most similar to the query, by similarity, then path, then line.
 
     When the time is up, what was found by then. Raises BadPattern or OutsideProject, or
     InputError for a query without words.
@@ -72,8 +72,8 @@ async def search_files(
         raise InputError(f"{NAME}: the query {given.query!r} has no words in it.")
     selected = await workspace.select(given.pattern, deadline)
     search = _FuzzySearch(workspace, selected.files, query, given, deadline)
-    await search.contents()
-    await deadline.run_in_thread(search.names)
+    await search.search_contents()
+    await deadline.run_in_thread(search.search_names)
     places = sorted(search.places.values(), key=_sort_key)
     kept = places[: given.max_results]
     return Matches(
@@ -87,7 +87,7 @@ async def search_files(
 
 @dataclass(slots=True)
 class _FuzzySearch:
-    """One search under way."""
+    """One running search."""
 
     workspace: Workspace
     files: Sequence[str]
@@ -98,8 +98,8 @@ class _FuzzySearch:
     timed_out: bool = False
     places: dict[tuple[str, int, bool], ScoredLine] = field(default_factory=dict)
 
-    async def contents(self) -> None:
-        """Find lines."""
+    async def search_contents(self) -> None:
+        """Search the lines of the files."""
         root, ripgrep = self.workspace.root, self.workspace.ripgrep
         regex = fuzzy.build_regex(self.query, self.given.threshold)
         counted, in_time = await count_words(root, ripgrep, self.files, regex, self.deadline)
@@ -118,10 +118,10 @@ class _FuzzySearch:
             self._note(not scanned.timed_out)
             await self.deadline.run_in_thread(partial(self._score, scanned.lines, likeness))
 
-    def names(self) -> None:
-        """Find file names; where the query has a slash in it, paths."""
-        whole = "/" in self.given.query
-        names = {path: path if whole else path.rpartition("/")[2] for path in self.files}
+    def search_names(self) -> None:
+        """Search file names; whole paths if the query contains a slash."""
+        by_path = "/" in self.given.query
+        names = {path: path if by_path else path.rpartition("/")[2] for path in self.files}
         words = {word for name in names.values() for word in fuzzy.WORD.findall(name)}
         likeness = fuzzy.compare_words(self.query, words, self.given.threshold)
         for number, (path, name) in enumerate(names.items() if likeness else ()):
@@ -147,10 +147,10 @@ class _FuzzySearch:
     def _groups(
         self, likeness: fuzzy.Likeness, counted: Mapping[str, int]
     ) -> Iterator[tuple[list[str], bool]]:
-        """Yield words to look for together, and whether they are all equally near.
+        """Yield words to search together, and whether they are all equally similar.
 
-        For one word the nearest come first: then the search may stop at enough. For several,
-        those that no line can do without.
+        For a query of one word the most similar come first: then the search may stop early. For
+        several words, only those that every similar line must contain.
         """
         if self._is_one_word:
             ranked = sorted(likeness, key=lambda word: (-likeness[word][0], word))
@@ -170,7 +170,7 @@ class _FuzzySearch:
     def _add(
         self, line: MatchingLine, text: str, offset: int, likeness: fuzzy.Likeness, in_name: bool
     ) -> None:
-        """Score a text and keep its line if it is like the query."""
+        """Score a text and keep its line if it is similar to the query."""
         found = [
             (match, near)
             for match in fuzzy.WORD.finditer(text)
@@ -190,7 +190,7 @@ class _FuzzySearch:
 def _group_words(
     ranked: Sequence[str], likeness: fuzzy.Likeness, counted: Mapping[str, int]
 ) -> Iterator[tuple[list[str], bool]]:
-    """Cut words, nearest first, into groups; one that stands in many places is of one kind."""
+    """Split words, most similar first, into groups; large groups are equally similar."""
     group: list[str] = []
     places = 0
     for word in ranked:

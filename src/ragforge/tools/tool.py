@@ -42,7 +42,7 @@ def as_tool(
     prompt_name: str | None = None,
     modifies_files: bool = False,
 ) -> Tool:
-    """Return a tool that a model may call; `<name>.md` of the prompts tells it what for.
+    """Return a tool that a model may call; `<name>.md` of the prompts describes it.
 
     `fixed` arguments are not offered to the model, and always have the given value.
     """
@@ -60,7 +60,7 @@ def as_tool(
 
 
 def check_arguments(name: str, arguments: type[Given], given: Mapping[str, Json]) -> Given:
-    """Return the arguments. Raises InputError that says what is wrong with which."""
+    """Return the arguments. Raises InputError that names the wrong ones and why."""
     try:
         return arguments.model_validate(given)
     except ValidationError as error:
@@ -68,7 +68,7 @@ def check_arguments(name: str, arguments: type[Given], given: Mapping[str, Json]
 
 
 def describe_wrong_arguments(name: str, error: ValidationError) -> InputError:
-    """Return what is wrong with which arguments, for the model."""
+    """Return the error that names the wrong arguments and why, for the model."""
     wrong = [
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_input=False)
@@ -83,10 +83,10 @@ def _build_schema(arguments: type[Arguments]) -> dict[str, Any]:
 
 
 def _drop_fields(schema: dict[str, Any], decided: Mapping[str, Json]) -> dict[str, Any]:
-    """Return the schema as a model needs it: no titles, and nothing that is decided."""
+    """Return the schema for a model: without titles and fixed arguments."""
     fields = {
-        field: {key: value for key, value in told.items() if key != "title"}
-        for field, told in schema.get("properties", {}).items()
+        field: {key: value for key, value in about.items() if key != "title"}
+        for field, about in schema.get("properties", {}).items()
         if field not in decided
     }
     required = [field for field in schema.get("required", []) if field in fields]

@@ -34,14 +34,14 @@ from ragforge.tools.write_file import make_write_tool
 
 
 def make_file_tools(workspace: Workspace) -> tuple[Tool, ...]:
-    """Return the tools that look at files."""
+    """Return the tools that read and search files."""
     makers = (make_grep_tool, make_search_tool, make_read_tool, make_list_tool, make_glob_tool)
     return tuple(make(workspace) for make in makers)
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """All that tools of one project work with."""
+    """What the tools of one project need."""
 
     workspace: Workspace
     runner: CommandRunner
@@ -50,10 +50,10 @@ class Toolbox:
     notebook: Notebook
     store: Store
     project_path: str
-    hidden: Collection[str] = ()  # variables that no command gets to see
+    hidden: Collection[str] = ()  # environment variables that no command receives
 
     def make_reading_tools(self) -> tuple[Tool, ...]:
-        """Return the tools that a model may use without asking anyone."""
+        """Return the tools that a model may use without permission."""
         return (
             *make_file_tools(self.workspace),
             make_code_tool(self.brain),
@@ -65,7 +65,7 @@ class Toolbox:
         )
 
     def make_note_tool(self, conversation_id: str) -> Tool:
-        """Return the tool that keeps notes; it changes nothing but what is remembered."""
+        """Return the tool that writes notes; it changes nothing but memory."""
         return make_remember_tool(self.notebook, self.project_path, conversation_id)
 
     def make_changing_tools(self, journal: Journal, permit: Permit) -> tuple[Tool, ...]:

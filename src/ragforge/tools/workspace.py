@@ -21,7 +21,7 @@ class Workspace:
 
     @classmethod
     def at(cls, directory: Path | str, ripgrep: str | None = None) -> Workspace:
-        """Return the workspace of a directory. Raises InputError if it is none."""
+        """Return the workspace of a directory. Raises InputError if it is not a directory."""
         root = Root.at(directory)
         return cls(root, Listing(root), ripgrep or find_ripgrep() or "rg")
 

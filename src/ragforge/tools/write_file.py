@@ -20,7 +20,7 @@ class WriteArguments(Arguments):
     """What write_file is called with."""
 
     path: str = Field(min_length=1, description="File, relative to the project")
-    content: str = Field(max_length=MAX_BYTES, description="All that the file is to hold")
+    content: str = Field(max_length=MAX_BYTES, description="The new content of the file")
 
 
 def make_write_tool(editor: Editor) -> Tool:
@@ -41,8 +41,8 @@ def _change(editor: Editor, given: WriteArguments) -> Change:
     root = editor.workspace.root
     place = resolve_target(root, given.path)
     before = read_bytes(root, place)
-    known = EditableText("") if before is None else EditableText.of(place, before)
-    after = known.with_content(given.content).to_bytes()
+    old = EditableText("") if before is None else EditableText.of(place, before)
+    after = old.with_content(given.content).to_bytes()
     if after == before:
-        raise InputError(f"{place!r} holds exactly this already.")
+        raise InputError(f"{place!r} has exactly this content already.")
     return Change(place, before, after)

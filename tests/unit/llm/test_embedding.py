@@ -37,7 +37,7 @@ SIZE = 8
 
 
 class Service:
-    """An embedding service in this process, that fails as it is told."""
+    """An embedding service in this process, that fails as configured."""
 
     name = "fake/model"
     max_texts = 4
@@ -145,7 +145,7 @@ async def test_a_request_holds_no_more_characters_than_providers_take() -> None:
     assert all(map(is_vector_of, vectors, texts))
 
 
-async def test_the_purpose_is_told() -> None:
+async def test_the_purpose_is_sent() -> None:
     service = Service()
     embedder = embedder_of(service)
 
@@ -193,7 +193,7 @@ async def test_patience_ends() -> None:
     assert len(service.asked) == 3
 
 
-async def test_a_rejected_key_is_told_at_once() -> None:
+async def test_a_rejected_key_is_reported_at_once() -> None:
     service = Service()
     cause = ValueError("why")
     failure = KeyRejected("no")
@@ -256,7 +256,7 @@ async def test_a_bad_answer_is_asked_for_once_more() -> None:
     assert is_vector_of(vector, "one")
 
 
-async def test_a_second_bad_answer_is_told() -> None:
+async def test_a_second_bad_answer_is_reported() -> None:
     service = Service()
     service.failures = [BadAnswer("garbled"), BadAnswer("garbled again")]
 
@@ -387,14 +387,14 @@ async def test_a_question_that_several_ask_at_once_is_one_request() -> None:
     assert service.asked == [["a"], ["b"], ["a"]]
 
 
-async def test_a_failure_is_told_to_all_who_asked_and_forgotten() -> None:
+async def test_a_failure_is_reported_to_all_callers_and_forgotten() -> None:
     service = Service()
     service.failures = [KeyRejected("no")]
     embedder = embedder_of(service)
 
-    told = await asyncio.gather(*map(embedder.embed_query, "aa"), return_exceptions=True)
+    raised = await asyncio.gather(*map(embedder.embed_query, "aa"), return_exceptions=True)
 
-    assert [str(one) for one in told] == ["no", "no"]
+    assert [str(one) for one in raised] == ["no", "no"]
     assert is_vector_of(await embedder.embed_query("a"), "a")
 
 
@@ -461,7 +461,7 @@ async def test_whatever_fails_for_a_while_each_text_gets_its_own_vector(
     texts: list[str], max_texts: int, concurrency: int, failures: list[Step], garbled: bool
 ) -> None:
     async with EmbeddingServer(SIZE) as server:
-        # One at most: a second bad answer for the same texts is told, not mended.
+        # One at most: a second bad answer for the same texts is reported, not mended.
         server.steps = ([Step(spoil=one_missing)] if garbled else []) + failures
         service = OpenAiEmbeddings("model", base_url=server.url, max_texts=max_texts)
         patience = RetryPolicy(attempts=len(failures) + 2, first_wait=0.001, longest_wait=0.001)

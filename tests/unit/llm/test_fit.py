@@ -45,14 +45,14 @@ def test_the_last_results_stay_whole_however_long() -> None:
     assert results(fit_messages(talk(900, 9_000), 1_000))[1] == 9_000
 
 
-def test_results_told_in_words_are_shortened_too() -> None:
-    told = [
+def test_results_sent_as_text_are_shortened_too() -> None:
+    messages = [
         AssistantMessage("a"),
         UserMessage(RESULTS + "x" * 5_000),
         AssistantMessage("b"),
         UserMessage(RESULTS),
     ]
-    kept = fit_messages(told, 1_000)
+    kept = fit_messages(messages, 1_000)
     assert kept[1].text.startswith(RESULTS)
     assert len(kept[1].text) < 200
 

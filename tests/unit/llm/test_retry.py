@@ -46,7 +46,7 @@ async def test_a_provider_that_asks_for_too_long_is_given_up_at_once() -> None:
         await waits_of([ModelBusy("tomorrow", 86_400)])
 
 
-async def test_the_last_failure_is_told() -> None:
+async def test_the_last_failure_is_reported() -> None:
     with pytest.raises(ModelUnavailable, match="fourth"):
         await waits_of([ModelUnavailable(n) for n in ("first", "second", "third", "fourth")])
 

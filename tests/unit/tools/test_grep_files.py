@@ -35,7 +35,7 @@ async def test_a_match_tells_file_line_content_and_what_matched(workspace: Works
     )
 
 
-async def test_the_result_is_json_with_the_names_a_model_is_told(workspace: Workspace) -> None:
+async def test_the_result_is_json_with_the_names_that_a_model_sees(workspace: Workspace) -> None:
     found = (await grep(workspace, "jwt")).to_json()
 
     assert found == {
@@ -62,7 +62,7 @@ async def test_only_files_of_the_glob_are_searched(workspace: Workspace) -> None
     assert found.files_searched == 1
 
 
-async def test_case_counts_unless_told_otherwise(workspace: Workspace) -> None:
+async def test_case_counts_by_default(workspace: Workspace) -> None:
     assert not (await grep(workspace, "AUTHENTICATE")).matches
     assert (await grep(workspace, "AUTHENTICATE", ignore_case=True)).total_matches == 2
 
@@ -218,7 +218,7 @@ async def test_line_ends_encodings_and_missing_last_ends_make_no_difference(
     assert ends.total_matches == 4
 
 
-async def test_odd_names_are_searched_and_told_as_they_are(
+async def test_odd_names_are_searched_and_returned_as_they_are(
     workspace: Workspace, root: Path
 ) -> None:
     names = ["-", "--pre=x", "a b.py", "new\nline.py", "ünïcode 中.py", "'\"`$(x).py", "*.py"]

@@ -66,11 +66,11 @@ async def test_arguments_become_what_the_annotations_say_and_the_result_json() -
         ({"service": "shop", "more": 1}, "more: Unexpected keyword argument"),
     ],
 )
-async def test_bad_arguments_are_told_to_the_model(given: dict[str, Any], wrong: str) -> None:
-    with pytest.raises(InputError) as told:
+async def test_bad_arguments_are_reported_to_the_model(given: dict[str, Any], wrong: str) -> None:
+    with pytest.raises(InputError) as raised:
         await own_tool(deployed).run(given)
 
-    assert str(told.value) == f"deployed cannot be called so. {wrong}."
+    assert str(raised.value) == f"deployed cannot be called so. {wrong}."
 
 
 async def test_a_function_that_is_not_async_runs_in_a_thread_of_its_own() -> None:
@@ -111,7 +111,7 @@ async def test_a_result_that_is_no_json_is_said_to_be() -> None:
         """Return something odd."""
         return {"of": [Path("a"), object()]}
 
-    with pytest.raises(InputError, match="odd returned what is no JSON"):
+    with pytest.raises(InputError, match="odd returned something that is not JSON"):
         await own_tool(odd).run({})
 
 
@@ -149,7 +149,7 @@ def locked(lock: threading.Lock) -> None:
         (lambda: 1, "'<lambda>' cannot be the name of a tool"),
         (many, "many has parameters without a name"),
         (unnamed, "unnamed has parameters without a name"),
-        (locked, "locked has parameters that are no JSON"),
+        (locked, "locked has parameters that are not JSON"),
     ],
 )
 def test_what_no_model_could_call_is_refused_at_once(

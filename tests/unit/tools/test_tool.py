@@ -29,12 +29,12 @@ def test_every_tool_has_a_name_a_description_and_described_arguments(root: Path)
             assert "title" not in field
 
 
-def test_required_arguments_and_defaults_are_told(root: Path) -> None:
-    told = make_grep_tool(Workspace.at(root)).spec.parameters
+def test_required_arguments_and_defaults_are_in_the_schema(root: Path) -> None:
+    parameters = make_grep_tool(Workspace.at(root)).spec.parameters
 
-    assert told["required"] == ["pattern", "regex"]
-    assert told["properties"]["max_results"]["default"] == 100
-    assert told["properties"]["context_lines"]["default"] == 0
+    assert parameters["required"] == ["pattern", "regex"]
+    assert parameters["properties"]["max_results"]["default"] == 100
+    assert parameters["properties"]["context_lines"]["default"] == 0
 
 
 async def test_a_fixed_argument_is_not_offered_and_always_applied(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Prompts: what models are told, as files beside the code that says it."""
+"""Prompts: Markdown files beside the code that uses them."""
 
 from __future__ import annotations
 

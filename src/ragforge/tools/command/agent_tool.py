@@ -1,4 +1,4 @@
-"""The tool `run_command` of the full agent: read-only lines run at once, others ask first."""
+"""run_command of the agent: read-only lines run at once, others need permission."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragforge.tools.confine import Root
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
 
-# With these a lasting yes to the program would be one to everything.
+# A permanent yes to one of these programs would allow everything.
 _OPEN_ENDED = frozenset(
     (
         *("bash", "sh", "zsh", "fish", "dash", "ksh", "env", "sudo", "doas", "su", "xargs", "find"),
@@ -27,7 +27,7 @@ _OPEN_ENDED = frozenset(
         *("docker", "podman", "kubectl"),
     )
 )
-# Of these the first word that follows says what they do.
+# For these, the first argument says what they do.
 _WITH_VERBS = frozenset(
     (
         *("git", "npm", "pnpm", "yarn", "cargo", "go", "make", "just", "uv", "pip", "poetry"),
@@ -46,7 +46,7 @@ class AgentCommandArguments(Arguments):
 
 
 def make_command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[str]) -> Tool:
-    """Return run_command for a model that may ask the user; `hidden` variables it never sees."""
+    """Return run_command for a model that may ask the user; `hidden` variables stay hidden."""
 
     async def call(given: AgentCommandArguments) -> CommandResult:
         return await run_command(runner, permit, hidden, given)
@@ -58,7 +58,7 @@ def make_command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[
         call,
         prompts=prompts,
         prompt_name="run_with_permission",
-        modifies_files=True,  # it may: what was asked for before it must be done, and after it not
+        modifies_files=True,  # it may: so it does not run together with other calls
     )
 
 
@@ -67,7 +67,7 @@ async def run_command(
 ) -> CommandResult:
     """Run a line: at once if it only reads, else if the user allows it.
 
-    Raises OutsideProject for a directory elsewhere, Declined.
+    Raises OutsideProject for a directory outside the project, Declined.
     """
     root = Root.at(runner.root)
     cwd = root.full(root.inside(given.cwd or ""))
@@ -84,7 +84,7 @@ async def run_command(
 
 
 def list_lasting_patterns(line: str) -> tuple[str, ...]:
-    """Return what a lasting yes to a line could be for: this line, or all that begin like it."""
+    """Return patterns for a permanent yes: this line, or all that begin like it."""
     words = line.split()
     if not words or not all(_WORD.fullmatch(word) for word in words):
         return (line,)

@@ -1,4 +1,4 @@
-"""Freely: a command line that the user has allowed, in the user's own shell and environment."""
+"""Approved: run a command line that the user has allowed, in the user's shell and environment."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ragforge.processes import open_process
 from ragforge.tools.command.run import CommandResult
 
 GRACE = 2.0
-"""Seconds between asking a command to end and ending it."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovedLimits:
-    """How much an allowed command may take."""
+    """Limits of an approved command."""
 
     seconds: float = 120.0  # where the caller does not say
     max_seconds: float = 1_800.0
@@ -56,16 +56,16 @@ async def run_approved(
     cwd: str,
     seconds: float | None,
     hidden: Collection[str],
-    freedom: ApprovedLimits | None = None,
+    limits: ApprovedLimits | None = None,
 ) -> CommandResult:
-    """Run a line to its end, or to the end of its time; with it ends all that it started.
+    """Run a line to its end or to its time limit; all processes it started end with it.
 
-    Variables that are hidden, such as keys of models, are not passed on.
+    `hidden` environment variables, such as keys of models, are not passed on.
     """
-    freedom = freedom or ApprovedLimits()
+    limits = limits or ApprovedLimits()
     start = time.monotonic()
     variables = {name: value for name, value in os.environ.items() if name not in hidden}
-    out, err = _KeptOutput(freedom.output_bytes), _KeptOutput(freedom.output_bytes)
+    out, err = _KeptOutput(limits.output_bytes), _KeptOutput(limits.output_bytes)
     timed_out = False
     async with AsyncExitStack() as stack:
         try:
@@ -77,7 +77,7 @@ async def run_approved(
         except (OSError, ValueError) as error:
             return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
         try:
-            async with asyncio.timeout(min(seconds or freedom.seconds, freedom.max_seconds)):
+            async with asyncio.timeout(min(seconds or limits.seconds, limits.max_seconds)):
                 await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
                 await process.wait()
         except TimeoutError:

@@ -1,4 +1,4 @@
-"""Decide: may this line run without asking anyone?"""
+"""Decide: may this line run without permission?"""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ def _is_program(path: str) -> bool:
 
 
 def build_variables(home: str) -> dict[str, str]:
-    """Return the whole environment of a program; `home` is an empty directory of its own.
+    """Return the environment of a program; `home` is an empty directory of its own.
 
-    Nothing of our own environment is passed on: neither keys nor what steers programs.
+    Nothing of our own environment is passed on: neither keys nor variables that control programs.
     """
     return {
         "PATH": os.pathsep.join(path for path in TRUSTED_DIRECTORIES if os.path.isdir(path)),
@@ -54,7 +54,7 @@ def build_variables(home: str) -> dict[str, str]:
 
 
 def build_git_variables(git_dir: str, work_tree: str) -> dict[str, str]:
-    """Return what git sees beside that: one repository, no configuration, no helpers."""
+    """Return the further variables for git: one repository, no configuration, no helpers."""
     return {
         "GIT_DIR": git_dir,
         "GIT_WORK_TREE": work_tree,
@@ -74,7 +74,7 @@ def build_git_variables(git_dir: str, work_tree: str) -> dict[str, str]:
     }
 
 
-# A second lock on doors that `repository` has closed already.
+# A second protection: `repository` already keeps the configuration from git.
 GIT_SETTINGS = (
     "--no-pager",
     "-c",

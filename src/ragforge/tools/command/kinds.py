@@ -1,4 +1,4 @@
-"""Kinds: what the value of an option, or an operand, may be."""
+"""Kinds: which values an option or an operand may have."""
 
 from __future__ import annotations
 

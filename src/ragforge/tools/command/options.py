@@ -1,8 +1,8 @@
-"""Options: the words of a program checked against its list, and put in canonical form.
+"""Options: check the words of a program against its list, and put them in canonical form.
 
 Bundled short options are taken apart, long ones must be written out, values are checked by kind.
-What is run is built from what was understood, with `--` before the operands: the program cannot
-read it in another way.
+The command is built from the parsed options, with `--` before the operands, so that the program
+cannot read it differently.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ def valued(kind: Kind, names: str) -> dict[str, Option]:
 
 
 def maybe(kind: Kind, names: str) -> dict[str, Option]:
-    """Return options whose value is optional, and attached where it is there."""
+    """Return options whose value is optional, and attached if present."""
     return {name: Option(kind, attached=True) for name in names.split()}
 
 
 def instead(given_as: str, names: str) -> dict[str, Option]:
-    """Return flags that are given to the program as another one."""
+    """Return flags that are replaced by another one."""
     return {name: Option(given_as=given_as) for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
 class GivenOption:
-    """An option that is there, and the words that give it to the program."""
+    """An option of a line, and the words that pass it to the program."""
 
     name: str
     words: tuple[str, ...]
@@ -114,7 +114,7 @@ class ProgramRules:
 
 
 class ListedProgram(Protocol):
-    """Whatever checks the words of a program."""
+    """Checks the words of a program."""
 
     @property
     def run_as(self) -> tuple[str, ...] | None: ...

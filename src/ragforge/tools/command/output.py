@@ -1,4 +1,4 @@
-"""Output: places in files, found in what grep, rg, git grep and lists of files print."""
+"""Output: find file locations in the output of grep, rg, git grep and lists of files."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class OutputLocation:
 def find_locations(
     output: str, is_file: IsFile, cwd: str = "", root: str = ""
 ) -> list[OutputLocation]:
-    """Return the places that the output names, in its order, each once.
+    """Return the locations that the output names, in its order, each once.
 
-    `is_file` is asked about paths relative to the project. It decides where a name ends that has
-    colons in it, and whether a line is a name at all. Lines of context, separators and
-    notes about binary files are no places.
+    `is_file` gets paths relative to the project. It decides where a name with colons in it
+    ends, and whether a line is a name at all. Context lines, separators and notes about
+    binary files are ignored.
     """
     reader = _OutputReader(is_file, cwd, root)
     plain = _COLOUR.sub("", output).replace("\r\n", "\n")
@@ -68,7 +68,7 @@ class _OutputReader:
         pieces = output.split("\0")
         position = 0
         while position < len(pieces):
-            path = self._known(pieces[position].lstrip("\n"))
+            path = self._resolve(pieces[position].lstrip("\n"))
             position += 1
             if path is None:
                 continue
@@ -88,19 +88,19 @@ class _OutputReader:
     def _numbered(self, line: str) -> OutputLocation | None:
         """Return the place of `name:line:text`, where the name is that of a file."""
         for found in _NUMBER.finditer(line):
-            if path := self._known(line[: found.start()]):
+            if path := self._resolve(line[: found.start()]):
                 return OutputLocation(path, int(found[1]), line[found.end() :])
         return None
 
     def _listed(self, line: str) -> str | None:
         """Return the file that a line of a list names, alone or after a count."""
-        if path := self._known(line):
+        if path := self._resolve(line):
             return path
         counted = _COUNTED.fullmatch(line)
-        return self._known(counted[1]) if counted else None
+        return self._resolve(counted[1]) if counted else None
 
-    def _known(self, name: str) -> str | None:
-        """Return the path of a file relative to the project; None if there is none."""
+    def _resolve(self, name: str) -> str | None:
+        """Return the path of a file relative to the project; None if it does not exist."""
         if name.startswith('"') and name.endswith('"') and len(name) > 1:
             name = _unquote(name[1:-1])
         for candidate in (name, name.partition(":")[2]):  # HEAD:src/app.py is of a revision

@@ -1,4 +1,4 @@
-"""Paths: what a line may read, which is what lies inside the project."""
+"""Paths: a line may only read files inside the project."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WorkingDirectory:
 
 
 def quote_short(text: str) -> str:
-    """Return a text for a reason: quoted and short."""
+    """Return a text quoted and shortened, for a message."""
     return repr(shorten_end(text, _SHOWN))
 
 
@@ -94,7 +94,7 @@ def _match_names(place: WorkingDirectory, pattern: str) -> Iterator[str]:
 
 
 class _Expansion:
-    """One pattern at work; in a large tree it is given up rather than waited for."""
+    """The expansion of one pattern; in a large tree it is given up."""
 
     def __init__(self, place: WorkingDirectory, pattern: str) -> None:
         self._place = place

@@ -1,4 +1,4 @@
-"""Pipeline: programs joined by pipes, their output bounded, all ended at the deadline."""
+"""Pipeline: run programs joined by pipes, with bounded output and a deadline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragforge.tools.command.plan import ErrorsTo
 MAX_TEMPORARY_FILE = 256 * 1024 * 1024
 _CHUNK = 65_536
 _GRACE = 1.0
-"""Seconds for programs whose reader has gone, before they are ended."""
+"""Seconds for programs whose reader has ended, before they are killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class PipelineProgram:
 
 @dataclass(slots=True)
 class Capture:
-    """What programs have said so far, and how much more of it is kept."""
+    """The output of programs so far, and how much of it is kept."""
 
     stdout_bytes: int
     stderr_bytes: int
@@ -50,7 +50,7 @@ async def run_pipeline(
 ) -> int | None:
     """Run the programs to their end and return the exit code of the last.
 
-    None where it had to be ended: at the deadline, or because it said too much.
+    None if it was ended: at the deadline, or because it printed too much.
     """
     stdout, out = os.pipe()
     stderr, err = os.pipe()
@@ -124,9 +124,9 @@ async def _start(
 
 
 def _limit(process_id: int, memory: int) -> None:
-    """Bound what a program can take: a script of ten letters can double its memory with each line.
+    """Limit memory and file size: a script of ten letters can double its memory with each line.
 
-    Only Linux lets this be done to another process; elsewhere the deadline has to do.
+    Only Linux can limit another process; on other systems there is only the deadline.
     """
     if sys.platform != "linux":
         return
@@ -146,7 +146,7 @@ def _choose_stderr(program: PipelineProgram, err: int) -> int:
 
 
 async def _read(handle: int, into: bytearray, limit: int) -> bool:
-    """Read until the end, or until the limit is passed; tell whether it was."""
+    """Read until the end, or until the limit is passed; return whether it was."""
     reader, transport = await _open_reader(handle)
     try:
         while chunk := await reader.read(_CHUNK):
@@ -160,7 +160,7 @@ async def _read(handle: int, into: bytearray, limit: int) -> bool:
 
 
 async def _drain(handle: int, into: bytearray, limit: int) -> bool:
-    """Read until the end, keep what fits; tell whether something did not."""
+    """Read until the end, keep what fits; return whether something did not."""
     reader, transport = await _open_reader(handle)
     passed = False
     try:

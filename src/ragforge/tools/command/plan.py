@@ -1,4 +1,4 @@
-"""Plan: what an allowed line runs, program by program, and what a refused one is told."""
+"""Plan: what an allowed line runs, program by program, or why a line is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ErrorsTo: TypeAlias = Literal["stderr", "stdout", "nowhere"]
 
 
 class NotAllowed(Exception):
-    """A line, or a part of it, is off the list; the message says why in a sentence."""
+    """A line, or a part of it, is not on the list; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class PipelineStep:
-    """One pipeline, and how it hangs on the one before it; the first hangs on `;`."""
+    """One pipeline, and the operator that joins it to the one before; `;` for the first."""
 
     joint: Joint
     stages: tuple[Stage, ...]

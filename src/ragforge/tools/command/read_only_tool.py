@@ -26,7 +26,7 @@ class ReadOnlyCommandArguments(Arguments):
 def make_read_only_command_tool(
     runner: CommandRunner, fixed: Mapping[str, Json] | None = None
 ) -> Tool:
-    """Return run_command for a model; what it refuses comes back as a result with the reason."""
+    """Return run_command for a model; a refused line returns a result with the reason."""
 
     async def call(given: ReadOnlyCommandArguments) -> CommandResult:
         return await runner.run(given.command, given.cwd, given.timeout, given.modifies_files)

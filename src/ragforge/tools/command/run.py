@@ -1,4 +1,4 @@
-"""Run: the steps of an allowed line, without a shell, within limits."""
+"""Run: execute the steps of an allowed line, without a shell, within limits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_FOUND = 127
 
 @dataclass(frozen=True, slots=True)
 class CommandLimits:
-    """How much a command may take."""
+    """Limits of a read-only command."""
 
     seconds: float = 30.0  # where the caller does not say
     max_seconds: float = 120.0
@@ -46,11 +46,11 @@ class CommandResult:
     refused: str | None = None
 
     def to_json(self) -> Json:
-        """Return it as a model gets to see it; `refused` only where it was."""
-        told: dict[str, Json] = asdict(self)
+        """Return the result for a model; `refused` only if it was refused."""
+        facts: dict[str, Json] = asdict(self)
         if self.refused is None:
-            del told["refused"]
-        return told
+            del facts["refused"]
+        return facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class CommandRunner:
     ) -> CommandResult:
         """Run a line and return what it did. A line that is not read-only is refused.
 
-        Nothing is raised but the cancellation of the caller, which ends the programs too.
+        It raises nothing but CancelledError, which ends the programs too.
         """
         if modifies_files:
             return _refuse("it is said to modify files, and only read-only commands run here")
@@ -87,7 +87,7 @@ class CommandRunner:
         try:
             with _make_folders() as (home, folder):
                 run = _Run(os.path.realpath(self.root), home, folder, self.sandboxed)
-                code = await run.steps(decision.steps, capture, deadline)
+                code = await run.run_steps(decision.steps, capture, deadline)
                 stdout, stderr = run.reveal_output(capture)
         except NotAllowed as refusal:
             return _refuse(str(refusal))
@@ -104,7 +104,7 @@ class CommandRunner:
 
 
 class _Run:
-    """One line at work."""
+    """One running line."""
 
     def __init__(self, root: str, home: str, folder: str, sandboxed: bool) -> None:
         self._root = root
@@ -113,20 +113,20 @@ class _Run:
         self._bwrap = find_bwrap(root) if sandboxed else None
         self._view: RepositoryView | None = None
 
-    async def steps(
+    async def run_steps(
         self, steps: tuple[PipelineStep, ...], capture: Capture, deadline: float
     ) -> int | None:
-        """Run the steps as their joints say; return the exit code of the last that ran."""
+        """Run the steps as their operators say; return the exit code of the last that ran."""
         code: int | None = 0
         for step in steps:
             if (step.joint == "&&" and code != 0) or (step.joint == "||" and code == 0):
                 continue
-            code = await self._step(step, capture, deadline)
+            code = await self._run_step(step, capture, deadline)
             if capture.timed_out or capture.truncated:
                 break
         return code
 
-    async def _step(self, step: PipelineStep, capture: Capture, deadline: float) -> int | None:
+    async def _run_step(self, step: PipelineStep, capture: Capture, deadline: float) -> int | None:
         programs = []
         for stage in step.stages:
             path = find_program(stage.program, self._root)
@@ -134,15 +134,15 @@ class _Run:
                 note = f"{stage.program}: is not installed on this machine\n"
                 capture.stderr += note.encode()
                 return NOT_FOUND
-            programs.append(await asyncio.to_thread(self._program, path, stage))
+            programs.append(await asyncio.to_thread(self._build_program, path, stage))
         return await run_pipeline(programs, capture, deadline)
 
-    def _program(self, path: str, stage: Stage) -> PipelineProgram:
+    def _build_program(self, path: str, stage: Stage) -> PipelineProgram:
         words = [stage.program, *stage.arguments]
         environment = build_variables(self._home)
         readable = [self._root, os.path.dirname(os.path.realpath(path))]
         if stage.git is not None and stage.git != "version":
-            seen = self._seen(path)
+            seen = self._get_view(path)
             _check_git(stage, seen)
             words = [stage.program, *GIT_SETTINGS, *stage.arguments]
             environment = seen.environment()
@@ -157,7 +157,7 @@ class _Run:
             path, tuple(words), stage.cwd, environment, stage.errors_to, stage.silent
         )
 
-    def _seen(self, git: str) -> RepositoryView:
+    def _get_view(self, git: str) -> RepositoryView:
         if self._view is None:
             self._view = build_view(git, self._root, self._home, self._folder)
         return self._view
@@ -172,7 +172,7 @@ class _Run:
 
 
 def _check_git(stage: Stage, seen: RepositoryView) -> None:
-    """Refuse what is only harmless in a repository without certain things."""
+    """Refuse what is only safe in repositories without submodules, linked trees or such links."""
     looks_at_files = any(word.startswith(("--dirty", "--broken")) for word in stage.arguments)
     if stage.git == "describe" and looks_at_files and seen.has_submodules():
         raise NotAllowed("git describe --dirty would look into submodules")

@@ -17,7 +17,7 @@ _SECONDS = 5
 
 
 def build_prefix(bwrap: str, readable: Sequence[str], home: str, cwd: str) -> list[str]:
-    """Return the words that run what follows them inside the sandbox."""
+    """Return the words before a command that run it inside the sandbox."""
     user = os.path.realpath(os.path.expanduser("~"))
     hidden = [user] if user != os.sep and os.path.isdir(user) else []
     return [

@@ -1,4 +1,4 @@
-"""Change: one file before and after, and how it is brought about."""
+"""Change: a file before and after an edit, and how it is applied."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ class Change:
 
 
 def hash_content(data: bytes | None) -> str | None:
-    """Return what tells one content from another."""
+    """Return the hash of a content; None if there is no file."""
     return None if data is None else sha256(data).hexdigest()
 
 
 def _hash_for_graph(data: bytes | None) -> str | None:
-    """Return the hash that the graph has for a file with this content."""
+    """Return the hash that the code graph stores for this content."""
     return None if data is None else ids.hash_content(data)
 
 
 def resolve_target(root: Root, path: str) -> str:
     """Return the path of a file that may be changed, relative to the root and without links.
 
-    Raises OutsideProject, or InputError for what is no file and for git's own.
+    Raises OutsideProject, or InputError if it is not a regular file or belongs to git.
     """
     place = root.inside(path)
     if not place:
@@ -82,7 +82,7 @@ def resolve_target(root: Root, path: str) -> str:
     except OSError as error:
         raise InputError(f"{path!r} cannot be changed: {error.strerror}.") from error
     if not stat.S_ISREG(mode):
-        raise InputError(f"{path!r} is no regular file.")
+        raise InputError(f"{path!r} is not a regular file.")
     return place
 
 
@@ -101,9 +101,9 @@ def read_bytes(root: Root, place: str) -> bytes | None:
 
 
 def apply_change(root: Root, change: Change) -> None:
-    """Give the file its new bytes, at once or not at all.
+    """Write the file's new bytes atomically.
 
-    Raises InputError if it is no longer as it was when the change was thought of.
+    Raises InputError if the file has changed since the edit was prepared.
     """
     place = resolve_target(root, change.path)
     if read_bytes(root, place) != change.before:

@@ -1,4 +1,4 @@
-"""Editor: a change is shown, allowed, kept and made, in this order."""
+"""Editor: show a change, ask for permission, journal it and apply it, in this order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Journal: what files were before RagForge changed them, so that a change can be undone.
+"""Journal: the contents of files before RagForge changed them, so that changes can be undone.
 
-One file a change, which only the user can read. It is written before the change is made.
+Each change has one file, which only the user can read. It is written before the change.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Journal:
         return cls(state / "edits" / conversation_id)
 
     def make(self, root: Root, change: Change) -> None:
-        """Make a change, and keep what undoes it. Raises InputError, and nothing is changed."""
+        """Make a change and store what undoes it. If it raises InputError, nothing is changed."""
         entry = self._keep(root, change)
         try:
             apply_change(root, change)
@@ -54,7 +54,7 @@ class Journal:
             raise
 
     def undo(self, root: Root) -> Change:
-        """Undo the last change of these that was made and return that.
+        """Undo the last change and return the undoing change.
 
         Raises InputError if there is none, or if the file has changed since.
         """

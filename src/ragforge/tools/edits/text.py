@@ -1,4 +1,4 @@
-"""Text of a file on disk: read so that what is not changed is written back byte for byte."""
+"""Text of a file: unchanged parts are written back byte for byte."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragforge.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class EditableText:
-    """A file's text with `\\n` between lines, and how it stands on disk."""
+    """A file's text with `\\n` between lines, and how it is encoded on disk."""
 
     content: str
     encoding: str = "utf-8"
@@ -20,7 +20,7 @@ class EditableText:
 
     @classmethod
     def of(cls, path: str, data: bytes) -> EditableText:
-        """Read bytes. Raises InputError if they are no text."""
+        """Decode bytes. Raises InputError if they are not text."""
         if is_binary(data):
             raise InputError(f"{path!r} cannot be edited: it is binary.")
         for mark, encoding in _MARKS:
@@ -37,7 +37,7 @@ class EditableText:
         return replace(self, content=content)
 
     def to_bytes(self) -> bytes:
-        """Return the bytes for the disk. Raises InputError if the encoding has not all letters."""
+        """Return the bytes for the disk. Raises InputError if the encoding lacks a character."""
         text = self.content.replace("\n", "\r\n") if self.crlf else self.content
         try:
             return self.mark + text.encode(self.encoding)

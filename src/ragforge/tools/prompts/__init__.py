@@ -1,1 +1,1 @@
-"""Prompts of the tools: what a model is told of each."""
+"""Prompts of the tools: the description of each, for the model."""

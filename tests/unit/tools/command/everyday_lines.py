@@ -250,7 +250,7 @@ EVERYDAY = [
     "git log --oneline -- '*.txt' | wc -l",
 ]
 
-ELSEWHERE = [
+NOT_EVERYWHERE = [
     "rg hello",
     "rg -i todo",
     "rg --files src",

@@ -313,7 +313,7 @@ REFUSED = {
         "tail -n5 -f a.txt",
         "tail -5f a.txt",
     ],
-    "an option that leads elsewhere": [
+    "an option that leads out": [
         "rg -L foo",
         "rg --follow foo",
         "find -L . -name x",
@@ -398,7 +398,7 @@ REFUSED = {
         "awk '{print}' FS=x a.txt",
         "gawk '{print}' a.txt",
     ],
-    "a jq filter that reads elsewhere or never ends": [
+    "a jq filter that reads other files or never ends": [
         "jq -n env",
         "jq -n '$ENV.HOME'",
         "jq -n '$ENV'",
@@ -590,7 +590,7 @@ REFUSED = {
         "printf -- '%1000000000s' x",
         "seq -f '%1000000000g' 5",
     ],
-    "a test that asks more than one question, or elsewhere": [
+    "a test that asks more than one question, or outside": [
         "test -v 'a[$(touch PWNED)]'",
         "[ -v 'a[$(touch PWNED)]' ]",
         "[[ -v a[$(touch PWNED)] ]]",

@@ -81,7 +81,7 @@ def test_ripgrep_reads_no_configuration(project: Path) -> None:
     assert runs("rg foo", project) == [["rg", "--no-config", "--", "foo"]]
 
 
-def test_git_is_told_to_run_no_helpers(project: Path) -> None:
+def test_git_gets_options_against_helpers(project: Path) -> None:
     (words,) = runs("git diff", project)
     assert words == ["git", "diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"]
 

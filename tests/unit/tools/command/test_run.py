@@ -168,7 +168,7 @@ async def test_bytes_that_are_no_text_are_replaced(project: Path) -> None:
     assert (await ran(project, "cat raw.bin")).stdout == "a\ufffd\ufffdb\n"
 
 
-async def test_a_program_that_is_not_installed_is_told(
+async def test_a_program_that_is_not_installed_is_reported(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "find_program", lambda name, root: None)
@@ -177,7 +177,7 @@ async def test_a_program_that_is_not_installed_is_told(
     assert "tree: is not installed on this machine" in result.stderr
 
 
-async def test_a_directory_that_cannot_be_read_is_told(project: Path) -> None:
+async def test_a_directory_that_cannot_be_read_is_reported(project: Path) -> None:
     (project / "closed").mkdir(mode=0o000)
     result = await ran(project, "ls closed")
     assert result.refused is None

@@ -12,7 +12,7 @@ import pytest
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandRunner
-from tests.unit.tools.command.everyday_lines import ELSEWHERE, EVERYDAY
+from tests.unit.tools.command.everyday_lines import EVERYDAY, NOT_EVERYWHERE
 
 pytestmark = pytest.mark.skipif(
     os.name != "posix" or not shutil.which("bash"), reason="there is no bash to compare with"
@@ -79,7 +79,7 @@ async def test_a_line_of_every_day_does_what_it_does_in_a_shell(history: Path) -
     assert wrong == []
 
 
-@pytest.mark.parametrize("lines", [EVERYDAY, ELSEWHERE], ids=["everyday", "elsewhere"])
+@pytest.mark.parametrize("lines", [EVERYDAY, NOT_EVERYWHERE], ids=["everyday", "not everywhere"])
 def test_lines_of_every_day_are_allowed(lines: list[str], project: Path) -> None:
     refused = [line for line in lines if not isinstance(decide(line, str(project)), Allowed)]
     assert refused == []

@@ -1,4 +1,4 @@
-"""Sandbox: what bubblewrap is told, and that it is only used where it works."""
+"""Sandbox: how bubblewrap is called, and that it is only used where it works."""
 
 from __future__ import annotations
 

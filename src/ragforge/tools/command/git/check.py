@@ -1,4 +1,4 @@
-"""git as a program of a line: what stands before the sub-command, and which repository it sees."""
+"""git in a line: the options before the sub-command, and which repository it sees."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def check_git(place: WorkingDirectory, words: Sequence[Word]) -> tuple[str, list
         elif word == "-C" and remaining:
             _check_directory(place, remaining.pop().text)
         elif word == "-c" and remaining:
-            before += ["-c", _setting(remaining.pop().text)]
+            before += ["-c", _check_setting(remaining.pop().text)]
         else:
             raise NotAllowed(f"the option {quote_short(word)} of git is not on the list")
     if not remaining:
         raise NotAllowed("git without a sub-command is not allowed")
     rest = list(reversed(remaining))
-    name, rest = _named(rest)
+    name, rest = _split_subcommand(rest)
     _check_repository(place)
     program = SUBCOMMANDS[name]
     parsed = read_options(program, place, rest)
@@ -51,7 +51,7 @@ def check_git(place: WorkingDirectory, words: Sequence[Word]) -> tuple[str, list
     return name, [*before, *name.split(), *always, *parsed.option_words(), *operands]
 
 
-def _named(words: list[Word]) -> tuple[str, list[Word]]:
+def _split_subcommand(words: list[Word]) -> tuple[str, list[Word]]:
     two = " ".join(word.text for word in words[:2])
     if two in SUBCOMMANDS and len(words) > 1:
         return two, words[2:]
@@ -60,7 +60,7 @@ def _named(words: list[Word]) -> tuple[str, list[Word]]:
     raise NotAllowed(f"git {words[0].text[:40]} is not on the list of what only inspects")
 
 
-def _setting(text: str) -> str:
+def _check_setting(text: str) -> str:
     if not _SETTINGS.fullmatch(text):
         raise NotAllowed(f"git -c {quote_short(text)} is not on the list")
     return text

@@ -137,10 +137,3 @@ def _check_word(place: WorkingDirectory, given: str) -> str:
     if name and (may_climb or os.path.lexists(os.path.join(place.cwd, name))):
         check_path(place, name)
     return given
-
-
-def take_nothing(place: WorkingDirectory, parsed: Parsed) -> list[str]:
-    """Take nothing."""
-    if parsed.operands:
-        raise NotAllowed(f"{quote_short(parsed.operands[0].text)} is not expected here")
-    return []

@@ -13,7 +13,6 @@ from ragforge.tools.command.git.options import (
     column_options,
     form,
     similarity,
-    take_nothing,
     take_revisions,
     take_revisions_and_paths,
 )
@@ -35,6 +34,7 @@ from ragforge.tools.command.options import (
     flags,
     maybe,
     split_words,
+    take_no_operands,
     valued,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
@@ -84,7 +84,7 @@ def _take_patterns(place: WorkingDirectory, parsed: Parsed) -> list[str]:
 
 def _take_branches(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     if parsed.has("--show-current"):
-        return take_nothing(place, parsed)
+        return take_no_operands(place, parsed)
     return ["--list", *_take_patterns(place, parsed)]
 
 
@@ -283,7 +283,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         _take_branches,
     ),
     "tag": _define(_REFS | flags("-l --list") | maybe(number, "-n"), _take_patterns, "--list"),
-    "remote": _define(flags("-v --verbose"), take_nothing),
+    "remote": _define(flags("-v --verbose"), take_no_operands),
     "remote get-url": _define(flags("--all --push"), _take_one),
     "describe": _define(
         flags("--all --tags --contains --exact-match --long --always --first-parent --debug")
@@ -320,7 +320,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         _REFS | valued(number, "--count") | valued(text, "--exclude"), take_revisions
     ),
     "symbolic-ref": _define(flags("-q --quiet --short"), _take_one),
-    "count-objects": _define(flags("-v -H --verbose --human-readable"), take_nothing),
+    "count-objects": _define(flags("-v -H --verbose --human-readable"), take_no_operands),
     "check-ignore": _define(
         flags("-q -v -z -n --quiet --verbose --non-matching --no-index"), take_revisions_and_paths
     ),
@@ -331,12 +331,12 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
     ),
     "reflog": _define(_LOG, _take_reflog, "show", *_NO_PROGRAMS, counts=True),
     "reflog show": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "worktree list": _define(flags("-v -z --verbose --porcelain"), take_nothing),
+    "worktree list": _define(flags("-v -z --verbose --porcelain"), take_no_operands),
     "config": _define(
         flags("--get --get-all --local --bool --int --null -z --show-origin --show-scope")
         | valued(one_of("bool", "int", "path", "bool-or-int"), "--type"),
         _take_config,
     ),
-    "version": _define(flags("--build-options"), take_nothing),
+    "version": _define(flags("--build-options"), take_no_operands),
 }
 """What each takes; `run_as` holds the options that it is always given."""

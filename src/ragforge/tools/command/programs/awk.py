@@ -1,4 +1,4 @@
-"""awk: programs of a small part of the language, which cannot write, run or read elsewhere."""
+"""awk: a small part of the language, which cannot write, run programs or read other files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _REFUSED = split_words(
     "typeof mkbool bindtextdomain dcgettext dcngettext extension adump stopme intdiv0 fflush "
     "readfile writea reada chdir stat fts fork wait waitpid exec"
 )
-# Where a slash starts a regular expression, and where it divides. Elsewhere it is not clear.
+# After which tokens a slash starts a regular expression, or divides. After others it is unclear.
 _BEFORE_REGEX = frozenset(["", "(", ",", ";", "{", "}", "!", "~", "!~", "&&", "||", "=", "=="])
 
 

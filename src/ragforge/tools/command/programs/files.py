@@ -1,4 +1,4 @@
-"""Programs that tell of files: ls, stat, du, diff and their kin."""
+"""Programs that describe files: ls, stat, du, diff and similar ones."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _take_names(place: WorkingDirectory, parsed: Parsed) -> list[str]:
 
 
 def _type(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
-    """Take names of programs, and tell where they are."""
+    """Take names of programs, and show where they are."""
     return _take_names(place, Parsed(before=list(words)))
 
 

@@ -1,4 +1,4 @@
-"""Programs that turn text into other text: cut, sort, wc and their kin."""
+"""Programs that turn text into other text: cut, sort, wc and similar ones."""
 
 from __future__ import annotations
 
