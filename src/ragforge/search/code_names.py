@@ -1,4 +1,4 @@
-"""Code names: the names, paths and other pieces of code that a text of people contains."""
+"""Code names: find names, paths and other code in a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from ragforge.search.kinds import find_named_code
 
 MOST_NAMES = 40
-"""Of a longer text, so many names are returned."""
+"""The most names that are returned for one text."""
 
 _NAME = r"[^\W\d]\w*"
 _JOINT = re.compile(r"\.|::|#|->")
@@ -35,7 +35,7 @@ _PATH = re.compile(
 )
 _BARE_FILES = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*(?:Makefile|Dockerfile|Rakefile|Gemfile)\b")
 _FILE_NAME = re.compile(r"[\w-]+\.\w{1,5}\b")
-# Names, calls, paths, options, traces: nobody writes prose so.
+# Names, calls, paths, options, traces: prose does not look like this.
 _CODE = re.compile(
     r"`[^`\n]+`|\w\(\)|\w::\w|->\w|[a-z0-9]_[a-z0-9]|[a-z]{2}[A-Z][a-z]"
     r"|(?<![\w/:])[\w.-]*/[\w./-]+\.[a-z]{1,5}\b"

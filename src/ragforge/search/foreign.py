@@ -1,7 +1,7 @@
-"""Foreign: whether a text may be in another language than English, at the price of a look.
+"""Foreign: a cheap check whether a text may be in another language than English.
 
-Only then are the tables of languages read. These are the commonest function words of each of
-them, as far as English and code do not use them, and words that programmers use most.
+Only then are the tables of languages read. The list contains the commonest function words of each
+language that English and code do not use, and the words that programmers use most.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 ENGLISH = "english"
 SHORT = 30
-"""Words: a text with more of them has more than one function word."""
+"""In words: a longer text in a language has more than one function word."""
 
 _COMMONEST = """
 le les des du au aux une un est et où ou que qui quoi quel quelle quels dans avec
@@ -65,14 +65,14 @@ _KNOWN = _WORDS | {word.encode() for word in _WORDS if word.isascii()}
 
 
 def may_be_foreign(runs: Iterable[str | bytes]) -> bool:
-    """Say whether a text, given by its runs of letters, may be in another language than English."""
+    """Tell whether a text, given by its runs of letters, may not be English."""
     return not _KNOWN.isdisjoint(runs)
 
 
 def may_hold_foreign(runs: Sequence[str | bytes]) -> bool:
-    """Say whether a longer text may hold lines in another language.
+    """Tell whether a text may contain lines in another language.
 
-    One such word among many is part of an address or a name.
+    In a long text, one such word is part of an address or a name.
     """
     if len(runs) <= SHORT:
         return may_be_foreign(runs)

@@ -1,4 +1,4 @@
-"""Fuse: one ranking out of two."""
+"""Fuse: make one ranking of two."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ragforge.domain.hits import Match
 def mix_scores(
     words: Mapping[str, float], meaning: Mapping[str, float], meaning_weight: float
 ) -> dict[str, float]:
-    """Mix the scores, each 0..1, of two searches; best first.
+    """Return the weighted mean of the scores, each 0..1, of two searches; best first.
 
-    Ranks alone would forget how much better one hit is than the next. Where one search
-    has found nothing, the other's scores stand as they are.
+    Unlike ranks, scores show how much better one hit is than the next. If one search found
+    nothing, the scores of the other are returned unchanged.
     """
     share = 0.0 if not meaning else 1.0 if not words else meaning_weight
     mixed = {
@@ -23,16 +23,16 @@ def mix_scores(
     return dict(sorted(mixed.items(), key=lambda item: -item[1]))
 
 
-def scale_above(matches: Sequence[Match], least: float, limit: int) -> dict[str, float]:
-    """Return how far the scores of a search stand above the least that counts, 0..1.
+def scale_above(matches: Sequence[Match], threshold: float, limit: int) -> dict[str, float]:
+    """Return how far the scores of a search are above a threshold, scaled to 0..1.
 
-    A search that was cut off at its limit may have left out what is hardly worse than its
-    last: that one counts nothing then, so that being left out costs nothing.
+    A search that reached its limit may have left out matches that are hardly worse than its
+    last. Then the last one scores 0, so that being left out makes no difference.
     """
     if len(matches) >= limit > 1:
-        least = max(least, min(match.score for match in matches))
-    room = max(1.0 - least, 1e-9)
-    return {match.id: min(max((match.score - least) / room, 0.0), 1.0) for match in matches}
+        threshold = max(threshold, min(match.score for match in matches))
+    room = max(1.0 - threshold, 1e-9)
+    return {match.id: min(max((match.score - threshold) / room, 0.0), 1.0) for match in matches}
 
 
 def list_signals(**found_by: bool) -> tuple[str, ...]:

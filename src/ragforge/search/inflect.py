@@ -1,6 +1,6 @@
-"""Inflect: the infinitives that a form of a German or Dutch verb may belong to.
+"""Inflect: the possible infinitives of a German or Dutch verb form.
 
-Stemmers leave `gelöscht`, `löscht` and `löschen` apart.
+Stemmers give `gelöscht`, `löscht` and `löschen` different stems.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LEAST = 3
 
 
 def guess_infinitives(form: str, language: str) -> Iterator[str]:
-    """Yield the infinitives that a form in lower case may belong to: `hochzuladen`, `gelöscht`."""
+    """Yield the possible infinitives of a form in lower case: `hochzuladen`, `gelöscht`."""
     if language not in _ENDINGS:
         return
     for whole in _strip_participle(form, language):
@@ -30,13 +30,13 @@ def guess_infinitives(form: str, language: str) -> Iterator[str]:
             if base != whole and len(base) >= _LEAST:
                 yield f"{base}en"
                 yield f"{base}n"
-    for prefix in _SEPARABLE[language]:  # that the lexicon does not know with this verb
+    for prefix in _SEPARABLE[language]:  # the lexicon may lack the verb with this prefix
         if form.startswith(prefix) and form.endswith("n"):
             yield form.removeprefix(prefix)
 
 
 def _strip_participle(form: str, language: str) -> Iterator[str]:
-    """Yield a form as it is, and without what a participle or infinitive has in it."""
+    """Yield a form as it is, and without the `ge` or `zu` of a participle or infinitive."""
     yield form
     for between in _BETWEEN[language]:
         for prefix in ("", *_SEPARABLE[language]):

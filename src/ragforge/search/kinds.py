@@ -1,4 +1,4 @@
-"""Kinds: code that a text names by its kind: "the function authenticate"."""
+"""Kinds: find code that a text names together with its kind: "the function authenticate"."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 def find_named_code(text: str) -> Iterator[str]:
     """Yield plain words that name code, in any language: "la fonction authenticate".
 
-    What follows may also be any other word ("the function that parses"): in English a name
-    must be none that often does, stand after "the" and before what is said of it; in other
-    languages it must be no word of theirs.
+    Any other word may follow too ("the function that parses"). So in English, words that often
+    follow are no names, "the" must come before and a verb or nothing after; in other languages
+    a name must not be a word of the language.
     """
     tokens = _TOKEN.findall(text)
     lowered = [token.lower() for token in tokens]
@@ -79,7 +79,7 @@ def find_named_code(text: str) -> Iterator[str]:
 
 
 def _is_name(text: str, lowered: Sequence[str], place: int, name: str) -> bool:
-    """Say whether the word after a kind of scope, which stands at a place, names one."""
+    """Tell whether the word after a kind of scope, which is at a place, is a name."""
     if lowered[place] not in _ENGLISH or WORDS.detect_language(text) != ENGLISH:
         return not _is_word_of(text, name.lower())
     if name.lower() in _NO_NAMES or name.lower().endswith(("ing", "ed", "ly")):
@@ -91,7 +91,7 @@ def _is_name(text: str, lowered: Sequence[str], place: int, name: str) -> bool:
 
 
 def _is_word_of(text: str, name: str) -> bool:
-    """Say whether a name is a word of the language that a text is in, or joins words in English."""
+    """Tell whether a name is a word of the text's language, or an English filler."""
     from ragforge.search.language import detect_language
     from ragforge.search.lexicon import load_lexicon
 

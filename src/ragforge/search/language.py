@@ -1,7 +1,6 @@
-"""Language: which one a text is in, by its function words, and what that says about its words.
+"""Language: detect the language of a text by its function words; stop words and stems of each.
 
-English is what everything is taken for that shows no other language: the words of code are
-English, and most of what is said about it.
+The default is English: the words of code are English, and so is most text about it.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from ragforge.search.foreign import ENGLISH
 from ragforge.search.scripts import MARKS, fold
 
 LOOKED_AT = 2_000
-"""How many characters of a text tell its language."""
+"""How many characters of a text are examined."""
 LETTER = 0.5
-"""How much a letter tells beside a word."""
+"""How much a letter counts compared with a word."""
 _REMEMBERED = 1 << 15
 _TOKEN = re.compile(rf"(?<![\w'’])[^\W\d_]{{1,7}}['’](?=\w)|[^\W\d_][\w{MARKS}]*")
 _LATIN = re.compile(r"[a-z]+")
@@ -36,14 +35,14 @@ class _FunctionWords:
 def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> str:
     """Return the language of a text in lower case, such as `french`; English where in doubt.
 
-    A word tells the more, the fewer languages have it. A text without any function word is
-    in the `otherwise` language; where they tell less than the `least`, in English.
+    The fewer languages have a word, the more it counts. A text without function words is in the
+    `otherwise` language; if its score is not above `least`, it is English.
     """
     languages = _load_table().languages
     text = text[:LOOKED_AT].lower()
     scores = dict.fromkeys(
         _load_table().stop_words, 0.0
-    )  # among equals, the first is the likeliest
+    )  # of equal scores, the first language is the likeliest
     found = [languages.get(token, ()) for token in dict.fromkeys(_tokenise(text))]
     if not any(found):
         return otherwise
@@ -63,9 +62,9 @@ def get_stop_words(language: str) -> frozenset[str]:
 
 @lru_cache(_REMEMBERED)
 def stem_word(word: str, language: str) -> tuple[str, ...]:
-    """Return the stems of a word, without accents: two where it makes a difference to write none.
+    """Return the stems of a word, without accents: two if the accents change the stem.
 
-    Stemmers know endings by their accents, and many people leave them out.
+    Stemmers recognise endings by their accents, and many people leave them out.
     """
     word = word.lower()
     stem = _open_stemmer(language)
@@ -76,7 +75,7 @@ def stem_word(word: str, language: str) -> tuple[str, ...]:
 
 
 def _tokenise(text: str) -> Iterator[str]:
-    """Yield the words of a text in lower case; what is elided, with its apostrophe and without."""
+    """Yield the words of a text in lower case; elided ones with and without their apostrophe."""
     for token in _TOKEN.findall(text):
         yield (word := token.replace("’", "'"))
         if word.endswith("'") and word not in _load_table().languages:

@@ -1,8 +1,8 @@
-"""Lexicon: what programmers' words of a language mean in the English of code.
+"""Lexicon: the English meanings of programmers' words in other languages.
 
-`lexicons/` has one file a language, written by hand. It is read when a text in that language
-comes. Words are looked up as they are written, then by their stem; several words with a meaning
-of their own together; and in languages that join words into one, by its parts.
+`lexicons/` has one hand-written file for each language, read when a text in that language comes.
+Words are looked up as written, then by their stem. Phrases have meanings of their own. In languages
+that join words into one, the parts are looked up too.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ragforge.search.language import get_stop_words, stem_word
 from ragforge.search.scripts import fold
 
 MEANINGS = 3
-"""More English words for one word would say little."""
+"""The most English words for one word."""
 PHRASE = 3
-"""The most words with one meaning."""
+"""The most words of a phrase."""
 JOINING = frozenset((GERMAN, DUTCH))
 JOINTS = ("", "s", "es", "n", "en", "er", "e")
-"""What may stand between the parts of a joined word."""
+"""What may come between the parts of a joined word."""
 LEAST_PART = 3
 LEAST_KNOWN_PART = 5
-"""Of a joined word whose other part is not in the lexicon: that may be an English word."""
+"""For a joined word whose other part is not in the lexicon; that part may be English."""
 _REMEMBERED = 1 << 14
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _FOLDER = Path(__file__).with_name("lexicons")
@@ -39,7 +39,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class PhraseMeaning:
-    """Words of a text, by their places in it, and English words for what they mean."""
+    """Words of a text, by their positions, and the English words for them."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ class Lexicon:
         self._parts_known = lru_cache(_REMEMBERED)(self._look_up_parts)
 
     def find_meanings(self, said: Sequence[str]) -> Iterator[PhraseMeaning]:
-        """Yield what the words of a text mean, as far as the lexicon knows."""
+        """Yield the meanings of a text's words that are in the lexicon."""
         place = 0
         while place < len(said):
             word = said[place].lower()
@@ -83,22 +83,22 @@ class Lexicon:
             place += 1
 
     def is_foreign(self, word: str) -> bool:
-        """Say whether it is a word of this language, and not one of English."""
+        """Tell whether a word belongs to this language and not to English."""
         return word not in self._in_english and bool(
             self._look_up(word) or self._look_up_verb(word)
         )
 
     def _is_english(self, word: str) -> bool:
-        """Say whether a word is, but for its ending, the English word for what it means."""
+        """Tell whether a word equals its English meaning, except for the ending."""
         if word in self._misleading:
             return False
         likeliest = self._look_up(word)[:1]
         return any(stem_word(word, ENGLISH)[-1] == stem_word(one, ENGLISH)[-1] for one in likeliest)
 
     def _match_phrase(self, said: Sequence[str], place: int) -> PhraseMeaning | None:
-        """Return the meaning that the words from a place on have together, if they have one.
+        """Return the meaning of the phrase that begins at a place, if there is one.
 
-        Function words between them count or not.
+        Function words inside it may be part of it or not.
         """
         if self._firsts.isdisjoint(stem_word(said[place], self._language)):
             return None
@@ -112,7 +112,7 @@ class Lexicon:
         return None
 
     def _make_keys(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Yield the stems by which a phrase is known: without function words, if enough is left."""
+        """Yield the stems of a phrase: without function words, if at least two words are left."""
         telling = [word for word in words if word not in self._stop]
         chosen = telling if len(telling) > 1 else words
         yield from product(*(stem_word(word, self._language) for word in chosen))
@@ -137,7 +137,7 @@ class Lexicon:
         return []
 
     def _translate_part(self, part: str) -> list[EnglishWords]:
-        """Return the English words for a part that the lexicon lacks: itself, if it is short."""
+        """Return the English words for an unknown part: itself, if it is short."""
         joined = self._parts_known(part) if len(part) > 2 * LEAST_KNOWN_PART else []
         return joined or [(part,)]
 
@@ -146,7 +146,7 @@ class Lexicon:
         for joint in JOINTS:
             bare = part.removesuffix(joint)
             if part.endswith(joint) and len(bare) >= LEAST_PART:
-                # A verb stands without its ending.
+                # A verb loses its ending.
                 verb = f"{bare}n" if bare.endswith("e") else f"{bare}en"
                 for word in (bare, verb) if not joint else (bare,):
                     if found := self._written.get(self._spell(word)):
@@ -154,13 +154,13 @@ class Lexicon:
         return ()
 
     def _look_up_verb(self, form: str) -> EnglishWords:
-        """Return the English words for a verb in another form; some change a vowel: `lädt`."""
+        """Return the English words for an inflected verb; some change a vowel: `lädt`."""
         forms = dict.fromkeys((form, fold(form)))
         verbs = (verb for one in forms for verb in guess_infinitives(one, self._language))
         return next(filter(None, (self._written.get(self._spell(verb)) for verb in verbs)), ())
 
     def _spell(self, word: str) -> str:
-        """Return a word without accents; German has a spelling for where there are none."""
+        """Return a word without accents; German spells them out, as `ae`."""
         return fold(word.translate(_SPELT_OUT) if self._language == GERMAN else word)
 
     def _look_up(self, word: str) -> EnglishWords:
@@ -187,7 +187,7 @@ def _read_entries(language: str) -> Iterator[tuple[str, EnglishWords]]:
 
 
 def _gather(pairs: Iterable[tuple[Key, EnglishWords]]) -> Mapping[Key, EnglishWords]:
-    """Put together what a word means, by all that is said of it; the first is the likeliest."""
+    """Collect the meanings of each key; the first is the likeliest."""
     found: dict[Key, EnglishWords] = {}
     for key, english in pairs:
         known = found.get(key)

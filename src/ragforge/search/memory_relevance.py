@@ -1,8 +1,8 @@
-"""Remembered: how likely a message has to do with what was said before, the same in every memory.
+"""Memory relevance: how likely a message is about something that was said before.
 
-Scores of recall are shares of what somebody said at all: a recipe whose only known word is
-"oven" finds the turn about the oven with a full score. Here the words that nobody said count
-as well. Weights by `python -m benchmarks.memory_relevance --fit` (decision 20).
+The estimate compares across memories; scores of a search do not. They ignore words that occur in no
+turn: a recipe whose only known word is "oven" finds the turn about the oven with a full score. Here
+such words count. Weights by `python -m benchmarks.memory_relevance --fit` (decision 20).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ragforge.domain.hits import WordMatches
 from ragforge.search.scripts import strip_accents
 
 MIN_RELEVANCE = 0.12
-"""A message that is less likely to have to do with the past gets nothing of it. It is low:
-what was said answers questions that share few words with it."""
+"""A less likely message gets no memories. The threshold is low, since past turns often answer
+questions with which they share few words."""
 FEWEST_TURNS = 1_000
-"""In a small memory every word is rare: a word is worth what it is among so many turns."""
+"""Weights are computed for at least so many turns: in a small memory every word is rare."""
 BIAS, WORDS, MEANING = -3.78, 5.87, 8.55
 BIAS_BY_WORDS, WORDS_ALONE = -3.29, 10.22
 
@@ -38,10 +38,10 @@ _PAST = re.compile(  # without accents
 def estimate_memory_relevance(
     words: Sequence[str], found: WordMatches, nearest: float | None = None
 ) -> float:
-    """Return how likely a message with these words has to do with what was found, 0..1.
+    """Return how likely a message with these words is about what was found, 0..1.
 
-    `nearest` is how far the best turn or summary stands above the threshold of the model of
-    meaning, None without one.
+    `nearest` is how far the best turn or summary is above the threshold of the embedding model,
+    or None without a model.
     """
     held = measure_word_share(words, found)
     if nearest is None:
@@ -52,25 +52,25 @@ def estimate_memory_relevance(
 
 
 def measure_word_share(words: Sequence[str], found: WordMatches) -> float:
-    """Return how much of what the words are worth stands in one turn, 0..1."""
-    worth = _weigh_words(words, found)
-    every = sum(worth.values())
-    held = (sum(worth.get(word, 0.0) for word in match.words) for match in found.matches)
-    return max(held, default=0.0) / every if every else 0.0
+    """Return the largest share of the words' weights that one turn contains, 0..1."""
+    weights = _weigh_words(words, found)
+    total = sum(weights.values())
+    held = (sum(weights.get(word, 0.0) for word in match.words) for match in found.matches)
+    return max(held, default=0.0) / total if total else 0.0
 
 
 def asks_about_past(message: str) -> bool:
-    """Tell whether a message speaks of what was said or done before: then the best there is
-    is shown, whatever words it has.
+    """Tell whether a message refers to earlier conversations: then the best hits are shown,
+    whatever its other words.
     """
     folded = strip_accents(message).casefold()
     return _PAST.search(folded) is not None
 
 
 def _weigh_words(words: Sequence[str], found: WordMatches) -> dict[str, float]:
-    """Return what each word is worth: the rarer, the more, and most where nobody said it.
+    """Return the weight of each word: the rarer, the higher, and highest if it never occurs.
 
-    Those so common that they were not looked for are worth nothing.
+    Words that were too common to search for have none.
     """
     counts, turns = found.counts or {}, max(found.turn_count, FEWEST_TURNS)
     return {

@@ -1,7 +1,7 @@
-"""Neighbours: turns found by the words that they, and the turns beside them, hold.
+"""Neighbours: rank turns by their own words and by those of the turns beside them.
 
-What a turn is about often stands in the one before: the answer to "where do you keep the
-tokens?" need not speak of tokens. So each word counts where it is held nearest.
+The subject of a turn is often named in the one before: the answer to "where do you keep the
+tokens?" need not mention tokens. So each word counts from the nearest turn that contains it.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REACH = 4
-"""How many turns away a word may stand."""
+"""How many turns away a word may occur."""
 LENT = 0.6
-"""How much of a word's worth is left with each turn of distance."""
+"""How much of a word's weight is left with each turn of distance."""
 
 
 class RankedTurn(NamedTuple):
     """A turn found by words."""
 
     id: str
-    score: float  # 0..1: how much of the query's worth is there
+    score: float  # 0..1: the share of the query's weight
     has_words: bool  # whether it contains a word itself; else only its neighbours do
 
 
 def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[RankedTurn]:
     """Return the turns by their words and their neighbours', best first.
 
-    Those that are left out lend nothing either.
+    Turns `without` are ignored as neighbours too.
     """
     matches = [match for match in found.matches if match.id not in without]
-    worth = weigh_words(found)
-    if not matches or not worth:
+    weights = weigh_words(found)
+    if not matches or not weights:
         return []
-    sums = _sum_weights(matches, worth)
-    # Short turns that hold a word often come to more than the whole: they set the scale then.
-    whole = max(sum(worth.values()), float(sums.max()))
-    scores = (sums / whole).tolist()
+    sums = _sum_weights(matches, weights)
+    # A short turn that repeats a word may exceed the query's weight: then it sets the scale.
+    highest = max(sum(weights.values()), float(sums.max()))
+    scores = (sums / highest).tolist()
     hits = [
         RankedTurn(match.id, score, bool(match.words))
         for match, score in zip(matches, scores, strict=True)
@@ -53,30 +53,30 @@ def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[Ranked
 
 
 def merge_groups(found: WordMatches, groups: Iterable[Collection[str]]) -> WordMatches:
-    """Return what was found as if the words of a group, which mean the same, were one word.
+    """Return the matches as if the words of a group, which mean the same, were one word.
 
-    Else a turn that has one of them would seem to lack the others.
+    Otherwise a turn with one of them would seem to lack the others.
     """
     name_of = name_groups(groups)
 
-    def named(numbers: Mapping[str, int]) -> dict[str, int]:
+    def merge_counts(numbers: Mapping[str, int]) -> dict[str, int]:
         most: dict[str, int] = {}
         for word, number in numbers.items():
             name = name_of.get(word, word)
             most[name] = max(number, most.get(name, 0))
         return most
 
-    matches = tuple(match._replace(words=named(match.words)) for match in found.matches)
-    return replace(found, matches=matches, counts=named(found.counts or {}))
+    matches = tuple(match._replace(words=merge_counts(match.words)) for match in found.matches)
+    return replace(found, matches=matches, counts=merge_counts(found.counts or {}))
 
 
 def name_groups(groups: Iterable[Collection[str]]) -> dict[str, str]:
-    """Return for each word of a group the one that stands for all of them."""
+    """Return for each word the one that represents its group."""
     return {word: min(group) for group in groups for word in group}
 
 
 def weigh_words(found: WordMatches) -> dict[str, float]:
-    """Return what each word is worth: the rarer, the more; nothing where nobody holds it."""
+    """Return the weight of each word that occurs: the rarer, the higher."""
     return {
         word: bm25.weigh_word(found.turn_count, count)
         for word, count in (found.counts or {}).items()
@@ -84,34 +84,34 @@ def weigh_words(found: WordMatches) -> dict[str, float]:
     }
 
 
-def measure_coverage(words: Iterable[str], worth: Mapping[str, float]) -> float:
-    """Return how much of the worth these words hold, 0..1."""
-    whole = sum(worth.values())
-    return sum(worth[word] for word in worth.keys() & set(words)) / whole if whole else 0.0
+def measure_coverage(words: Iterable[str], weights: Mapping[str, float]) -> float:
+    """Return the share of the total weight that these words have, 0..1."""
+    total = sum(weights.values())
+    return sum(weights[word] for word in weights.keys() & set(words)) / total if total else 0.0
 
 
-def _sum_weights(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> NDArray[np.float64]:
-    """Return what the words count in each turn, its own or lent by a neighbour.
+def _sum_weights(matches: Sequence[TurnMatch], weights: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return the total weight of the words in each turn and its neighbours.
 
-    A word that stands once in a turn of the usual length counts its worth, and where both a
-    turn and a neighbour hold it, whichever counts more.
+    A word that occurs once in a turn of the usual length counts its weight. If both a turn and a
+    neighbour contain it, the higher value counts.
     """
     import numpy as np
 
     places = _assign_positions(matches)
-    row_of = {word: row for row, word in enumerate(worth)}
+    row_of = {word: row for row, word in enumerate(weights)}
     held = [
         (row_of[word], place, times)
         for place, match in zip(places.tolist(), matches, strict=True)
         for word, times in match.words.items()
     ]
-    times = np.zeros((len(worth), places.max() + REACH + 1))
+    times = np.zeros((len(weights), places.max() + REACH + 1))
     rows, columns, counts = zip(*held, strict=True) if held else ((), (), ())
     times[list(rows), list(columns)] = counts
     lengths = np.zeros(times.shape[1])
     lengths[places] = [match.length for match in matches]
     saturation = bm25.saturate(lengths, lengths[places].mean() or 1.0)
-    own = np.array([*worth.values()])[:, None] * bm25.weigh_times(times, saturation)
+    own = np.array([*weights.values()])[:, None] * bm25.weigh_times(times, saturation)
     best = own.copy()
     for step in range(1, REACH + 1):
         lent = own * LENT**step
@@ -122,9 +122,9 @@ def _sum_weights(matches: Sequence[TurnMatch], worth: Mapping[str, float]) -> ND
 
 
 def _assign_positions(matches: Sequence[TurnMatch]) -> NDArray[np.int64]:
-    """Return where each turn stands when all are laid out in one line.
+    """Return a position for each turn on one line.
 
-    Neighbours are as far apart as in their conversation; those that are none, out of reach.
+    Neighbours are as far apart as in their conversation; other turns are out of reach.
     """
     import numpy as np
 

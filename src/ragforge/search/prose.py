@@ -1,6 +1,6 @@
-"""Prose: words of a text in another language than English, by its own stems and in English.
+"""Prose: index words of a text that is not English by their stems and their English meanings.
 
-A stem of such a language is marked, so that the French "délai", stem `del`, does not find
+Stems of other languages are marked, so that the French "délai", stem `del`, does not find
 Python's `del`.
 """
 
@@ -16,18 +16,18 @@ from ragforge.search.scripts import split_runs
 
 MARK = "0"
 MEANINGS = 2
-"""How many English words a word of a text is indexed under: the likeliest."""
+"""How many English words are indexed for each word: the likeliest."""
 FOREIGN_LINE = 0.4
-"""How much the words of a line must tell to be foreign in an English text."""
+"""The score from which a line of an English text counts as another language."""
 MAX_CHARS = 100_000
-"""What comes after is the output of programs."""
+"""Text beyond this is the output of programs."""
 MAX_WORD_CHARS = 64
 
 
 def list_extra_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
-    """Yield the words by which a text is found besides those that every text is found by.
+    """Yield additional index words for a text that is not, or not only, English.
 
-    Each line has a language of its own: people ask in theirs about output that is English.
+    Each line has its own language: people ask in theirs about output that is English.
     """
     mostly = detect_language(text)
     least = FOREIGN_LINE if mostly == ENGLISH else 0.0
@@ -46,20 +46,20 @@ def list_extra_words(text: str, english: Callable[[str], list[str]]) -> Iterator
 
 
 def mark_stems(said: Sequence[str], language: str) -> Iterator[str]:
-    """Yield the stems of the words that say something; identifiers have none."""
+    """Yield the marked stems of the words, without function words and identifiers."""
     for word in drop_function_words(said, get_stop_words(language)):
         if is_plain(word):
             yield from (f"{MARK}{stem}"[:MAX_WORD_CHARS] for stem in stem_word(word, language))
 
 
 def drop_function_words(said: Iterable[str], stop: frozenset[str]) -> list[str]:
-    """Return the words that are no function words; all of them if there are no others."""
+    """Return the words that are not function words; all of them if there are no others."""
     words = list(said)
     return [word for word in words if word.lower() not in stop] or words
 
 
 def is_plain(word: str) -> bool:
-    """Tell a word of a language from an identifier such as `parse_url` or `maxSize`."""
+    """Tell whether a word is plain, unlike identifiers such as `parse_url` or `maxSize`."""
     if not word.isalpha() and any(sign.isdigit() or sign == "_" for sign in word):
         return False
     return word[1:] == word[1:].lower() or word.isupper()

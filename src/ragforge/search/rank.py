@@ -1,9 +1,9 @@
-"""Rank: scopes in the order in which a programmer would want to see them.
+"""Rank: order scopes by how useful they are for a question.
 
-Words and vectors find candidates. What puts them in order is how well the question fits
-the name of a scope, the name of its file, the rest of what is in that file, and whether
-the file is one that people ask about. The weights were chosen on 26 repositories in 19
-languages; most of them may be doubled or halved without losing a hundredth.
+Words and vectors find candidates. Their order depends on how well the question fits the name of a
+scope, the name of its file and the other candidates in that file, and on whether people usually ask
+about such a file. The weights were chosen on 26 repositories in 19 languages; most of them may be
+doubled or halved without losing a hundredth.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PATH = 0.6
 COHERENCE = 0.8
 USED = 0.1
 SECONDARY = 0.6
-"""Tests, examples and the like are seldom what is asked for."""
+"""For tests, examples and the like, which people seldom ask about."""
 NOT_A_DEFINITION = 0.8
 CONSTRUCTOR = 0.9
 AGAIN = 0.5
-"""Each further hit in a file counts that much of the one before."""
+"""How much each further hit in a file counts, compared with the one before."""
 _WORTH_COUNTING = 0.15
 _REMEMBERED = 1 << 16
 _STATIC = MeaningWeights()
@@ -63,23 +63,23 @@ class Candidates:
 
     by_words: Sequence[ScopeMatch] = ()
     by_meaning: Sequence[ScopeMatch] = ()
-    files_by_meaning: Sequence[ScopeMatch] = ()  # modules, by the vector of their whole file
-    by_name: Sequence[ScopeName] = ()  # that an identifier in the question names
-    used: Mapping[str, int] = field(default_factory=dict)  # how many others use a file
+    files_by_meaning: Sequence[ScopeMatch] = ()  # modules, by the vector of the whole file
+    by_name: Sequence[ScopeName] = ()  # named by an identifier in the question
+    used: Mapping[str, int] = field(default_factory=dict)  # how many files use each file
 
     def scopes(self) -> dict[str, ScopeName]:
-        """Return all that was found, each once."""
+        """Return all candidates, each once."""
         found = (*self.files_by_meaning, *self.by_words, *self.by_meaning)
         return {scope.uuid: scope for scope in (*(m.scope for m in found), *self.by_name)}
 
     def files(self) -> list[str]:
-        """Return the files in which something was found."""
+        """Return the files of all candidates."""
         return list({scope.file for scope in self.scopes().values()})
 
 
 @dataclass(frozen=True, slots=True)
 class RankedScope:
-    """A scope in its place, and which signals put it there."""
+    """A ranked scope, and the searches that found it."""
 
     id: str
     score: float  # 0..1, relative to the best
@@ -88,7 +88,7 @@ class RankedScope:
 
 @lru_cache(_REMEMBERED)
 def is_secondary(path: str) -> bool:
-    """Tell tests, examples, documentation and the like from the program itself."""
+    """Tell whether a file is a test, an example, documentation or the like."""
     return bool(_SECONDARY_FOLDER.search(path) or _SECONDARY_FILE.search(path))
 
 
@@ -99,17 +99,17 @@ def rank(
     limit: int,
     meaning: MeaningWeights = _STATIC,
     groups: Sequence[WordGroup] = (),
-    aside: Callable[[str], bool] = is_secondary,
+    secondary: Callable[[str], bool] = is_secondary,
 ) -> list[RankedScope]:
     """Return the best scopes, best first, spread over files.
 
-    `meaning` tells how much the vectors count. `groups` are the question's words where some
-    stand for the same thing; else each of them stands for itself. Files that are `aside` come
-    later, unless the question asks for such.
+    `meaning` sets how much vectors count. `groups` are the question's words if some of them mean
+    the same; without groups each word counts alone. Files that are `secondary` rank lower,
+    unless the question asks for such files.
     """
     names = found.scopes()
-    scoring = _Scorer(question, found, tokeniser, meaning, groups, aside)
-    scores = {scope: scoring.scope(name) for scope, name in names.items()}
+    scorer = _Scorer(question, found, tokeniser, meaning, groups, secondary)
+    scores = {scope: scorer.score_scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
     for scope, name in names.items():
         by_file[name.file].append(scope)
@@ -125,7 +125,7 @@ def rank(
     for file, scopes in by_file.items():
         scopes.sort(key=lambda scope: (-scores[scope], names[scope].start_line, scope))
         top = scores[scopes[0]]
-        total = scoring.file(file, top, COHERENCE * weights[file] / heaviest)
+        total = scorer.score_file(file, top, COHERENCE * weights[file] / heaviest)
         factor = 1.0
         for scope in scopes:
             share = scores[scope] / top if top > 0 else 0.0
@@ -134,7 +134,7 @@ def rank(
     placed.sort(key=lambda item: (-item[0], item[1]))
     highest = placed[0][0] or 1.0
     return [
-        RankedScope(scope, max(score, 0.0) / highest, scoring.signals(names[scope]))
+        RankedScope(scope, max(score, 0.0) / highest, scorer.list_signals(names[scope]))
         for score, scope in placed[:limit]
     ]
 
@@ -149,11 +149,11 @@ class _Scorer:
         tokeniser: Tokeniser,
         weights: MeaningWeights,
         groups: Sequence[WordGroup],
-        aside: Callable[[str], bool],
+        secondary: Callable[[str], bool],
     ) -> None:
         self._weights = weights
         self._used = found.used
-        self._is_aside = aside
+        self._is_secondary = secondary
         self._words_of = _make_splitter(tokeniser)
         self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
         self._groups = groups
@@ -163,39 +163,43 @@ class _Scorer:
         self._meaning = _spread(found.by_meaning)
         modules = _spread(found.files_by_meaning)
         self._files = {match.scope.file: modules[match.id] for match in found.files_by_meaning}
-        self._aside_wanted = bool(_ASKS_FOR_SECONDARY.search(question))
+        self._secondary_wanted = bool(_ASKS_FOR_SECONDARY.search(question))
         self._most_used = math.log1p(max(found.used.values(), default=0)) or 1.0
 
-    def scope(self, name: ScopeName) -> float:
+    def score_scope(self, name: ScopeName) -> float:
         plain = name.type in _PLAIN
         own = self._words_of(name.name)
         fit = 0.0
-        if not own.isdisjoint(self._question):  # as most are
+        if not own.isdisjoint(self._question):  # most have no word in common
             shared = own & self._question
-            fit = self._share(shared) * math.sqrt(len(shared) / len(own))
+            fit = self._measure_share(shared) * math.sqrt(len(shared) / len(own))
         score = self._words.get(name.uuid, 0.0)
         score += NAME * fit * (0.5 if plain else 1.0)
         score += self._weights.scope * self._meaning.get(name.uuid, 0.0)
         builds = _is_constructor(name)
         if name.uuid in self._exact:
-            score += EXACT * (self._exactness(name) + 0.2 * (name.type in _TYPES) - 0.3 * builds)
+            score += EXACT * (
+                self._measure_exactness(name) + 0.2 * (name.type in _TYPES) - 0.3 * builds
+            )
         return score * (NOT_A_DEFINITION if plain else 1.0) * (CONSTRUCTOR if builds else 1.0)
 
-    def file(self, path: str, best: float, coherence: float) -> float:
+    def score_file(self, path: str, best: float, coherence: float) -> float:
         name = path.rpartition("/")[2]
         stem = self._words_of(name.rpartition(".")[0] or name)
         shared = stem & self._question
         whole = (len(shared) / len(stem)) ** 2 if stem else 0.0
         score = best + coherence
-        score += FILE_NAME * self._share(shared) * (1 + FILE_NAME_WHOLE * whole)
+        score += FILE_NAME * self._measure_share(shared) * (1 + FILE_NAME_WHOLE * whole)
         along = {word for part in path.split("/") for word in self._words_of(part)}
-        score += PATH * self._share(along & self._question)
+        score += PATH * self._measure_share(along & self._question)
         score += self._weights.file * self._files.get(path, 0.0)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
-        return score * (SECONDARY if self._is_aside(path) and not self._aside_wanted else 1.0)
+        return score * (
+            SECONDARY if self._is_secondary(path) and not self._secondary_wanted else 1.0
+        )
 
-    def signals(self, name: ScopeName) -> tuple[str, ...]:
-        """Return which searches found a scope or its file."""
+    def list_signals(self, name: ScopeName) -> tuple[str, ...]:
+        """Return the searches that found a scope or its file."""
         found = [
             ("name", name.uuid in self._exact),
             ("words", name.uuid in self._words),
@@ -204,16 +208,16 @@ class _Scorer:
         ]
         return tuple(signal for signal, is_there in found if is_there)
 
-    def _share(self, shared: Collection[str]) -> float:
-        """Return how much of the question these words of it are, 0..1."""
+    def _measure_share(self, shared: Collection[str]) -> float:
+        """Return the share of the question that these words make up, 0..1."""
         if not shared:
             return 0.0
         if not self._groups:
             return len(shared) / len(self._question)
         return sum(not group.isdisjoint(shared) for group in self._groups) / len(self._groups)
 
-    def _exactness(self, name: ScopeName) -> float:
-        """Return 1 if the question names it as precisely as it could, less if only in part."""
+    def _measure_exactness(self, name: ScopeName) -> float:
+        """Return 1 if the question gives the qualified name of a scope, .5 if a part of it."""
         for wanted in self._wanted:
             if f".{name.qualified_name}".endswith(f".{wanted}"):
                 return 1.0
@@ -222,7 +226,7 @@ class _Scorer:
 
 @cache
 def _make_splitter(tokeniser: Tokeniser) -> Callable[[str], frozenset[str]]:
-    """Return a function from a name to its words, which remembers: names recur."""
+    """Return a cached function from a name to its words."""
     return lru_cache(_REMEMBERED)(lambda text: frozenset(tokeniser.document(text).split()))
 
 
@@ -237,7 +241,7 @@ def _scale_to_best(matches: Sequence[ScopeMatch]) -> dict[str, float]:
 
 
 def _spread(matches: Sequence[ScopeMatch]) -> dict[str, float]:
-    """Bring scores to 0..1, from the worst of these to the best."""
+    """Scale scores to 0..1, from the worst of them to the best."""
     if not matches:
         return {}
     scores = [match.score for match in matches]

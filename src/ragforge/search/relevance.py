@@ -1,9 +1,9 @@
-"""Relevance: how likely a message has to do with what was found, the same in every project.
+"""Relevance: how likely a message is about the code that was found.
 
-A ranking says which hit is better than another; the best of nothing is still first. So here
-only signals count that mean the same wherever they are seen, and a logistic function makes
-one number of them. Its weights were fitted by `python -m benchmarks.relevance --fit` on
-questions about 26 repositories against messages about everything else (decision 20).
+A ranking only compares hits with each other: it has a first hit even if nothing is relevant. So the
+estimate uses only signals that mean the same in every project. A logistic function combines them;
+its weights were fitted by `python -m benchmarks.relevance --fit` on questions about 26 repositories
+and on messages about other subjects (decision 20).
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_software_words
 
 MIN_RELEVANCE = 0.35
-"""A message that is less likely to be about what was found gets nothing of it."""
+"""A less likely message gets no code."""
 MIN_DOCUMENT_RELEVANCE = 0.2
-"""The same for documents, which are asked for with fewer words of the trade."""
+"""The same for documents, which people ask about with fewer technical words."""
 MIN_HIT_RELEVANCE = 0.1
-"""The same for one hit beside better ones: it is seldom the answer, and may be."""
+"""The same for a single hit among better ones."""
 BEST_HITS = 5
-"""So many of the best hits are looked at."""
+"""How many of the best hits are examined."""
 SOURCE_CHARS = 1_500
 
 _SECONDARY_MEANING, _SECONDARY_WORDS = 0.85, 0.6
-"""Tests and examples speak of apples and poems in any project."""
+"""Tests and examples mention apples and poems in any project."""
 _MOST_TRADE_WORDS, _TRADE_SHARE = 2, 3
 
 
 class Evidence(NamedTuple):
-    """What speaks for a message being about some code. Most are 0..1."""
+    """The evidence that a message is about some code. Most values are 0..1."""
 
     meaning: float  # how far the nearest scope is above the model's threshold
-    held: float  # the share of its words that one of the best hits holds
-    named: float  # … that stand in the name or path of one of them
-    exact: float  # it names a scope or file that is there
-    trade: float  # words that are said of software alone, up to 2
-    also_trade: float  # the share of words said of software too; a third of them is 1
-    code: float  # something in it is written as code
+    held: float  # the share of its words that one of the best hits contains
+    named: float  # the share of its words in the name or path of one of them
+    exact: float  # whether it names a scope or file that exists
+    trade: float  # how many words are about software alone, up to 2
+    also_trade: float  # the share of words that may be about software; a third is 1
+    code: float  # whether something in it is written as code
 
 
 BIAS = -4.58
 WEIGHTS = Evidence(4.85, 3.53, 2.62, 0.78, 3.7, 5.83, 0.86)
 BIAS_BY_WORDS = -3.8
 WEIGHTS_BY_WORDS = Evidence(0.0, 4.98, 4.02, 0.91, 3.91, 6.14, 1.1)
-"""Where there is no model of meaning. The bias is above the fitted one: more is let through."""
+"""Without an embedding model. The bias is above the fitted one: more messages pass."""
 
 
 def gather_evidence(
@@ -62,22 +62,21 @@ def gather_evidence(
     tokeniser: Tokeniser,
     least: float,
     in_english: str = "",
-    aside: Callable[[str], bool] = is_secondary,
+    secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> Evidence:
-    """Return what speaks for a question being about what was found.
+    """Return the evidence that a question is about what was found.
 
-    `best` are the first hits, `least` is the score at which a model of meaning begins to
-    see a relation; what stands in a file that is `aside` counts less. Of `prose` any message
-    holds some words: those that say nothing are left out. A question in another language has
-    its words in English as well.
+    `best` are the first hits; `least` is the threshold of the embedding model. Hits in
+    `secondary` files count less. `prose` contains some words of any message, so words of small
+    talk are ignored there. `in_english` are the words of a question in another language.
     """
     wanted = set(tokeniser.query(in_english or question))
     if prose:
         wanted = wanted.difference(_tokenise_small_talk(tokeniser)) or wanted
     every, held, named = max(len(wanted), 1), 0.0, 0.0
     for scope in best[:BEST_HITS]:
-        weight = _SECONDARY_WORDS if aside(scope.file) else 1.0
+        weight = _SECONDARY_WORDS if secondary(scope.file) else 1.0
         name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split()) & wanted
         text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
         inside = name | (set(tokeniser.document(text).split()) & wanted)
@@ -85,7 +84,7 @@ def gather_evidence(
         named = max(named, weight * len(name) / every)
     trade = count_software_words(question)
     return Evidence(
-        meaning=_measure_nearest(found, least, aside),
+        meaning=_measure_nearest(found, least, secondary),
         held=held,
         named=named,
         exact=float(bool(found.by_name) or _names_file(question, found)),
@@ -109,16 +108,18 @@ def estimate_relevance(
     tokeniser: Tokeniser,
     least: float,
     in_english: str = "",
-    aside: Callable[[str], bool] = is_secondary,
+    secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> float:
     """Return how likely a question is about the code or documents that were found, 0..1.
 
-    A threshold below .5 was never measured, for it would call opposites related: words decide
-    then. Of a script that no list of words is known for, the benefit of the doubt is given.
+    A threshold below .5 was not measured, since opposites would count as related; then words
+    decide. A question in a script without word lists always passes.
     """
     by_meaning = bool(found.by_meaning) and least >= 0.5
-    evidence = gather_evidence(question, found, best, tokeniser, least, in_english, aside, prose)
+    evidence = gather_evidence(
+        question, found, best, tokeniser, least, in_english, secondary, prose
+    )
     likely = weigh(evidence, by_meaning)
     return max(likely, MIN_RELEVANCE) if _is_foreign(question) else likely
 
@@ -128,24 +129,24 @@ def _tokenise_small_talk(tokeniser: Tokeniser) -> frozenset[str]:
     return frozenset(tokeniser.document(" ".join(SAYS_NOTHING)).split())
 
 
-def _measure_nearest(found: Candidates, least: float, aside: Callable[[str], bool]) -> float:
+def _measure_nearest(found: Candidates, least: float, secondary: Callable[[str], bool]) -> float:
     room = max(1.0 - least, 1e-9)
     nearest = 0.0
     for scope, score in found.by_meaning:
         above = (score - least) / room
-        if above > nearest:  # else no need to look at its path
-            nearest = max(nearest, above * (_SECONDARY_MEANING if aside(scope.file) else 1.0))
+        if above > nearest:  # else its path does not matter
+            nearest = max(nearest, above * (_SECONDARY_MEANING if secondary(scope.file) else 1.0))
     return min(nearest, 1.0)
 
 
 def _names_file(question: str, found: Candidates) -> bool:
-    """Tell whether the question holds the name of a file in which something was found."""
+    """Tell whether the question contains the name of a file in which something was found."""
     names = find_file_names(question)
     return bool(names) and any(path.rpartition("/")[2] in names for path in found.files())
 
 
 def _is_foreign(message: str) -> bool:
-    """Tell whether most letters of a message are of another script than ours."""
+    """Tell whether most letters of a message are not Latin."""
     if message.isascii():
         return False
     letters = [letter for letter in message if letter.isalpha()]

@@ -1,4 +1,4 @@
-"""Scripts: runs of letters beyond ASCII, and how they fall into words."""
+"""Scripts: split text beyond ASCII into runs of letters, and those into words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-# Vowel signs and other marks are parts of words, although `\w` does not hold them.
+# Vowel signs and other marks are parts of words, although `\w` does not include them.
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
@@ -20,7 +20,7 @@ _LETTERS = str.maketrans(
         **{"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i"},
     }
 )
-"""Letters that are not made of a letter and an accent, but are written without as these."""
+"""Letters that are not a letter with an accent, and what replaces them."""
 _WITHOUT = dict.fromkeys(_LETTERS)
 
 _CHINESE_JAPANESE = (
@@ -34,7 +34,7 @@ _MEANS_SOMETHING_ALONE = re.compile(f"[{_CHINESE_JAPANESE}{_KOREAN}]")
 
 
 def split_runs(text: str) -> list[str]:
-    """Return the stretches of letters of a text."""
+    """Return the runs of letters, digits and `_` of a text."""
     return _RUN.findall(unicodedata.normalize("NFKC", text))
 
 
@@ -55,7 +55,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_by_script(run: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a run without accents; with each whether its words have spaces."""
+    """Yield the parts of a run without accents, each with whether its script has spaces."""
     run = fold(run)
     position = 0
     for unspaced in _UNSPACED.finditer(run):
@@ -68,7 +68,7 @@ def split_by_script(run: str) -> Iterator[tuple[str, bool]]:
 
 
 def make_pairs(stretch: str, searching: bool) -> Iterator[str]:
-    """Yield overlapping pairs; single characters too where a query may consist of one."""
+    """Yield overlapping pairs of characters, and single ones that may be a query by themselves."""
     yield from (stretch[i : i + 2] for i in range(len(stretch) - 1))
     if not searching or len(stretch) == 1:
         yield from _MEANS_SOMETHING_ALONE.findall(stretch)

@@ -1,4 +1,4 @@
-"""Small talk: messages that say thanks, hello, yes or go on, and nothing to look for."""
+"""Small talk: messages such as thanks, hello or yes, without anything to search for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from ragforge.search.scripts import strip_accents
 
 MOST_WORDS = 14
-"""Whoever writes more than this has something to say."""
+"""A longer message is not small talk."""
 FEW = 2
-"""So few words that might be names are looked for, unless one of them is a courtesy."""
+"""So few words may be names and are searched for, unless one of them is a courtesy."""
 
 _RUN = re.compile(r"[^\W_]+")
 
@@ -32,7 +32,7 @@ _COURTESIES = frozenset(
     yep yes yup
     """.split()  # noqa: SIM905
 )
-# These go with them, and say nothing that could be looked for.
+# Words that accompany them and cannot be searched for.
 _COMPANY = frozenset(
     """
     a afternoon again agree ah ahead all already also am and any anything anyway are as at
@@ -97,13 +97,13 @@ _COMPANY = frozenset(
 
 
 SAYS_NOTHING = _COURTESIES | _COMPANY
-"""Words that say nothing of what a message is about."""
+"""Words that do not say what a message is about."""
 
 
 def is_small_talk(message: str) -> bool:
-    """Tell whether a message only keeps the conversation going: there is nothing to look for.
+    """Tell whether a message is small talk, with nothing to search for.
 
-    True also of one without words, such as `:-)` or `!!!`.
+    So is one without words, such as `:-)` or `!!!`.
     """
     folded = strip_accents(message).casefold()
     words = _RUN.findall(folded)

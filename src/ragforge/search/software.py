@@ -1,7 +1,7 @@
-"""Software: whether a message reads as if it were about a program.
+"""Software: whether a message may be about a program.
 
-A question in French about English code shares no word with it, and no meaning that a small
-model could see. What it has are the words of the trade.
+A French question about English code shares no words with it, and a small embedding model does not
+see their relation. But it contains technical words.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _ONLY_SOFTWARE = frozenset(
     requisicao sessao uitzondering variabele variavel wachtwoord
     """.split()  # noqa: SIM905
 )
-_ALSO_SOFTWARE = frozenset(  # and said of other things as well
+_ALSO_SOFTWARE = frozenset(  # which have other meanings too
     """
     argument array assert bug bugs build byte cache cached caller chunk client code commit compile
     compiled compiling configuration configure constant crash crashed crashing decorator
@@ -101,7 +101,7 @@ _ALSO_SOFTWARE = frozenset(  # and said of other things as well
     bibliotheek funcao funcoes functie
     """.split()  # noqa: SIM905
 )
-# What takes several words, and what German puts together.
+# Terms of several words, and German compounds.
 _COMPOUNDS = re.compile(
     r"\bmots? de passe\b|\bbases? de donnees\b|\ben-?tetes?\b|\blignes? de commande\b"
     r"|\bdelai d.attente\b|\bmessages? d.erreur\b|\bbases? de datos\b|\blinea de comandos\b"
@@ -115,15 +115,15 @@ _ENDINGS = ("es", "en", "er", "s", "n", "e")
 
 
 class SoftwareWords(NamedTuple):
-    """How many different words of a message are said of software."""
+    """How many different words of a message are about software."""
 
-    only: int  # hardly of anything else
-    also: int  # of other things as well
-    words: int  # in all
+    only: int  # words that are hardly used otherwise
+    also: int  # words with other meanings too
+    words: int  # all words
 
 
 def count_software_words(message: str) -> SoftwareWords:
-    """Return how many words of a message are the trade's, in any of the languages known."""
+    """Count the technical words of a message, in all languages of the lists."""
     folded = strip_accents(message).casefold()
     words = set(_RUN.findall(folded))
     only = also = 0
@@ -136,15 +136,15 @@ def count_software_words(message: str) -> SoftwareWords:
 
 
 def may_be_about_software(message: str) -> bool:
-    """Tell whether a message may be about a program: by a word of the trade, by something that
-    is written as code, or because it is one word, which may be a name.
+    """Tell whether a message has a technical word, something written as code, or is one word,
+    which may be a name.
     """
-    trade = count_software_words(message)
-    return bool(trade.only or trade.also) or trade.words == 1 or contains_code(message)
+    counts = count_software_words(message)
+    return bool(counts.only or counts.also) or counts.words == 1 or contains_code(message)
 
 
 def _is_among(word: str, words: frozenset[str]) -> bool:
-    """Tell whether a word is among others, as it stands or without a plural's or case's ending."""
+    """Tell whether a word is in a set, as written or without the ending of a plural or case."""
     if word in words:
         return True
     ends = (end for end in _ENDINGS if word.endswith(end))

@@ -1,4 +1,4 @@
-"""Terms: what a question in another language than English speaks of, and that in English."""
+"""Terms: the words of a question that is not English, with their English meanings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragforge.search.scripts import split_runs
 from ragforge.search.wording import WordGroup, Wording
 
 SELDOM = 5
-"""A word that stands in the code so many times less than its English is not the code's own."""
+"""A word that occurs so many times less in the code than its English is not the code's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Term:
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
-    english: tuple[EnglishWords, ...]  # what each part of it may mean; none if it is English itself
+    english: tuple[EnglishWords, ...]  # for each part of it; none if it is English itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class ForeignQuestion:
         return cls(question, tuple(_find_terms(question, language)))
 
     def list_words_to_count(self) -> list[str]:
-        """Return the words of which has to be known how often they stand in the code."""
+        """Return the words whose number of occurrences in the code is needed."""
         unclear = [term for term in self.terms if term.english and len(term.words) == 1]
         words = (word for term in unclear for word in (*term.words, *chain(*term.english)))
         return list(dict.fromkeys(words))
 
     def render_in_english(self) -> list[str]:
-        """Return the likeliest English word for each word; where there is none, the word itself."""
+        """Return the likeliest English word for each word, or the word itself."""
         return [
             meanings[0]
             for term in self.terms
@@ -54,10 +54,10 @@ class ForeignQuestion:
         ]
 
     def build_code_wording(self, held: Mapping[str, int], tokeniser: Tokeniser) -> Wording:
-        """Return what to search code for, given how often words stand in it.
+        """Return what to search code for, given how often words occur in it.
 
-        A word that stands there seldom beside its English is in a test or a translation: the
-        code is English, and so is what is looked for. Else it is looked for as well.
+        A word that is rare compared with its English occurs in a test or a translation: then
+        only the English is searched for. Otherwise the word itself is searched for as well.
         """
         text, rendered = unicodedata.normalize("NFKC", self.question), list[str]()
         groups: list[WordGroup] = []
@@ -72,14 +72,14 @@ class ForeignQuestion:
         return Wording(text, " ".join(rendered), tuple(dict.fromkeys(groups)))
 
     def build_memory_wording(self, tokeniser: Tokeniser) -> Wording:
-        """Return what to search conversations for, which may have been in either language."""
+        """Return what to search conversations for, which may be in either language."""
         added = " ".join(filter(None, (_join(term.english) for term in self.terms)))
         groups = (group for term in self.terms for group in _make_groups(term, tokeniser))
         return Wording(f"{self.question} {added}", added, tuple(dict.fromkeys(groups)))
 
 
 def _find_terms(question: str, language: str) -> Iterator[Term]:
-    """Yield what a question speaks of, in its order."""
+    """Yield the terms of a question, in its order."""
     said, stop = split_runs(question), get_stop_words(language)
     meanings = list(load_lexicon(language).find_meanings(said))
     place = 0
@@ -98,13 +98,13 @@ def _find_terms(question: str, language: str) -> Iterator[Term]:
 
 
 def _is_used(term: Term, held: Mapping[str, int]) -> bool:
-    """Say whether the code uses a word itself, and not only its English."""
+    """Tell whether the code uses a word itself, and not only its English."""
     english = max((held.get(word, 0) for word in chain(*term.english)), default=0)
     return held.get(term.words[0], 0) * SELDOM >= english
 
 
 def _make_groups(term: Term, tokeniser: Tokeniser, itself: bool = True) -> Iterator[WordGroup]:
-    """Yield the words for a term, those that mean the same together."""
+    """Yield groups of words for a term; the words of a group mean the same."""
     said = [word for one in term.words for word in tokeniser.query(one)] if itself else []
     if not term.english and not term.stems:  # an identifier and its parts
         yield from (frozenset([word]) for word in said)

@@ -1,9 +1,8 @@
-"""Tokenise: text into the words that are indexed and searched for.
+"""Tokenise: split text into the words that are indexed and searched for.
 
-Identifiers are found whole and by their parts (`parseHTTPHeader`, `parse_http_header`),
-words by their stem, accented words without accents, and scripts that put no space
-between words by overlapping pairs of characters. Prose in another language than English is
-also found by the stems of that language, and by what its words mean in English (`prose`).
+Identifiers give themselves and their parts (`parseHTTPHeader`, `parse_http_header`), words their
+stem without accents, and scripts without spaces overlapping pairs of characters. Prose in another
+language also gives the stems of that language and the English of its words (`prose`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from ragforge.domain.text import split_ascii_runs
 from ragforge.search.foreign import ENGLISH, may_be_foreign, may_hold_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
-"""Words beyond this are not indexed: no person wrote them."""
+"""Text beyond this is not indexed: no person wrote it."""
 MAX_WORD_CHARS = 64
 MAX_QUERY_WORDS = 200
 _REMEMBERED = 1 << 18
@@ -42,10 +41,9 @@ class Words:
         return "".join(map(self._indexed.__getitem__, runs)).rstrip()
 
     def prose(self, text: str) -> str:
-        """Return the words to index of a text in any language.
+        """Return the words to index for a text in any language, separated by spaces.
 
-        English is indexed as by `document`. Other languages get more words, so that whatever
-        finds a text of unknown language still does.
+        These are the words of `document`, and more for other languages than English.
         """
         text = text[:MAX_DOCUMENT_CHARS]
         runs = _split_runs(text)
@@ -53,13 +51,15 @@ class Words:
         if may_hold_foreign(runs):
             from ragforge.search import prose
 
-            words += "".join(f"{word} " for word in prose.list_extra_words(text, self._english))
+            words += "".join(
+                f"{word} " for word in prose.list_extra_words(text, self._split_english)
+            )
         return words.rstrip()
 
     def query(self, text: str) -> list[str]:
-        """Return the distinct words to look for, whole identifiers first.
+        """Return the distinct words to search for, whole identifiers first.
 
-        Filler words of the language that the text is in count only where there is nothing else.
+        Filler words of the text's language are used only if there are no others.
         """
         text = text[:MAX_DOCUMENT_CHARS]
         runs = list(dict.fromkeys(map(_decode, _split_runs(text))))
@@ -69,18 +69,18 @@ class Words:
 
             stems += prose.mark_stems(runs, spoken)
         telling = _drop_fillers(runs, self.get_fillers(spoken))
-        found = [self._words(run, searching=True) for run in telling]
+        found = [self._split_run(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
         parts = [word for words in found for word in words[1:]]
         return list(dict.fromkeys([*wholes, *parts, *stems]))[:MAX_QUERY_WORDS]
 
     def detect_language(self, text: str) -> str:
-        """Return the language that a text is in, such as `french`; English where in doubt."""
+        """Return the language of a text, such as `french`; English where in doubt."""
         text = text[:MAX_DOCUMENT_CHARS]
         return _detect_language(text, map(_decode, _split_runs(text)))
 
     def get_fillers(self, language: str) -> frozenset[str]:
-        """Return the words of a language that only join others, in lower case."""
+        """Return the filler words of a language, in lower case."""
         if language == ENGLISH:
             return _FILLERS
         from ragforge.search.language import get_stop_words
@@ -88,30 +88,31 @@ class Words:
         return get_stop_words(language)
 
     def stem(self, word: str, language: str) -> str:
-        """Return what the forms of a word have in common."""
+        """Return the stem of a word."""
         if language != ENGLISH:
             from ragforge.search.language import stem_word
 
             return stem_word(word, language)[0]
         return next(iter(self.query(word)), word)
 
-    def _english(self, word: str) -> list[str]:
-        """Return the words of an English word."""
-        return self._words(word, searching=False)
+    def _split_english(self, word: str) -> list[str]:
+        return self._split_run(word, searching=False)
 
     @cached_property
     def _stem(self) -> Callable[[str], str]:
-        from Stemmer import Stemmer  # only where text is really tokenised
+        from Stemmer import Stemmer  # slow to load
 
-        stem: Callable[[str], str] = Stemmer("english", 0).stemWord  # we remember, not it
+        stem: Callable[[str], str] = Stemmer("english", 0).stemWord  # no cache: we have our own
         return stem
 
     @cached_property
     def _indexed(self) -> _WordCache:
-        return _WordCache(lambda run: "".join(f"{w} " for w in self._words(run, searching=False)))
+        return _WordCache(
+            lambda run: "".join(f"{w} " for w in self._split_run(run, searching=False))
+        )
 
-    def _words(self, run: str, searching: bool) -> list[str]:
-        """Return the words of a run of letters: the whole first, then its parts."""
+    def _split_run(self, run: str, searching: bool) -> list[str]:
+        """Return the words of a run of letters: the run itself first, then its parts."""
         if run.isascii():
             return self._split_identifier(run)
         from ragforge.search import scripts
@@ -135,7 +136,7 @@ class Words:
 
 
 class _WordCache(dict[str | bytes, str]):
-    """The words of runs, each with a space after it; once made, a look-up costs no call."""
+    """A cache from a run to its words, each with a space after it; a hit costs no call."""
 
     def __init__(self, make: Callable[[str], str]) -> None:
         self._make = make
@@ -148,7 +149,7 @@ class _WordCache(dict[str | bytes, str]):
 
 
 def _split_runs(text: str) -> list[bytes] | list[str]:
-    """Return the stretches of letters: as bytes where they are ASCII, which is sooner done."""
+    """Return the runs of letters: as bytes if the text is ASCII, which is faster."""
     if text.isascii():
         return split_ascii_runs(text)
     from ragforge.search import scripts  # its expressions take a while to make
@@ -161,7 +162,7 @@ def _drop_fillers(runs: list[str], fillers: frozenset[str]) -> list[str]:
 
 
 def _detect_language(text: str, runs: Iterable[str]) -> str:
-    """Return the language of a text, given with its runs: nothing is read to know English."""
+    """Return the language of a text, given with its runs. English needs no table."""
     if not may_be_foreign(map(str.lower, runs)):
         return ENGLISH
     from ragforge.search.language import detect_language

@@ -1,4 +1,4 @@
-"""Wording: a question as it is looked for, whatever language it was asked in."""
+"""Wording: what is searched for to answer a question, whatever its language."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ class Wording(NamedTuple):
 
     text: str  # the question, with the English of its words
     english: str  # the question in English, as far as its words are known
-    groups: tuple[WordGroup, ...] = ()  # of words for the same thing; none: each stands for itself
+    groups: tuple[WordGroup, ...] = ()  # words that mean the same; without groups each is its own
