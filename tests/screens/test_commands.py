@@ -15,8 +15,8 @@ async def test_commands_are_offered_with_what_they_are_for(ragforge: Open) -> No
         terminal.type("/re")
         await terminal.on_screen("/retry")
         shown = "\n".join(terminal.lines)
-        assert re.search(r"/retry +Go on with a turn that broke off", shown)
-        assert re.search(r"/resume +Go on with another session", shown)
+        assert re.search(r"/retry +Resume a turn that broke off", shown)
+        assert re.search(r"/resume +Resume another session", shown)
         assert "/help " not in shown
         terminal.type(f"n{TAB}")
         await terminal.on_screen("❯ /rename")

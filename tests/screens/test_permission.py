@@ -98,7 +98,7 @@ async def test_ctrl_c_denies_and_interrupts(ragforge: Open, project: Path) -> No
         terminal.type(f"Make it{ENTER}")
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         terminal.type(CTRL_C)
-        await terminal.see("Interrupted. What was done is kept; /retry goes on.")
+        await terminal.see("Interrupted. What was done is kept; /retry resumes it.")
         await terminal.prompt()
         assert "Denied: The user interrupted." in "\n".join(terminal.scrollback)
         assert "Never said." not in "\n".join(terminal.scrollback)
