@@ -1,4 +1,4 @@
-"""Events: what a program hears of a turn while it runs.
+"""Events: what a program receives while a turn runs.
 
 async for event in conversation.stream_message("Where is the login?"):
     match event:

@@ -1,4 +1,4 @@
-"""Permissions: how a program says yes or no before something is changed.
+"""Permissions: how a program allows or denies before something is changed.
 
 async def approve(request: PermissionRequest) -> Verdict:
     print(request.preview)

@@ -1,4 +1,4 @@
-"""The application: everything wired together from settings.
+"""The application: everything built from settings, and what doors do with it.
 
 Names are loaded when they are first used: a command that asks no model loads none of that.
 """

@@ -197,8 +197,10 @@ class App:
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
         if session is None:
-            session = (await self.sessions.current()).uuid
-        answer = await self.agent.take_turn(session, question, **_listener(on_event, approve))
+            session = (await self.sessions.ensure_current()).uuid
+        answer = await self.agent.take_turn(
+            session, question, **_choose_listener(on_event, approve)
+        )
         await self.code.ingest_in_background()
         return answer
 
@@ -213,7 +215,7 @@ class App:
 
         Raises InputError if there is none.
         """
-        return await self.agent.resume_turn(session, **_listener(on_event, approve))
+        return await self.agent.resume_turn(session, **_choose_listener(on_event, approve))
 
     async def undo(self, session: str) -> Undone:
         """Take back the last edit that was made in a session; the model sees that it was.
@@ -259,7 +261,7 @@ class App:
         return redact(text)
 
 
-def _listener(on_event: OnEvent | None, approve: Approve | None) -> _Listener:
+def _choose_listener(on_event: OnEvent | None, approve: Approve | None) -> _Listener:
     """Return who receives events and who gives permission: nobody, if not given."""
     from ragforge.agent.events import ignore_event
     from ragforge.agent.permissions import deny_all

@@ -38,7 +38,7 @@ from ragforge.ports.store import Store
 def open_condenser(
     settings: Settings, store: Store, embedder: Embedder | None, chat: Asker | None
 ) -> Condenser:
-    """Return what makes summaries: with the chat model, or without one."""
+    """Return the maker of summaries: with the chat model, or without one."""
     memory = settings.agent.memory
     thresholds = Thresholds(
         memory.share(memory.l1_threshold_percent),

@@ -68,8 +68,8 @@ class Code:
 
     @property
     def is_project(self) -> bool:
-        """Whether this is a project and not any other directory, such as a home: only a project
-        is ingested without having been asked for.
+        """Whether this is a project and not any other directory, such as a home. Only a project
+        is ingested automatically.
         """
         root = self.project_path
         return (root / ".git").exists() or (root / "ragforge.config.yaml").exists()
@@ -101,7 +101,7 @@ class Code:
     async def watch(
         self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
     ) -> None:
-        """Ingest changed files until told to stop, a batch at a time."""
+        """Ingest changed files until `stopping` is set, a batch at a time."""
         await self.brain.watch(stopping, on_report)
 
     async def status(self) -> ProjectStatus:

@@ -1,4 +1,4 @@
-"""Context: the searches before an answer, wired."""
+"""The context builder: the searches before an answer, with their limits from settings."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from ragforge.tools.search_files import make_search_tool
 from ragforge.tools.workspace import Workspace
 
 FOUND_LINES = {"context_lines": 0}
-"""The planner is not offered it: what stands around a line is read once, for all that was found."""
+"""The planner does not choose this: the lines around a hit are read once, for all hits."""
 
 IN_TIME = 0.8
-"""Of a search's time: what it has found by then still counts."""
+"""The share of its time after which a search returns what it has found so far."""
 
 
 def open_context(
     settings: Settings, store: Store, recall: MemorySearch, brain: Brain, chat: Asker | None
 ) -> ContextBuilder:
-    """Return what builds the context of every message in a project."""
+    """Return the builder of contexts for the messages in a project."""
     memory, limits = settings.agent.memory, settings.agent.context
     workspace = Workspace.at(brain.root)
     tools = [
@@ -47,7 +47,7 @@ def open_context(
     planner = Planner(executor, chat.model.name if chat else "", limits.plan_seconds)
     by_name = {tool.spec.name: tool for tool in tools}
 
-    async def known(words: Sequence[str]) -> Collection[str]:
+    async def find_known_words(words: Sequence[str]) -> Collection[str]:
         try:
             return await store.code.known_words(brain.project_id, words)
         except StoreError:
@@ -68,7 +68,7 @@ def open_context(
         recall=recall,
         brain=brain,
         initial=InitialContext(
-            planner, by_name, brain.root, limits.search_seconds, known, surroundings
+            planner, by_name, brain.root, limits.search_seconds, find_known_words, surroundings
         ),
         deadlines=Deadlines(
             code=limits.search_seconds,

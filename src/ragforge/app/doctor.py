@@ -1,4 +1,4 @@
-"""Doctor: is everything that RagForge needs in order, and what mends it if not?"""
+"""Doctor: check everything that RagForge needs, and say how to mend it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ REMEDIES: tuple[tuple[type[errors.StoreError], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """One thing that was checked."""
 
     name: str
     status: Status
@@ -57,7 +57,7 @@ async def diagnose(
     cwd: Path,
     opener: OpenStore | None = None,
 ) -> list[Check]:
-    """Run all checks; none of them raises for what it finds."""
+    """Run all checks; none of them raises an error."""
     url = settings.store.url
     files = [path for path in (user_file(cwd, os.environ), project_file(cwd)) if path]
     checks = [check_python(sys.version_info[:3]), check_configuration(files, origins, os.environ)]
@@ -67,11 +67,11 @@ async def diagnose(
     else:
         checks += [check_disk(Path(url))]
     checks += [check_log(Path(settings.agent.state_dir), os.environ)]
-    checks += await check_store(settings, opener or _opener())
+    checks += await check_store(settings, opener or _import_open_store())
     return [*checks, check_git(), check_ripgrep(), *await check_models(settings)]
 
 
-def _opener() -> OpenStore:
+def _import_open_store() -> OpenStore:
     from ragforge.app import open_store  # the engines are heavy
 
     return open_store
@@ -93,7 +93,7 @@ def check_python(version: tuple[int, ...]) -> Check:
 def check_configuration(
     files: Sequence[Path], origins: Mapping[str, str], environ: Mapping[str, str]
 ) -> Check:
-    """Tell where settings come from, and which variables look mistyped."""
+    """Check where settings come from, and which variables look mistyped."""
     if doubtful := doubtful_names(environ):
         names = "; ".join(f"{name}: did you mean {known}?" for name, known in doubtful.items())
         return Check(
@@ -115,12 +115,13 @@ async def check_store(settings: Settings, open_store: OpenStore) -> list[Check]:
             finally:
                 await store.close()
     except TimeoutError:
-        return [Check("store", "fail", f"no answer in {STORE_SECONDS} s", _remedy(settings, None))]
+        problem = f"no answer in {STORE_SECONDS} s"
+        return [Check("store", "fail", problem, _choose_remedy(settings, None))]
     except errors.RagForgeError as error:
-        return [Check("store", "fail", str(error), _remedy(settings, error))]
+        return [Check("store", "fail", str(error), _choose_remedy(settings, error))]
     except Exception as error:  # a doctor does not faint
         detail = f"{type(error).__name__}: {error}"
-        return [Check("store", "fail", detail, _remedy(settings, None))]
+        return [Check("store", "fail", detail, _choose_remedy(settings, None))]
 
 
 async def _examine(store: Store) -> list[Check]:
@@ -137,7 +138,7 @@ async def _examine(store: Store) -> list[Check]:
     ]
 
 
-def _remedy(settings: Settings, error: errors.RagForgeError | None) -> str:
+def _choose_remedy(settings: Settings, error: errors.RagForgeError | None) -> str:
     for kind, remedy in REMEDIES:
         if isinstance(error, kind):
             return remedy
@@ -163,7 +164,7 @@ def check_credentials(environ: Mapping[str, str]) -> Check:
 
 
 def check_disk(path: Path, free_at: Callable[[Path], int] | None = None) -> Check:
-    """Tell how much room the store has to grow."""
+    """Check how much room the store has to grow."""
     folder = next((place for place in path.parents if place.is_dir()), Path(path.anchor))
     try:
         free = free_at(folder) if free_at else shutil.disk_usage(folder).free
@@ -220,13 +221,13 @@ async def check_models(settings: Settings) -> list[Check]:
 
 
 def check_chat(settings: Settings) -> Check:
-    """See whether the chat model could be asked; nothing is sent, for that may cost money."""
-    from ragforge.app.models import NO_CHAT_MODEL, chat_model
+    """Check whether the chat model can be opened; nothing is sent, for that may cost money."""
+    from ragforge.app.models import NO_CHAT_MODEL, open_chat_model
 
     if settings.llm.model == "none":
         return Check("chat model", "ok", "none: answers are the best passages found", NO_CHAT_MODEL)
     try:
-        model = chat_model(settings.llm)
+        model = open_chat_model(settings.llm)
     except errors.ModelError as error:
         return Check("chat model", "fail", str(error), "Or set llm.model: none")
     place = settings.llm.base_url or "the provider's own address"

@@ -41,11 +41,11 @@ def open_chat(settings: Settings, meter: Meter) -> Asker | None:
     llm = settings.llm
     if llm.model == "none":
         return None
-    model = LazyModel(llm.model, llm.tools == "native", lambda: chat_model(llm))
+    model = LazyModel(llm.model, llm.tools == "native", lambda: open_chat_model(llm))
     return Asker(model, meter=meter)
 
 
-def chat_model(llm: LlmSettings) -> ChatModel:
+def open_chat_model(llm: LlmSettings) -> ChatModel:
     """Open the chat model of the settings.
 
     Raises ModelMissing if its library is not installed, KeyRejected if there is no key.
@@ -99,13 +99,13 @@ def open_embedder(settings: Settings, meter: Meter | None = None) -> Embedder | 
     from ragforge.llm.spend import Meter
 
     try:
-        service = _service(settings)
+        service = _open_service(settings)
     except ModelError as error:
         return UnusableEmbedder(chosen.model, error)
     return RemoteEmbedder(service, meter=meter or Meter(settings.llm.max_spend_usd))
 
 
-def _service(settings: Settings) -> EmbeddingService:
+def _open_service(settings: Settings) -> EmbeddingService:
     chosen = settings.embeddings
     if chosen.model == "local":
         from ragforge.adapters.embedders.local import LocalTransformer

@@ -1,4 +1,4 @@
-"""Whole file: what a user wants written to a path of their own."""
+"""Save a file: what a user exports to a path of their own."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ragforge.errors import InputError
 from ragforge.tools.edits.atomic_write import replace_file
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, for its owner's eyes; a pipe or device as it comes.
+def save_file(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all, readable by its owner only; or write to a pipe.
 
     Raises InputError.
     """

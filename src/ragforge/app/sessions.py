@@ -82,7 +82,7 @@ class Sessions:
         found = await self.find(limit=1)
         return found[0] if found else None
 
-    async def current(self) -> Conversation:
+    async def ensure_current(self) -> Conversation:
         """Return the last active session of this directory, or a new one."""
         return await self.find_current() or await self.create()
 

@@ -1,1 +1,1 @@
-"""The command door: parse, call, show."""
+"""The command line: parse, call, show."""

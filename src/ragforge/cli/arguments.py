@@ -1,4 +1,4 @@
-"""Arguments: what the shell gave, made safe to parse."""
+"""Arguments: the command line, prepared for parsing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
-def global_options_first(arguments: Sequence[str]) -> list[str]:
+def move_global_options_first(arguments: Sequence[str]) -> list[str]:
     """Move --store and --debug to the front, so that they may stand anywhere.
 
     What follows `--` stays as it is.
@@ -33,7 +33,7 @@ def global_options_first(arguments: Sequence[str]) -> list[str]:
     return first + rest
 
 
-def with_terminal_options(arguments: Sequence[str]) -> list[str]:
+def expand_terminal_options(arguments: Sequence[str]) -> list[str]:
     """Spell out -p, which is the command `ask`, and -r without an id, which asks for one.
 
     Both stand before any command.
@@ -44,7 +44,7 @@ def with_terminal_options(arguments: Sequence[str]) -> list[str]:
         name, following = given[at], given[at + 1 : at + 2]
         if name == "-p":
             rest = [*given[:at], *given[at + 1 :]]
-            first = _leading_store(rest)
+            first = _count_global_options(rest)
             return [*rest[:first], "ask", *rest[first:]]
         has_value = bool(following) and not following[0].startswith("-")
         if name in ("-r", "--resume") and not has_value:
@@ -55,7 +55,7 @@ def with_terminal_options(arguments: Sequence[str]) -> list[str]:
     return given
 
 
-def _leading_store(arguments: Sequence[str]) -> int:
+def _count_global_options(arguments: Sequence[str]) -> int:
     """Return how many arguments belong to the global options at the front."""
     at = 0
     while at < len(arguments):
@@ -68,7 +68,7 @@ def _leading_store(arguments: Sequence[str]) -> int:
     return at
 
 
-def command_in(arguments: Sequence[str]) -> str | None:
+def find_command(arguments: Sequence[str]) -> str | None:
     """Return the first argument after the global options, which stand first."""
     remaining = iter(arguments)
     for argument in remaining:

@@ -13,22 +13,22 @@ _AGO = re.compile(r"(\d{1,6})\s*(minutes?|hours?|days?|weeks?|m|h|d|w)(?:\s+ago)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def since(text: str | None, option: str = "--since") -> datetime | None:
+def parse_since(text: str | None, option: str = "--since") -> datetime | None:
     """Return the moment a day, or a time of it, begins. Raises BadParameter."""
-    return None if text is None else _moment(text, time.min, option)
+    return None if text is None else _parse_moment(text, time.min, option)
 
 
-def until(text: str | None) -> datetime | None:
+def parse_until(text: str | None) -> datetime | None:
     """Return the moment a day ends, or the time that is given. Raises BadParameter."""
-    return None if text is None else _moment(text, time.max, "--until")
+    return None if text is None else _parse_moment(text, time.max, "--until")
 
 
-def before(text: str) -> datetime:
+def parse_before(text: str) -> datetime:
     """Return the moment before which something was. Raises BadParameter."""
-    return _moment(text, time.min, "--before")
+    return _parse_moment(text, time.min, "--before")
 
 
-def _moment(text: str, of_day: time, option: str) -> datetime:
+def _parse_moment(text: str, of_day: time, option: str) -> datetime:
     """Read ISO 8601, or an age; what has no offset is of this machine's time zone."""
     try:
         if ago := _AGO.fullmatch(text.strip().lower()):

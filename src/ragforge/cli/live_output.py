@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from ragforge.cli.outputs import Output, show_end
 from ragforge.events import Event
 from ragforge.permissions import PermissionRequest, Verdict
-from ragforge.show.console import console, printable
+from ragforge.show.console import open_console, sanitise
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
-from ragforge.tui.keyboard import silent
+from ragforge.tui.keyboard import hide_typing
 from ragforge.tui.permission import Permission
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ class LiveOutput(Output):
         super().__init__(yes)
         self._screen = Screen()
         # Lines of tool calls belong to stderr; in the same terminal they must not cross the view.
-        calls_out = None if sys.stderr.isatty() else console(stderr=True)
+        calls_out = None if sys.stderr.isatty() else open_console(stderr=True)
         self._view = TurnView(self._screen, calls_out=calls_out)
         self._stack = AsyncExitStack()
         self._asking: asyncio.Task[object] | None = None
 
     async def __aenter__(self) -> Output:
         self._asking = asyncio.current_task()
-        self._stack.enter_context(silent())
+        self._stack.enter_context(hide_typing())
         await self._stack.enter_async_context(self._view)
         return self
 
@@ -59,7 +59,7 @@ class LiveOutput(Output):
         if answer.problem is not None:
             self._screen.problem(answer.problem)
         if answer.model is None:
-            console().print(printable(answer.content))
+            open_console().print(sanitise(answer.content))
         show_end(answer)
 
     def _interrupt(self) -> None:

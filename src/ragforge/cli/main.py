@@ -16,12 +16,12 @@ import typer
 from ragforge import __version__
 from ragforge.cli.arguments import (
     clean,
-    command_in,
-    global_options_first,
+    expand_terminal_options,
+    find_command,
+    move_global_options_first,
     wants_debug,
-    with_terminal_options,
 )
-from ragforge.cli.state import GlobalOptions, current_directory, load
+from ragforge.cli.state import GlobalOptions, get_current_directory, load
 from ragforge.errors import RagForgeError, SettingsError
 from ragforge.show.console import print_error
 
@@ -32,7 +32,7 @@ MISUSED = 2
 INTERRUPTED = 130
 DEBUG_VARIABLE = "RAGFORGE_DEBUG"
 COLLECT_EVERY = (50_000, 500)
-"""What a command loads and reads stays: looking for garbage in it takes longer than it helps."""
+"""What a command loads stays in use: collecting garbage more often costs more than it frees."""
 
 HELP = """RagForge: a coding agent that remembers.
 
@@ -79,7 +79,7 @@ COMMANDS = {
     "permissions": "permissions",
     "doctor": "doctor",
 }
-"""In which module each command is."""
+"""The module of each command."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -88,7 +88,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def options(
+def read_options(
     context: typer.Context,
     store_url: Annotated[
         str | None,
@@ -98,7 +98,7 @@ def options(
         bool, typer.Option("--debug", help="Show tracebacks, and write everything to the log.")
     ] = False,
     go_on: Annotated[
-        bool, typer.Option("-c", "--continue", help="Go on with the last session here.")
+        bool, typer.Option("-c", "--continue", help="Resume the last session here.")
     ] = False,
     resume: Annotated[
         str | None,
@@ -106,7 +106,7 @@ def options(
             "-r",
             "--resume",
             metavar="[ID]",
-            help="Go on with a session: the start of its id, or nothing to choose from all.",
+            help="Resume a session: the start of its id, or nothing to choose from all.",
         ),
     ] = None,
     question: Annotated[  # turned into `ask` before parsing; here for the help
@@ -114,7 +114,7 @@ def options(
         typer.Option("-p", metavar="QUESTION", help="The same as `ragforge ask QUESTION`."),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="In the terminal: the model's reasoning, whole.")
+        bool, typer.Option("--verbose", help="In the terminal: the model's reasoning in full.")
     ] = False,
     version: Annotated[
         bool,
@@ -140,18 +140,18 @@ def options(
 def open_terminal(
     context: typer.Context, *, go_on: bool, resume: str | None, verbose: bool
 ) -> None:
-    """Let the user talk with RagForge until they leave."""
+    """Open the terminal until the user leaves."""
     settings = load(context).settings
     from ragforge.tui.start import Beginning, start
 
-    start(settings, current_directory(), Beginning(go_on, resume, verbose))
+    start(settings, get_current_directory(), Beginning(go_on, resume, verbose))
 
 
 @cache
-def program(command: str | None) -> typer.Typer:
+def build_program(command: str | None) -> typer.Typer:
     """Return the program with the command that is wanted, or with all if it is none of them.
 
-    To load and describe all of them takes as long as many a command runs.
+    Loading all of them takes as long as many commands run.
     """
     app = typer.Typer(
         name="ragforge",
@@ -163,7 +163,7 @@ def program(command: str | None) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(options)
+    app.callback()(read_options)
     wanted = [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values())
     for name in wanted:
         import_module(f"ragforge.cli.commands.{name}").register(app)
@@ -189,9 +189,9 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors become sentences on stderr."""
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned, os.environ.get(DEBUG_VARIABLE))
-    ordered = with_terminal_options(global_options_first(cleaned))
+    ordered = expand_terminal_options(move_global_options_first(cleaned))
     try:
-        program(command_in(ordered))(ordered, prog_name="ragforge")
+        build_program(find_command(ordered))(ordered, prog_name="ragforge")
     except SystemExit as stop:
         return _exit_code(stop)
     except KeyboardInterrupt:
@@ -234,5 +234,5 @@ def _print_traceback(debug: bool) -> None:
 
 
 def _close_quietly() -> None:
-    """Nobody reads any more: let the last flush of the interpreter go nowhere."""
+    """Discard the last flush of the interpreter: nobody reads it any more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -12,8 +12,8 @@ from ragforge.errors import RagForgeError
 from ragforge.events import Event, ToolFinished
 from ragforge.permissions import PermissionRequest, Verdict, allow_edits, deny_all
 from ragforge.show.answers import show_passages
-from ragforge.show.console import console, print_json, print_note, printable
-from ragforge.show.events import answer_as_json, event_as_json
+from ragforge.show.console import open_console, print_json, print_note, sanitise
+from ragforge.show.events import answer_to_json, event_to_json
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
@@ -57,14 +57,14 @@ class AsJson(Output):
     """One JSON object, when all is done."""
 
     def end(self, answer: Answer) -> None:
-        print_json(answer_as_json(answer))
+        print_json(answer_to_json(answer))
 
 
 class AsStream(Output):
     """Every event as a JSON object on a line of its own, as it comes."""
 
     def on_event(self, event: Event) -> None:
-        self._write(event_as_json(event))
+        self._write(event_to_json(event))
 
     async def __aexit__(
         self,
@@ -87,16 +87,16 @@ class AsText(Output):
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, ToolFinished) and sys.stderr.isatty():
-            from ragforge.show.call_lines import call_line
-            from ragforge.show.screen import signs_for
+            from ragforge.show.call_lines import format_call
+            from ragforge.show.screen import choose_signs
 
-            err = console(stderr=True)
-            err.print(call_line(event, signs_for(sys.stderr.encoding), CALL_WIDTH))
+            err = open_console(stderr=True)
+            err.print(format_call(event, choose_signs(sys.stderr.encoding), CALL_WIDTH))
 
     def end(self, answer: Answer) -> None:
         if answer.problem is not None:
             print_note(answer.problem)
-        console().print(printable(answer.content))
+        open_console().print(sanitise(answer.content))
         show_end(answer)
 
 

@@ -22,7 +22,7 @@ _NAMES = {
 
 
 @contextmanager
-def progress_bar() -> Iterator[OnProgress]:
+def show_progress() -> Iterator[OnProgress]:
     """Show how far something is: call what this yields with every step."""
     from rich.progress import (
         BarColumn,
@@ -32,9 +32,9 @@ def progress_bar() -> Iterator[OnProgress]:
         TimeRemainingColumn,
     )
 
-    from ragforge.show.console import console
+    from ragforge.show.console import open_console
 
-    out = console(stderr=True)
+    out = open_console(stderr=True)
     columns = (
         TextColumn("{task.description:<13}"),
         BarColumn(),
@@ -49,7 +49,7 @@ def progress_bar() -> Iterator[OnProgress]:
 
 
 @contextmanager
-def ingestion_bar() -> Iterator[OnStep]:
+def show_ingestion() -> Iterator[OnStep]:
     """Show how far an ingestion is; give it what this yields."""
     if not sys.stderr.isatty():  # nobody would see it, and it takes a while to load
         yield lambda _: None
@@ -62,9 +62,9 @@ def ingestion_bar() -> Iterator[OnStep]:
         TimeRemainingColumn,
     )
 
-    from ragforge.show.console import console
+    from ragforge.show.console import open_console
 
-    out = console(stderr=True)
+    out = open_console(stderr=True)
     columns = (
         TextColumn("{task.description:<28}"),
         BarColumn(),

@@ -46,7 +46,7 @@ def with_input(question: str, text: str) -> str:
 def _is_piped() -> bool:
     """Tell whether stdin is a file, or a pipe from which something comes.
 
-    One from which nothing comes may be an accident of whoever started this process.
+    An empty pipe may be an accident of the process that started this one.
     """
     try:
         stdin = sys.stdin.fileno()

@@ -29,7 +29,7 @@ class GlobalOptions:
     debug: bool = False
 
 
-def current_directory() -> Path:
+def get_current_directory() -> Path:
     """Return the working directory. Raises InputError if it is gone."""
     try:
         return Path.cwd()
@@ -43,7 +43,7 @@ def load(context: typer.Context) -> Loaded:
     from ragforge.config import load_settings
 
     options: GlobalOptions = context.obj
-    loaded = load_settings(current_directory(), {"store.url": options.store})
+    loaded = load_settings(get_current_directory(), {"store.url": options.store})
     folder = Path(loaded.settings.agent.state_dir)
     log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
     return loaded
@@ -64,7 +64,7 @@ def use_app(
     async def run() -> T:
         from ragforge.app import open_app
 
-        async with open_app(settings, folder or current_directory(), detach=detach) as app:
+        async with open_app(settings, folder or get_current_directory(), detach=detach) as app:
             return await work(app)
 
     return asyncio.run(run())

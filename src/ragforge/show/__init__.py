@@ -1,1 +1,1 @@
-"""Show: how things look, as text for people and as JSON for scripts. All doors share it."""
+"""Show: each thing as text for people and as JSON for scripts, for all doors."""

@@ -1,10 +1,10 @@
-"""Answers: what was found, where no model wrote an answer, and what one rests on."""
+"""Answers: the passages that an answer rests on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import console, one_line, printable
+from ragforge.show.console import fit_line, open_console, sanitise
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
@@ -13,8 +13,8 @@ PASSAGE_CHARS = 100
 
 
 def show_found(answer: Answer) -> None:
-    """Show an answer that nobody wrote: what was found, and where."""
-    console().print(printable(answer.content))
+    """Show an answer without a model: what was found, and where."""
+    open_console().print(sanitise(answer.content))
     show_passages(answer)
 
 
@@ -22,10 +22,10 @@ def show_passages(answer: Answer) -> None:
     """Show the passages that an answer rests on, one line each."""
     if not answer.passages:
         return
-    out = console()
+    out = open_console()
     out.print()
     for number, passage in enumerate(answer.passages, start=1):
         out.print(f"[{number}] {passage.score:.2f}  ", style="dim", end="")
         if passage.source not in answer.content:  # it may name its sources itself
-            out.print(f"{printable(passage.source)}  ", style="cyan", end="")
-        out.print(one_line(passage.text, PASSAGE_CHARS), style="italic")
+            out.print(f"{sanitise(passage.source)}  ", style="cyan", end="")
+        out.print(fit_line(passage.text, PASSAGE_CHARS), style="italic")

@@ -9,7 +9,7 @@ _HEADING = re.compile(r"#{1,6}(\s|$)")
 
 
 class Blocks:
-    """Takes text as it comes and gives back whole blocks, all of it and in order.
+    """Receives text as it comes and returns complete blocks, all of it and in order.
 
     A block ends with a blank line, unless what follows is indented and so belongs to it; a
     fence and a heading are blocks of their own. Every line is looked at once.
@@ -30,9 +30,9 @@ class Blocks:
 
     def feed(self, text: str) -> list[str]:
         """Take the next piece; return the blocks that are finished with it."""
-        *whole, self._begun = (self._begun + text).split("\n")
+        *lines, self._begun = (self._begun + text).split("\n")
         finished: list[str] = []
-        for line in whole:
+        for line in lines:
             finished += self._take(line.removesuffix("\r"))
         return finished
 
@@ -51,7 +51,7 @@ class Blocks:
             self._lines += [line] if self._lines else []
             return []
         finished: list[str] = []
-        fence = _opened(line)
+        fence = _find_fence(line)
         begins = self._blank or fence is not None or _HEADING.match(line)
         if begins and not line[0].isspace():
             finished = self._end()
@@ -64,8 +64,8 @@ class Blocks:
         assert self._fence is not None
         self._lines.append(line)
         indent, mark = self._fence
-        told = line.strip()
-        if len(told) < len(mark) or told.strip(mark[0]):
+        text = line.strip()
+        if len(text) < len(mark) or text.strip(mark[0]):
             return []
         self._fence = None
         return self._end() if indent == 0 else []
@@ -77,7 +77,7 @@ class Blocks:
         return [block] if block else []
 
 
-def _opened(line: str) -> tuple[int, str] | None:
+def _find_fence(line: str) -> tuple[int, str] | None:
     """Return the indent and the mark of a fence that a line opens."""
     found = _FENCE.fullmatch(line)
     if found is None or (found[2][0] == "`" and "`" in found[3]):

@@ -1,4 +1,4 @@
-"""Pieces: diffs, to-do lists and calls as lines with colours."""
+"""Call lines: diffs, to-do lists, calls and receipts as lines with colours."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from rich.text import Text
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
 from ragforge.events import ToolFinished
-from ragforge.show.calls import counted, duration, headline, outcome
-from ragforge.show.console import one_line, printable
+from ragforge.show.calls import format_count, format_duration, format_headline, format_outcome
+from ragforge.show.console import fit_line, sanitise
 from ragforge.show.screen import Signs
 
 _DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _STATES = {"done": "green", "doing": "bold", "in_progress": "bold"}
 
 
-def diff_lines(diff: str) -> list[Text]:
+def format_diff(diff: str) -> list[Text]:
     """Return a diff with its colours."""
-    lines = printable(diff.expandtabs(4)).rstrip("\n").split("\n")
-    return [Text(line, style=_style_of(line)) for line in lines]
+    lines = sanitise(diff.expandtabs(4)).rstrip("\n").split("\n")
+    return [Text(line, style=_choose_style(line)) for line in lines]
 
 
-def plan_lines(items: Sequence[Json], signs: Signs) -> list[Text]:
+def format_plan(items: Sequence[Json], signs: Signs) -> list[Text]:
     """Return a plan as a list of what is done, being done and still to do."""
     lines = []
     for item in items:
@@ -33,45 +33,45 @@ def plan_lines(items: Sequence[Json], signs: Signs) -> list[Text]:
         mark = {"done": signs.done, "": signs.open}.get(state, signs.open)
         mark = signs.now if state in ("doing", "in_progress") else mark
         style = "dim" if state == "done" else _STATES.get(state, "")
-        lines.append(Text(f"{mark} {one_line(str(text), 200)}", style=style))
+        lines.append(Text(f"{mark} {fit_line(str(text), 200)}", style=style))
     return lines
 
 
-def call_line(call: ToolFinished, signs: Signs, width: int) -> Text:
-    """Return a call on one line: how it went, what it was about, what it gave, how long it took."""
+def format_call(call: ToolFinished, signs: Signs, width: int) -> Text:
+    """Return a call on one line: success, subject, outcome and duration."""
     line = Text("  " * call.depth)
     mark, style = (signs.done, "green") if call.success else (signs.failed, "red")
     line.append(f"{mark} ", style=style)
-    line.append(printable(call.name), style="bold")
-    gave = outcome(call.result) if call.success else one_line(call.error or "failed", 200)
+    line.append(sanitise(call.name), style="bold")
+    gave = format_outcome(call.result) if call.success else fit_line(call.error or "failed", 200)
     tail = [gave] if gave else []
     if call.success:
-        tail.append(duration(call.duration_ms))
-    told = f"  {f' {signs.dot} '.join(tail)}"
-    about = headline(call.arguments)
-    room = max(10, width - line.cell_len - min(len(told), width // 2) - 1)
+        tail.append(format_duration(call.duration_ms))
+    end = f"  {f' {signs.dot} '.join(tail)}"
+    about = format_headline(call.arguments)
+    room = max(10, width - line.cell_len - min(len(end), width // 2) - 1)
     if about:
-        line.append(f" {one_line(about, room)}")
-    line.append(told, style="dim" if call.success else "red")
+        line.append(f" {fit_line(about, room)}")
+    line.append(end, style="dim" if call.success else "red")
     line.truncate(max(width, 20), overflow="ellipsis")
     return line
 
 
-def call_whole(call: ToolFinished, signs: Signs, width: int) -> list[Text]:
-    """Return all that is known of a call."""
-    lines = [call_line(call, signs, width), Text("arguments", style="dim")]
-    lines += _as_lines(call.arguments)
+def format_full_call(call: ToolFinished, signs: Signs, width: int) -> list[Text]:
+    """Return a call with all its arguments and its result."""
+    lines = [format_call(call, signs, width), Text("arguments", style="dim")]
+    lines += _format_lines(call.arguments)
     lines.append(Text("result" if call.success else "error", style="dim"))
     result = call.result
     if not call.success:
-        return lines + _as_lines(call.error)
+        return lines + _format_lines(call.error)
     if isinstance(result, dict) and isinstance(result.get("diff"), str):
         rest = {key: value for key, value in result.items() if key != "diff"}
-        return [*lines, *_as_lines(rest), *diff_lines(result["diff"])]
-    return lines + _as_lines(result)
+        return [*lines, *_format_lines(rest), *format_diff(result["diff"])]
+    return lines + _format_lines(result)
 
 
-def receipt_line(receipt: Receipt) -> str:
+def format_receipt(receipt: Receipt) -> str:
     """Return what a context is made of, on one line."""
     of = [item.section for item in receipt.items]
     parts = [
@@ -82,32 +82,32 @@ def receipt_line(receipt: Receipt) -> str:
         (of.count("recent_turns"), "recent turn", "recent turns"),
         (sum(section.endswith("summaries") for section in of), "summary", "summaries"),
     ]
-    told = [counted(*part) for part in parts if part[0]]
-    told.append(f"{receipt.chars:,} chars")
-    told += [f"{search.name} {search.state}" for search in receipt.degraded]
-    return f"context: {', '.join(told)}"
+    text = [format_count(*part) for part in parts if part[0]]
+    text.append(f"{receipt.chars:,} chars")
+    text += [f"{search.name} {search.state}" for search in receipt.degraded]
+    return f"context: {', '.join(text)}"
 
 
-def _style_of(line: str) -> str:
+def _choose_style(line: str) -> str:
     return next((style for lead, style in _DIFF_STYLES.items() if line.startswith(lead)), "")
 
 
-def _as_lines(value: Json) -> list[Text]:
+def _format_lines(value: Json) -> list[Text]:
     """Return a value to read: a text as it is, anything else with its names."""
     if isinstance(value, dict) and value:
         lines = []
         for name, inner in value.items():
-            told = _as_text(inner)
-            if "\n" in told:
+            text = _format_value(inner)
+            if "\n" in text:
                 lines.append(Text(f"  {name}:"))
-                lines += [Text(f"    {line}") for line in told.split("\n")]
+                lines += [Text(f"    {line}") for line in text.split("\n")]
             else:
-                lines.append(Text(f"  {name}: {told}"))
+                lines.append(Text(f"  {name}: {text}"))
         return lines
-    return [Text(f"  {line}") for line in _as_text(value).split("\n")]
+    return [Text(f"  {line}") for line in _format_value(value).split("\n")]
 
 
-def _as_text(value: Json) -> str:
+def _format_value(value: Json) -> str:
     if isinstance(value, str):
-        return printable(value.expandtabs(4)).rstrip("\n")
-    return printable(json.dumps(value, ensure_ascii=False, indent=2))
+        return sanitise(value.expandtabs(4)).rstrip("\n")
+    return sanitise(json.dumps(value, ensure_ascii=False, indent=2))

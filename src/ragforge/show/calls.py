@@ -1,4 +1,4 @@
-"""Calls: what a tool was asked and what it gave, in a few words."""
+"""Calls: the arguments and the outcome of a tool call, in a few words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ragforge.domain.text import Json, to_text
-from ragforge.show.console import one_line
+from ragforge.show.console import fit_line
 
 SHORT = 200
 _TELLING = (
@@ -37,43 +37,43 @@ _TOTALS = {"matches": "total_matches", "files": "total_files"}
 Facts: TypeAlias = Mapping[str, Json]
 
 
-def headline(arguments: Json) -> str:
-    """Return the argument that tells what a call is about, and where."""
+def format_headline(arguments: Json) -> str:
+    """Return the argument that says what a call is about, and where."""
     if not isinstance(arguments, dict):
-        return one_line(to_text(arguments), SHORT)
+        return fit_line(to_text(arguments), SHORT)
     given = {key: value for key, value in arguments.items() if value not in (None, "", [], {})}
     key = next((key for key in _TELLING if isinstance(given.get(key), str)), None)
     if key is None:
         scalars = (str(value) for value in given.values() if isinstance(value, str | int | float))
-        return one_line(", ".join(scalars), SHORT)
-    told = one_line(given[key], SHORT)
+        return fit_line(", ".join(scalars), SHORT)
+    text = fit_line(given[key], SHORT)
     where = next((given[p] for p in _PLACES if p != key and isinstance(given.get(p), str)), None)
-    return told if where is None or key in ("file", "path") else f"{told} in {one_line(where, 80)}"
+    return text if where is None or key in ("file", "path") else f"{text} in {fit_line(where, 80)}"
 
 
-def outcome(result: Json) -> str:
+def format_outcome(result: Json) -> str:
     """Return what came out of a call that went well."""
     if isinstance(result, list):
-        return counted(len(result), "result", "results")
+        return format_count(len(result), "result", "results")
     if isinstance(result, str):
-        return counted(len(result.splitlines()), "line", "lines")
+        return format_count(len(result.splitlines()), "line", "lines")
     if not isinstance(result, dict):
-        return "" if result is None else one_line(to_text(result), 40)
+        return "" if result is None else fit_line(to_text(result), 40)
     if isinstance(result.get("diff"), str):
-        return changes(result["diff"])
+        return count_changes(result["diff"])
     if isinstance(result.get("items"), list):
-        return _done(result["items"])
+        return _count_done(result["items"])
     if "exit_code" in result:
         return "timed out" if result.get("timed_out") else f"exit {result['exit_code']}"
     for key, (one, many) in _COUNTED.items():
         if isinstance(result.get(key), list):
             total = result.get(_TOTALS.get(key, ""), len(result[key]))
             more = "+" if result.get("truncated") else ""
-            return counted(total, one, many, more)
-    return _lines(result)
+            return format_count(total, one, many, more)
+    return _count_lines(result)
 
 
-def changes(diff: str) -> str:
+def count_changes(diff: str) -> str:
     """Return how many lines a diff adds and takes away."""
     lines = diff.splitlines()
     added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
@@ -81,7 +81,7 @@ def changes(diff: str) -> str:
     return f"+{added} −{gone}"
 
 
-def duration(milliseconds: float) -> str:
+def format_duration(milliseconds: float) -> str:
     """Return a time as people say it."""
     if milliseconds < 1000:
         return f"{round(milliseconds)} ms"
@@ -89,20 +89,20 @@ def duration(milliseconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
 
 
-def counted(number: int, one: str, many: str, more: str = "") -> str:
+def format_count(number: int, one: str, many: str, more: str = "") -> str:
     return f"{number:,}{more} {one if number == 1 else many}"
 
 
-def _lines(result: Facts) -> str:
+def _count_lines(result: Facts) -> str:
     first, last = result.get("startLine"), result.get("endLine")
     if isinstance(first, int) and isinstance(last, int):
-        return counted(max(0, last - first + 1), "line", "lines")
+        return format_count(max(0, last - first + 1), "line", "lines")
     for key in ("content", "text", "output", "answer", "stdout"):
         if isinstance(result.get(key), str):
-            return counted(len(result[key].splitlines()), "line", "lines")
+            return format_count(len(result[key].splitlines()), "line", "lines")
     return ""
 
 
-def _done(items: list[Json]) -> str:
+def _count_done(items: list[Json]) -> str:
     done = sum(isinstance(item, dict) and item.get("state") == "done" for item in items)
     return f"{done} of {len(items)} done"

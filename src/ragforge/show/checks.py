@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragforge.app.doctor import Check
 
 
-def check_as_json(check: Check) -> dict[str, object]:
+def check_to_json(check: Check) -> dict[str, object]:
     return {
         "name": check.name,
         "status": check.status,

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import one_line, printable
+from ragforge.show.console import fit_line, sanitise
 
 if TYPE_CHECKING:
     from ragforge.app.check_command import Decision
 
 
-def decision_as_json(line: str, decision: Decision) -> dict[str, object]:
+def decision_to_json(line: str, decision: Decision) -> dict[str, object]:
     from ragforge.app.check_command import Refused
 
     if isinstance(decision, Refused):
@@ -27,5 +27,5 @@ def show_decisions(decisions: Sequence[tuple[str, Decision]], many: bool) -> Non
 
     for line, decision in decisions:
         verdict = f"refused: {decision.reason}" if isinstance(decision, Refused) else "allowed"
-        text = printable(f"{one_line(line, 100)}\n  {verdict}" if many else verdict)
+        text = sanitise(f"{fit_line(line, 100)}\n  {verdict}" if many else verdict)
         sys.stdout.write(f"{text}\n")

@@ -14,40 +14,43 @@ from ragforge.domain.text import shorten_end
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Stored text may come from anywhere: it must not be able to steer the terminal.
+# Stored text may come from anywhere: it must not be able to control the terminal.
 # Controls except newline and tab, C1 controls, and what reverses the direction of text.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def printable(text: str) -> str:
-    """Return the text with everything replaced that could steer a terminal."""
+def sanitise(text: str) -> str:
+    """Return the text with everything replaced that could control a terminal."""
     unix = text.replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("\ufffd", unix))
 
 
-def one_line(text: str, width: int) -> str:
+def fit_line(text: str, width: int) -> str:
     """Return the text on one line of at most `width` characters."""
-    line = " ".join(printable(text).split())
+    line = " ".join(sanitise(text).split())
     return shorten_end(line, width)
 
 
-def colours_wanted() -> bool:
+def wants_colours() -> bool:
     """Tell whether the user allows colours; NO_COLOR and a dumb terminal say no."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
-def console(stderr: bool = False) -> Console:
-    """Return a console that writes colours to a terminal only."""
+def open_console(stderr: bool = False, soft_wrap: bool = True) -> Console:
+    """Return a console that writes colours to a terminal only.
+
+    With `soft_wrap` long lines are left to the terminal, else they are wrapped at words.
+    """
     from rich.console import Console  # help needs no console
 
     return Console(
         stderr=stderr,
-        color_system="auto" if colours_wanted() else None,
+        color_system="auto" if wants_colours() else None,
         markup=False,
         highlight=False,
         emoji=False,
-        soft_wrap=True,
+        soft_wrap=soft_wrap,
     )
 
 
@@ -59,25 +62,25 @@ def print_json(value: object) -> None:
 
 
 def print_error(sentence: str) -> None:
-    """Tell the user on stderr what went wrong."""
-    _write(sys.stderr, printable(sentence))
+    """Print on stderr what went wrong."""
+    _write(sys.stderr, sanitise(sentence))
 
 
 def print_note(sentence: str) -> None:
-    """Tell the user on stderr how things go, out of a script's way."""
-    _write(sys.stderr, printable(sentence))
+    """Print a remark on stderr, where it does not disturb scripts."""
+    _write(sys.stderr, sanitise(sentence))
 
 
 def print_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], one_line_each: Sequence[str] = ()
 ) -> None:
-    """Print rows under headings: a table in a terminal, aligned lines elsewhere.
+    """Print rows under headings: a table in a terminal, else aligned lines.
 
     In a narrow terminal cells are wrapped; with `one_line_each`, these columns are cut
     instead, and the others keep their width.
     """
-    cells = [[printable(cell) for cell in row] for row in rows]
-    out = console()
+    cells = [[sanitise(cell) for cell in row] for row in rows]
+    out = open_console()
     if not out.is_terminal:
         _print_lines([[name.upper() for name in columns], *cells])
         return

@@ -1,4 +1,4 @@
-"""Events: what happens in a turn, as scripts read it. See docs/terminal.md."""
+"""Events of a turn, and its answer, as JSON. See docs/terminal.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ragforge.domain.chat import Usage
 from ragforge.domain.text import Json
 
 
-def event_as_json(event: events.Event) -> dict[str, Json]:
+def event_to_json(event: events.Event) -> dict[str, Json]:
     """Return an event as an object whose `type` says what it is."""
     match event:
         case events.QuestionStored():
@@ -44,13 +44,13 @@ def event_as_json(event: events.Event) -> dict[str, Json]:
                 "depth": event.depth,
             }
         case events.Used():
-            return {"type": "used", "usage": usage_as_json(event.usage)}
+            return {"type": "used", "usage": usage_to_json(event.usage)}
         case events.Done():
-            return {"type": "done", "answer": answer_as_json(event.answer)}
+            return {"type": "done", "answer": answer_to_json(event.answer)}
 
 
-def answer_as_json(answer: Answer) -> dict[str, Json]:
-    """Return an answer with all that a script may want to know of it."""
+def answer_to_json(answer: Answer) -> dict[str, Json]:
+    """Return an answer with everything that belongs to it."""
     return {
         "content": answer.content,
         "conversation_id": answer.conversation_id,
@@ -69,7 +69,7 @@ def answer_as_json(answer: Answer) -> dict[str, Json]:
             }
             for call in answer.tool_calls
         ],
-        "usage": usage_as_json(answer.usage),
+        "usage": usage_to_json(answer.usage),
         "receipt": answer.receipt.to_json(),
         "passages": [
             {"source": p.source, "score": round(p.score, 4), "text": p.text}
@@ -78,7 +78,7 @@ def answer_as_json(answer: Answer) -> dict[str, Json]:
     }
 
 
-def usage_as_json(usage: Usage) -> dict[str, Json]:
+def usage_to_json(usage: Usage) -> dict[str, Json]:
     return {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
 from ragforge.domain.text import to_text
-from ragforge.show.console import console, one_line, print_note, printable
-from ragforge.show.notes import note_as_json
-from ragforge.show.snippets import best_text, snippet, words_pattern
+from ragforge.show.console import fit_line, open_console, print_note, sanitise
+from ragforge.show.notes import note_to_json
+from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 
 if TYPE_CHECKING:
     from ragforge.app.code import CodeHit
@@ -20,7 +20,7 @@ WIDEST = 100
 SNIPPET_LINES = 4
 
 
-def code_as_json(hit: CodeHit) -> dict[str, object]:
+def code_to_json(hit: CodeHit) -> dict[str, object]:
     scope = hit.scope
     return {
         "file": scope.file,
@@ -42,16 +42,16 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
     from rich.text import Text
 
     if not found:
-        print_note("Nothing found. `ragforge status` tells what is known of this project.")
+        print_note("Nothing found. `ragforge status` shows what is known of this project.")
         return
-    out = console()
+    out = open_console()
     for hit in found:
         scope = hit.scope
-        head = Text(f"{printable(scope.file)}:{scope.start_line}-{scope.end_line}", style="cyan")
-        head.append(f"  {printable(scope.qualified_name)}", style="bold")
+        head = Text(f"{sanitise(scope.file)}:{scope.start_line}-{scope.end_line}", style="cyan")
+        head.append(f"  {sanitise(scope.qualified_name)}", style="bold")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.signals)}", style="dim")
         out.print(head, soft_wrap=True)
-        lines = [printable(line) for line in _telling_lines(scope.source, query)]
+        lines = [sanitise(line) for line in _choose_lines(scope.source, query)]
         if out.is_terminal and out.color_system:
             shown = Syntax("\n".join(lines), scope.language or "text", theme="ansi_dark")
             out.print(shown)
@@ -60,10 +60,10 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
                 out.print(f"  {line}", highlight=False, soft_wrap=True)
 
 
-def _telling_lines(source: str, query: str) -> list[str]:
+def _choose_lines(source: str, query: str) -> list[str]:
     """Return a few lines of a source: those around the most of the query's words."""
     lines = [line.rstrip() for line in source.split("\n")]
-    pattern = words_pattern(query)
+    pattern = compile_words(query)
     scores = [len(pattern.findall(line)) if pattern else 0 for line in lines]
     starts = range(max(len(lines) - SNIPPET_LINES, 0) + 1)
     best = max(starts, key=lambda start: (sum(scores[start : start + SNIPPET_LINES]), -start))
@@ -72,7 +72,7 @@ def _telling_lines(source: str, query: str) -> list[str]:
     return [line[margin : margin + WIDEST] for line in shown]
 
 
-def memory_as_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, object]:
+def memory_to_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, object]:
     facts: dict[str, object] = {
         "type": hit.type,
         "level": hit.level,
@@ -91,7 +91,7 @@ def memory_as_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, obje
             "answer": hit.turn.answer,
         }
     if hit.type == "note":
-        return facts | note_as_json(hit.note)
+        return facts | note_to_json(hit.note)
     summary = hit.summary
     return facts | {
         "summary_id": summary.uuid,
@@ -109,33 +109,33 @@ def memory_as_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, obje
 def show_memory(
     found: Sequence[tuple[HistoryHit, Sequence[StaleCode]]], query: str, everywhere: bool
 ) -> None:
-    """Show when and where something was said, how it was found, and what speaks for it."""
+    """Show when and where something was said, how it was found, and the words that match."""
     from rich.text import Text
 
     if not found:
         print_note("Nothing found." if everywhere else "Nothing found. Try --everywhere.")
         return
-    out = console()
+    out = open_console()
     width = max(min(out.width - 4, WIDEST), 20)
-    pattern = words_pattern(query)
+    pattern = compile_words(query)
     for hit, aged in found:
         head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
-        head.append(f"  {printable(hit.conversation_id)[:8]}", style="dim")
-        head.append(f"  {printable(_place(hit))}", style="bold")
+        head.append(f"  {sanitise(hit.conversation_id)[:8]}", style="dim")
+        head.append(f"  {sanitise(_describe_place(hit))}", style="bold")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
         title, texts = _list_texts(hit)
-        lines = snippet(printable(best_text(texts, pattern)), pattern, width)
-        shown = [Text(f"  {one_line(title, width)}", style="bold")] if title else []
+        lines = cut_snippet(sanitise(choose_text(texts, pattern)), pattern, width)
+        shown = [Text(f"  {fit_line(title, width)}", style="bold")] if title else []
         for line in (*shown, *(Text(f"    {line}") for line in lines)):
             if pattern is not None:
                 line.highlight_regex(pattern, style="yellow")
             out.print(line)
         for one in aged:
-            out.print(Text(f"    {one_line(str(one), width)}", style="magenta"))
+            out.print(Text(f"    {fit_line(str(one), width)}", style="magenta"))
 
 
-def _place(hit: HistoryHit) -> str:
+def _describe_place(hit: HistoryHit) -> str:
     if hit.type == "note":
         return f"note {hit.note.uuid[:8]}"
     first, last = hit.turn_range

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
-from ragforge.show.console import one_line, print_note, print_table
+from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
     from ragforge.domain.work import Job, JobStatus
@@ -20,7 +20,7 @@ def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
             job.status,
             str(job.attempts),
             f"{job.run_after:%Y-%m-%d %H:%M}",
-            one_line(job.error or "", 80),
+            fit_line(job.error or "", 80),
         ]
         for job in found
     ]
@@ -31,7 +31,7 @@ def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
     print_note(f"Jobs: {text}.")
 
 
-def job_as_json(job: Job) -> dict[str, object]:
+def job_to_json(job: Job) -> dict[str, object]:
     return {
         "key": job.key,
         "kind": job.kind,

@@ -1,4 +1,4 @@
-"""Markdown: how what a model writes looks, with nothing of it lost."""
+"""Markdown: what a model writes, rendered with nothing lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.syntax import Syntax
 from rich.text import Text
 
-from ragforge.show.console import printable
+from ragforge.show.console import sanitise
 
 CODE_THEME = "ansi_dark"  # the colours of the terminal itself, on any background
 
@@ -44,15 +44,15 @@ class _Markdown(Markdown):
     }
 
 
-class Written:
+class RenderedMarkdown:
     """Markdown without empty space around it; perhaps only its last lines."""
 
     def __init__(self, text: str, last: int | None) -> None:
-        self._text = printable(text)
+        self._text = sanitise(text)
         self._last = last
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = [[*_trimmed(line)] for line in self._lines(console, options)]
+        lines = [[*_trim(line)] for line in self._lines(console, options)]
         while lines and not lines[-1]:
             lines.pop()
         while lines and not lines[0]:
@@ -65,17 +65,17 @@ class Written:
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
         try:
-            return console.render_lines(_parsed(self._text), options, pad=False)
-        except Exception:  # what cannot be made beautiful must still be read
+            return console.render_lines(_parse(self._text), options, pad=False)
+        except Exception:  # what cannot be rendered must still be readable
             return console.render_lines(Text(self._text), options, pad=False)
 
 
-def markdown(text: str, last: int | None = None) -> Written:
+def render_markdown(text: str, last: int | None = None) -> RenderedMarkdown:
     """Return Markdown as it is shown, or only its last lines."""
-    return Written(text, last)
+    return RenderedMarkdown(text, last)
 
 
-def _parsed(text: str) -> Markdown:
+def _parse(text: str) -> Markdown:
     # rich would drop what looks like HTML: List<String> is code more often than a tag.
     parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
     shown = _Markdown("", code_theme=CODE_THEME, hyperlinks=False)
@@ -83,12 +83,12 @@ def _parsed(text: str) -> Markdown:
     return shown
 
 
-def dimmed(text: str) -> Text:
-    """Return text that is there without being in the way."""
-    return Text(printable(text), style="dim")
+def dim_text(text: str) -> Text:
+    """Return text in a faint colour."""
+    return Text(sanitise(text), style="dim")
 
 
-def _trimmed(line: Iterable[Segment]) -> Iterator[Segment]:
+def _trim(line: Iterable[Segment]) -> Iterator[Segment]:
     kept = list(line)
     while kept and not kept[-1].text.strip():
         kept.pop()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
-from ragforge.show.console import one_line, print_note, print_table
-from ragforge.show.sessions import short
+from ragforge.show.console import fit_line, print_note, print_table
+from ragforge.show.sessions import shorten_id
 
 if TYPE_CHECKING:
     from ragforge.domain.notes import Note
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WIDEST = 120
 
 
-def note_as_json(note: Note) -> dict[str, object]:
+def note_to_json(note: Note) -> dict[str, object]:
     return {
         "note_id": note.uuid,
         "text": note.text,
@@ -35,9 +35,9 @@ def show_notes(found: Sequence[Note], *, with_project: bool) -> None:
     last = ["Project"] if with_project else []
     rows = [
         [
-            short(note.uuid),
+            shorten_id(note.uuid),
             f"{note.created_at:%Y-%m-%d %H:%M}",
-            one_line(note.text, WIDEST),
+            fit_line(note.text, WIDEST),
             " ".join(f"#{tag}" for tag in note.tags),
             *([note.project_path] if with_project else []),
         ]

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import console, print_note, print_table, printable
+from ragforge.show.console import open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
     from ragforge.app.code import IngestionReport, ProjectStatus
     from ragforge.domain.work import JobStatus
 
 
-def status_as_json(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> dict[str, object]:
+def status_to_json(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> dict[str, object]:
     return {**asdict(found), "fresh": found.is_fresh, "jobs": dict(jobs)}
 
 
@@ -39,7 +39,7 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     print_table(["Code", ""], rows)
 
 
-def report_as_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:
+def report_to_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:
     facts: dict[str, object] = {
         "project_id": report.project_id,
         "files": report.files,
@@ -58,9 +58,9 @@ def report_as_json(report: IngestionReport, embedded: int, verbose: bool) -> dic
 def show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
     """Show what was read and left out; `verbose` lists every file that was."""
     if verbose:
-        out = console()
+        out = open_console()
         for file in report.skipped:
-            out.print(f"{printable(file.path)}  ", end="")
+            out.print(f"{sanitise(file.path)}  ", end="")
             out.print(file.reason, style="dim")
     changed = f"{report.read:,} read, {report.removed:,} removed" if report.read else "none changed"
     if not report.read and report.removed:

@@ -1,9 +1,9 @@
-"""Receipts: the account of a context, shown."""
+"""Receipts, as text. As JSON: `Receipt.to_json`."""
 
 from __future__ import annotations
 
 from ragforge.domain.receipts import SECTIONS, Layout, Receipt
-from ragforge.show.console import console, one_line, print_table
+from ragforge.show.console import fit_line, open_console, print_table
 
 BAR_CHARS = 40
 SOURCE_CHARS = 60
@@ -11,14 +11,14 @@ SOURCE_CHARS = 60
 
 def show_receipt(receipt: Receipt) -> None:
     """Print a receipt: what is in, what was left out, how the searches went, and the budget."""
-    out = console()
+    out = open_console()
     rows = [
         [
             item.section.replace("_", " "),
-            one_line(item.source, SOURCE_CHARS),
+            fit_line(item.source, SOURCE_CHARS),
             "" if item.score is None else f"{item.score:.2f}",
             f"{item.chars:,}",
-            one_line("; ".join(filter(None, (item.why, item.note))), 80),
+            fit_line("; ".join(filter(None, (item.why, item.note))), 80),
         ]
         for item in receipt.items
     ]
@@ -28,16 +28,16 @@ def show_receipt(receipt: Receipt) -> None:
         out.print(f"Left out: {len(receipt.left_out)}", style="dim")
         for why in dict.fromkeys(one.why for one in receipt.left_out):
             some = [one.source for one in receipt.left_out if one.why == why]
-            told = "; ".join(one_line(source, SOURCE_CHARS) for source in some[:3])
+            text = "; ".join(fit_line(source, SOURCE_CHARS) for source in some[:3])
             more = f" and {len(some) - 3} more" if len(some) > 3 else ""
-            out.print(f"  {why}: {told}{more}", style="dim")
+            out.print(f"  {why}: {text}{more}", style="dim")
     searched = [
         [
-            one_line(search.name, SOURCE_CHARS),
+            fit_line(search.name, SOURCE_CHARS),
             search.state,
             f"{search.milliseconds:,} ms",
             f"{search.found:,}",
-            one_line("; ".join(filter(None, (search.problem, search.note))), 80),
+            fit_line("; ".join(filter(None, (search.problem, search.note))), 80),
         ]
         for search in receipt.searches
     ]
@@ -47,9 +47,9 @@ def show_receipt(receipt: Receipt) -> None:
     bar = "█" * filled + "░" * (BAR_CHARS - filled)
     out.print(f"{bar} {receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})")
     parts = [(name, receipt.count_chars(name)) for name in SECTIONS]
-    told = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
-    if told:
-        out.print(told, style="dim")
+    text = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
+    if text:
+        out.print(text, style="dim")
     if receipt.layout is not None:
         _show_layout(receipt.layout)
 
@@ -58,8 +58,8 @@ def _show_layout(layout: Layout) -> None:
     """Print how the request was laid out, and how much of it a provider may have cached."""
     parts = ", ".join(f"{part.name} {part.chars:,}" for part in layout.parts)
     share = layout.same_chars / max(1, layout.chars)
-    console().print(f"Request: {parts}", style="dim")
-    console().print(
+    open_console().print(f"Request: {parts}", style="dim")
+    open_console().print(
         f"{layout.same_chars:,} of its {layout.chars:,} characters ({share:.0%}) begin as the "
         "request before",
         style="dim",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragforge.app.rules import Rule
 
 
-def rule_as_json(rule: Rule) -> dict[str, object]:
+def rule_to_json(rule: Rule) -> dict[str, object]:
     return {"effect": rule.effect, "rule": str(rule)}
 
 

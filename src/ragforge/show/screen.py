@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.text import Text
 
-from ragforge.show.console import colours_wanted, printable
+from ragforge.show.console import open_console, sanitise
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """Small pictures."""
+    """The symbols that the terminal uses."""
 
     done: str = "✓"
     failed: str = "✗"
@@ -28,7 +28,7 @@ class Signs:
 ASCII = Signs("+", "x", "[ ]", ">", ">", "-", "|", tuple("|/-\\"))
 
 
-def signs_for(encoding: str | None) -> Signs:
+def choose_signs(encoding: str | None) -> Signs:
     """Return the signs that an encoding has."""
     try:
         "✓✗☐▸❯·│⠋".encode(encoding or "ascii")
@@ -37,35 +37,25 @@ def signs_for(encoding: str | None) -> Signs:
     return Signs()
 
 
-def open_console() -> Console:
-    """Return the console of the terminal; long lines are wrapped at words."""
-    return Console(
-        color_system="auto" if colours_wanted() else None,
-        markup=False,
-        highlight=False,
-        emoji=False,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Screen:
     """The terminal's lines. What is printed stays in its scrollback."""
 
-    out: Console = field(default_factory=open_console)
-    signs: Signs = field(default_factory=lambda: signs_for(sys.stdout.encoding))
+    out: Console = field(default_factory=lambda: open_console(soft_wrap=False))
+    signs: Signs = field(default_factory=lambda: choose_signs(sys.stdout.encoding))
 
     @property
-    def is_lively(self) -> bool:
+    def can_redraw(self) -> bool:
         """Whether lines can be drawn again."""
         return self.out.is_terminal and not self.out.is_dumb_terminal
 
     def say(self, text: str = "", style: str = "") -> None:
-        self.out.print(Text(printable(text), style=style))
+        self.out.print(Text(sanitise(text), style=style))
 
     def note(self, text: str) -> None:
-        """Tell how things go, out of the way."""
+        """Print a remark."""
         self.say(text, "dim")
 
     def problem(self, text: str) -> None:
-        """Tell what went wrong."""
+        """Print what went wrong."""
         self.say(text, "red")

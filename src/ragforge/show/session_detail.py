@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
 from ragforge.domain.text import to_text
-from ragforge.show.console import console, one_line, print_note, printable
-from ragforge.show.sessions import NO_TITLE, session_as_json, short
+from ragforge.show.console import fit_line, open_console, print_note, sanitise
+from ragforge.show.sessions import NO_TITLE, session_to_json, shorten_id
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,15 +22,15 @@ TEXT_CHARS = 1_000
 CALL_CHARS = 100
 
 
-def detail_as_json(found: SessionDetail) -> dict[str, object]:
+def detail_to_json(found: SessionDetail) -> dict[str, object]:
     bundle = found.bundle
     origin = bundle.branch_of
     return {
-        **session_as_json(bundle.conversation),
+        **session_to_json(bundle.conversation),
         "branch_of": None if origin is None else origin.conversation_id,
         "branches": [point.conversation_id for point in bundle.branches],
-        "turns": [_turn_as_json(turn, found.states.turns.get(turn.uuid)) for turn in found.turns],
-        "summaries": [_summary_as_json(known) for known in bundle.summaries],
+        "turns": [_turn_to_json(turn, found.states.turns.get(turn.uuid)) for turn in found.turns],
+        "summaries": [_summary_to_json(one) for one in bundle.summaries],
         "failed_jobs": [
             {"key": job.key, "kind": job.kind, "error": job.error}
             for job in found.states.failed_jobs
@@ -38,7 +38,7 @@ def detail_as_json(found: SessionDetail) -> dict[str, object]:
     }
 
 
-def _turn_as_json(turn: Turn, state: TurnState | None) -> dict[str, object]:
+def _turn_to_json(turn: Turn, state: TurnState | None) -> dict[str, object]:
     return {
         "turn_index": turn.user.turn_index,
         "turn_id": turn.uuid,
@@ -49,13 +49,13 @@ def _turn_as_json(turn: Turn, state: TurnState | None) -> dict[str, object]:
             {"message_id": said.uuid, "role": said.role, "content": said.content}
             for said in (turn.user, *turn.replies)
         ],
-        "tool_calls": [_call_as_json(call) for call in turn.tool_calls],
+        "tool_calls": [_call_to_json(call) for call in turn.tool_calls],
         "states": list(state.names) if state else ["stored"],
         "error": state.error if state else None,
     }
 
 
-def _call_as_json(call: ToolCall) -> dict[str, object]:
+def _call_to_json(call: ToolCall) -> dict[str, object]:
     return {
         "tool_name": call.tool_name,
         "arguments": call.arguments,
@@ -66,14 +66,14 @@ def _call_as_json(call: ToolCall) -> dict[str, object]:
     }
 
 
-def _summary_as_json(known: SummaryBundle) -> dict[str, object]:
-    summary = known.summary
+def _summary_to_json(one: SummaryBundle) -> dict[str, object]:
+    summary = one.summary
     return {
         "summary_id": summary.uuid,
         "level": summary.level,
         "start_turn_index": summary.start_turn_index,
         "end_turn_index": summary.end_turn_index,
-        "covers": list(known.covers),
+        "covers": list(one.covers),
         "parent_summaries": list(summary.parent_summaries),
         "conversation_summary": summary.conversation_summary,
         "actions_summary": summary.actions_summary,
@@ -85,7 +85,7 @@ def _summary_as_json(known: SummaryBundle) -> dict[str, object]:
 
 def show_detail(found: SessionDetail, wanted: int, full: bool) -> None:
     """Show a session with its latest turns and its summaries; long texts are cut unless `full`."""
-    out = console()
+    out = open_console()
     _show_head(out, found.bundle)
     turns = found.turns
     shown = turns[len(turns) - wanted :] if wanted < len(turns) else turns
@@ -96,15 +96,15 @@ def show_detail(found: SessionDetail, wanted: int, full: bool) -> None:
         )
     for turn in shown:
         _show_turn(out, turn, found.states.turns.get(turn.uuid), full)
-    for known in found.bundle.summaries:
-        _show_summary(out, known, full)
+    for one in found.bundle.summaries:
+        _show_summary(out, one, full)
     for job in found.states.failed_jobs:
         print_note(f"A job failed for good: {job.kind}: {job.error}")
 
 
 def _show_head(out: Console, bundle: ConversationBundle) -> None:
     about = bundle.conversation
-    out.print(one_line(about.title or NO_TITLE, 200), style="bold")
+    out.print(fit_line(about.title or NO_TITLE, 200), style="bold")
     facts = [
         ("session", about.uuid),
         ("directory", about.cwd),
@@ -113,14 +113,14 @@ def _show_head(out: Console, bundle: ConversationBundle) -> None:
         ("started", f"{about.created_at:%Y-%m-%d %H:%M}"),
         ("last active", f"{about.updated_at:%Y-%m-%d %H:%M}"),
         ("turns", str(about.turn_count)),
-        ("branch of", short(bundle.branch_of.conversation_id) if bundle.branch_of else ""),
-        ("branches", ", ".join(short(point.conversation_id) for point in bundle.branches)),
-        ("about", one_line(about.summary or "", 500)),
+        ("branch of", shorten_id(bundle.branch_of.conversation_id) if bundle.branch_of else ""),
+        ("branches", ", ".join(shorten_id(point.conversation_id) for point in bundle.branches)),
+        ("about", fit_line(about.summary or "", 500)),
     ]
     for name, value in facts:
         if value:
             out.print(f"  {name:<12}", style="dim", end="")
-            out.print(printable(value))
+            out.print(sanitise(value))
 
 
 def _show_turn(out: Console, turn: Turn, state: TurnState | None, full: bool) -> None:
@@ -130,37 +130,37 @@ def _show_turn(out: Console, turn: Turn, state: TurnState | None, full: bool) ->
     out.print()
     head = Text(f"Turn {turn.user.turn_index}", style="cyan")
     head.append(f"  {turn.user.timestamp:%Y-%m-%d %H:%M}", style="cyan")
-    head.append(f"  {short(turn.uuid)}", style="dim")
+    head.append(f"  {shorten_id(turn.uuid)}", style="dim")
     head.append(f"  {', '.join(names)}", style="bold red" if "failed" in names else "dim")
     out.print(head)
     if state is not None and state.error is not None:
-        out.print(f"  {one_line(state.error, 200)}", style="red")
+        out.print(f"  {fit_line(state.error, 200)}", style="red")
     _show_text(out, turn.user.content, full, style="bold")
     for said in turn.replies:
         for call in said.tool_calls:
-            out.print(f"  {_call_line(call)}", style="dim")
+            out.print(f"  {_format_call(call)}", style="dim")
         if said.content.strip():
             _show_text(out, said.content, full)
 
 
-def _call_line(call: ToolCall) -> str:
-    given = one_line(to_text(call.arguments), CALL_CHARS)
-    line = f"→ {printable(call.tool_name)} {given}"
+def _format_call(call: ToolCall) -> str:
+    given = fit_line(to_text(call.arguments), CALL_CHARS)
+    line = f"→ {sanitise(call.tool_name)} {given}"
     if call.result is None:
         return f"{line}: interrupted"
     gave = call.result.error if call.result.error else to_text(call.result.result)
     how = "" if call.success else "failed, "
-    return f"{line}: {how}{call.duration_ms} ms, {one_line(gave, CALL_CHARS)}"
+    return f"{line}: {how}{call.duration_ms} ms, {fit_line(gave, CALL_CHARS)}"
 
 
-def _show_summary(out: Console, known: SummaryBundle, full: bool) -> None:
+def _show_summary(out: Console, one: SummaryBundle, full: bool) -> None:
     from rich.text import Text
 
-    summary = known.summary
+    summary = one.summary
     out.print()
     head = Text(f"Summary L{summary.level}", style="magenta")
-    head.append(f"  {_covered(known)}", style="magenta")
-    head.append(f"  {short(summary.uuid)}  by {printable(summary.made_by)}", style="dim")
+    head.append(f"  {_describe_coverage(one)}", style="magenta")
+    head.append(f"  {shorten_id(summary.uuid)}  by {sanitise(summary.made_by)}", style="dim")
     out.print(head)
     _show_text(out, summary.conversation_summary, full)
     for text in (summary.actions_summary, *summary.key_findings):
@@ -168,21 +168,21 @@ def _show_summary(out: Console, known: SummaryBundle, full: bool) -> None:
             _show_text(out, text, full, style="dim")
 
 
-def _covered(known: SummaryBundle) -> str:
-    first, last = known.summary.start_turn_index, known.summary.end_turn_index
-    if known.summary.level == 2:
-        made_of = ", ".join(short(parent) for parent in known.summary.parent_summaries)
+def _describe_coverage(one: SummaryBundle) -> str:
+    first, last = one.summary.start_turn_index, one.summary.end_turn_index
+    if one.summary.level == 2:
+        made_of = ", ".join(shorten_id(parent) for parent in one.summary.parent_summaries)
         return f"turns {first} to {last}, made of {made_of}"
-    if list(known.covers) == list(range(first, last + 1)):
+    if list(one.covers) == list(range(first, last + 1)):
         return f"turns {first} to {last}"
-    return f"turns {_numbers(known.covers)}"
+    return f"turns {_format_numbers(one.covers)}"
 
 
-def _numbers(turns: Sequence[int]) -> str:
+def _format_numbers(turns: Sequence[int]) -> str:
     return ", ".join(map(str, turns)) or "none any more"
 
 
 def _show_text(out: Console, text: str, full: bool, style: str = "") -> None:
-    told = text if full or len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS].rstrip()} …"
-    for line in printable(told).rstrip().split("\n"):
+    shown_text = text if full or len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS].rstrip()} …"
+    for line in sanitise(shown_text).rstrip().split("\n"):
         out.print(f"  {line}".rstrip(), style=style)

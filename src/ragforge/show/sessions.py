@@ -1,4 +1,4 @@
-"""Sessions: how one is named, chosen and listed."""
+"""Sessions, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.conversations import SHORT_ID
 from ragforge.domain.instants import format_instant
-from ragforge.show.console import console, one_line, print_note, print_table, printable
+from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
     from ragforge.app.sessions import SessionLine, SimilarConversation
@@ -19,23 +19,23 @@ DAYS = 30
 WIDEST = 100
 
 
-def short(uuid: str) -> str:
+def shorten_id(uuid: str) -> str:
     """Return as much of an id as is shown."""
     return uuid[:SHORT_ID]
 
 
-def named(conversation: Conversation) -> str:
+def name_session(conversation: Conversation) -> str:
     """Return a session's short id and title, for a sentence."""
-    title = one_line(conversation.title or "", 60)
-    return f"{short(conversation.uuid)} ({title})" if title else short(conversation.uuid)
+    title = fit_line(conversation.title or "", 60)
+    return f"{shorten_id(conversation.uuid)} ({title})" if title else shorten_id(conversation.uuid)
 
 
-def turns_of(conversation: Conversation) -> str:
+def count_turns(conversation: Conversation) -> str:
     """Return how many turns a session has, in words."""
     return "1 turn" if conversation.turn_count == 1 else f"{conversation.turn_count} turns"
 
 
-def age_of(moment: datetime, today: datetime) -> str:
+def format_age(moment: datetime, today: datetime) -> str:
     """Return how long ago something was, in one or two words; after a month, the date."""
     minutes = int((today - moment).total_seconds()) // 60
     if minutes < 1:
@@ -50,41 +50,41 @@ def age_of(moment: datetime, today: datetime) -> str:
     return "1 day ago" if days == 1 else f"{days} days ago"
 
 
-def about_of(conversation: Conversation, width: int) -> str:
+def describe_session(conversation: Conversation, width: int) -> str:
     """Return a session's title, and after it what the session was about, on one line."""
-    title = one_line(conversation.title or NO_TITLE, 60)
+    title = fit_line(conversation.title or NO_TITLE, 60)
     summary = conversation.summary or ""
-    return one_line(f"{title}: {summary}" if summary.strip() else title, width)
+    return fit_line(f"{title}: {summary}" if summary.strip() else title, width)
 
 
-def show_lines(lines: Sequence[SessionLine], with_directory: bool) -> None:
+def show_sessions(lines: Sequence[SessionLine], with_directory: bool) -> None:
     """Show sessions as a table, with their directory or the time they began."""
     second = "Directory" if with_directory else "Started"
     texts = ["Title", "About", "Last message"]
     with_summary = any(line.conversation.summary for line in lines)
     if not with_summary:
         texts.remove("About")
-    rows = [_row(line, with_directory, with_summary) for line in lines]
+    rows = [_make_row(line, with_directory, with_summary) for line in lines]
     columns = ["Session", second, "Last active", "Turns", *texts]
     print_table(columns, rows, one_line_each=texts)
 
 
-def _row(line: SessionLine, with_directory: bool, with_summary: bool) -> list[str]:
+def _make_row(line: SessionLine, with_directory: bool, with_summary: bool) -> list[str]:
     about = line.conversation
     marks = ["(archived)"] if about.status == "archived" else []
     marks += [f"#{tag}" for tag in about.tags]
     return [
-        short(about.uuid),
+        shorten_id(about.uuid),
         about.cwd if with_directory else f"{about.created_at:%Y-%m-%d %H:%M}",
         f"{about.updated_at:%Y-%m-%d %H:%M}",
         str(about.turn_count),
-        one_line(" ".join([about.title or "", *marks]), 60),
-        *([one_line(about.summary or "", 80)] if with_summary else []),
-        one_line(line.last_message, 60),
+        fit_line(" ".join([about.title or "", *marks]), 60),
+        *([fit_line(about.summary or "", 80)] if with_summary else []),
+        fit_line(line.last_message, 60),
     ]
 
 
-def session_as_json(conversation: Conversation) -> dict[str, object]:
+def session_to_json(conversation: Conversation) -> dict[str, object]:
     return {
         "conversation_id": conversation.uuid,
         "title": conversation.title,
@@ -99,13 +99,13 @@ def session_as_json(conversation: Conversation) -> dict[str, object]:
     }
 
 
-def line_as_json(line: SessionLine) -> dict[str, object]:
-    return {**session_as_json(line.conversation), "last_message": line.last_message}
+def line_to_json(line: SessionLine) -> dict[str, object]:
+    return {**session_to_json(line.conversation), "last_message": line.last_message}
 
 
-def similar_as_json(one: SimilarConversation) -> dict[str, object]:
+def similar_to_json(one: SimilarConversation) -> dict[str, object]:
     return {
-        **session_as_json(one.conversation),
+        **session_to_json(one.conversation),
         "score": round(one.score, 4),
         "found_by": list(one.found_by),
         "turn_index": one.turn.user.turn_index if one.turn else None,
@@ -120,18 +120,18 @@ def show_similar(found: Sequence[SimilarConversation], everywhere: bool) -> None
     if not found:
         print_note("Nothing found." if everywhere else "Nothing found. Try --all.")
         return
-    out = console()
+    out = open_console()
     for one in found:
         about = one.conversation
-        head = Text(short(about.uuid), style="cyan")
+        head = Text(shorten_id(about.uuid), style="cyan")
         head.append(f"  {one.score:.2f}  {', '.join(one.found_by)}", style="dim")
         head.append(f"  {about.updated_at:%Y-%m-%d %H:%M}", style="dim")
         if everywhere:
-            head.append(f"  {printable(about.cwd)}", style="dim")
-        head.append(f"  {one_line(about.title or NO_TITLE, WIDEST)}", style="bold")
+            head.append(f"  {sanitise(about.cwd)}", style="dim")
+        head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
         if about.summary:
-            out.print(f"  {one_line(about.summary, WIDEST)}")
+            out.print(f"  {fit_line(about.summary, WIDEST)}")
         if one.turn is not None:
             out.print(f"  turn {one.turn.user.turn_index}: ", style="dim", end="")
-            out.print(one_line(one.turn.user.content, WIDEST))
+            out.print(fit_line(one.turn.user.content, WIDEST))

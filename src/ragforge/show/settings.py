@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragforge.config import Loaded
 
 
-def settings_as_json(loaded: Loaded) -> dict[str, object]:
+def settings_to_json(loaded: Loaded) -> dict[str, object]:
     settings = {
         key: {"value": value_at(loaded.settings, key), "origin": origin}
         for key, origin in loaded.origins.items()

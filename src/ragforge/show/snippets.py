@@ -9,7 +9,7 @@ from collections.abc import Sequence
 _WORD = re.compile(r"\w+")
 
 
-def words_pattern(query: str) -> re.Pattern[str] | None:
+def compile_words(query: str) -> re.Pattern[str] | None:
     """Return a pattern for the query's words and their longer forms, or None without words."""
     words = sorted({re.escape(word) for word in _WORD.findall(query)}, key=len, reverse=True)
     if not words:
@@ -18,14 +18,14 @@ def words_pattern(query: str) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(longer)})", re.IGNORECASE)
 
 
-def best_text(texts: Sequence[str], pattern: re.Pattern[str] | None) -> str:
+def choose_text(texts: Sequence[str], pattern: re.Pattern[str] | None) -> str:
     """Return the first text that holds one of the words, else the first that is not empty."""
-    told = [text for text in texts if text.strip()]
-    found = (text for text in told if pattern is not None and pattern.search(text))
-    return next(found, told[0] if told else "")
+    texts = [text for text in texts if text.strip()]
+    found = (text for text in texts if pattern is not None and pattern.search(text))
+    return next(found, texts[0] if texts else "")
 
 
-def snippet(
+def cut_snippet(
     text: str, pattern: re.Pattern[str] | None, width: int, max_lines: int = 2
 ) -> list[str]:
     """Return at most `max_lines` lines around the first of the words."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragforge.app.maintenance import Health
 
 
-def store_as_json(health: Health, counts: Mapping[str, int]) -> dict[str, object]:
+def store_to_json(health: Health, counts: Mapping[str, int]) -> dict[str, object]:
     return {**_describe(health), "problems": list(health.problems), "counts": dict(counts)}
 
 

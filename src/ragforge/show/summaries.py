@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
-from ragforge.show.console import console, print_note, printable
+from ragforge.show.console import open_console, print_note, sanitise
 
 if TYPE_CHECKING:
     from ragforge.domain.summaries import Summary
@@ -17,22 +17,22 @@ def show_summaries(found: Sequence[Summary]) -> None:
     if not found:
         print_note("There are no summaries. They are made when a conversation has grown long.")
         return
-    out = console()
+    out = open_console()
     for summary in found:
         place = f"session {summary.conversation_id[:8]}, turns {summary.start_turn_index}"
         place += f" to {summary.end_turn_index}"
         made = f"{summary.created_at:%Y-%m-%d %H:%M} by {summary.made_by}"
         out.print(f"L{summary.level}  {place}", style="bold", end="")
         out.print(f"  {made}", style="dim")
-        out.print(printable(summary.conversation_summary))
+        out.print(sanitise(summary.conversation_summary))
         for finding in summary.key_findings:
-            out.print(f"  - {printable(finding)}")
+            out.print(f"  - {sanitise(finding)}")
         if summary.files_mentioned:
-            out.print(f"  Files: {printable(', '.join(summary.files_mentioned))}", style="dim")
+            out.print(f"  Files: {sanitise(', '.join(summary.files_mentioned))}", style="dim")
         out.print()
 
 
-def summary_as_json(summary: Summary) -> dict[str, object]:
+def summary_to_json(summary: Summary) -> dict[str, object]:
     return {
         "summary_id": summary.uuid,
         "conversation_id": summary.conversation_id,

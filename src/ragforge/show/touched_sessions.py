@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.code import TOUCH_KINDS
 from ragforge.domain.instants import format_instant
-from ragforge.show.console import console, one_line, printable
-from ragforge.show.sessions import NO_TITLE, session_as_json, short
+from ragforge.show.console import fit_line, open_console, sanitise
+from ragforge.show.sessions import NO_TITLE, session_to_json, shorten_id
 
 if TYPE_CHECKING:
     from ragforge.app.sessions import CodeState, ConversationAbout, TouchedCode
@@ -21,12 +21,12 @@ COMMITS = 5
 WIDEST = 100
 
 
-def about_as_json(one: ConversationAbout) -> dict[str, object]:
-    touched = [_touched_as_json(code) for code in one.touched]
-    return {**session_as_json(one.conversation), "touched": touched}
+def about_to_json(one: ConversationAbout) -> dict[str, object]:
+    touched = [_touched_to_json(code) for code in one.touched]
+    return {**session_to_json(one.conversation), "touched": touched}
 
 
-def _touched_as_json(one: TouchedCode) -> dict[str, object]:
+def _touched_to_json(one: TouchedCode) -> dict[str, object]:
     return {
         "turn_index": one.touch.first_turn,
         "last_turn_index": one.touch.last_turn,
@@ -35,11 +35,11 @@ def _touched_as_json(one: TouchedCode) -> dict[str, object]:
         "how": one.touch.how,
         "file": one.touch.file,
         "name": one.touch.name,
-        "since": _since_as_json(one.since, one.touch),
+        "since": _since_to_json(one.since, one.touch),
     }
 
 
-def _since_as_json(since: CodeState, touch: Touch) -> dict[str, object]:
+def _since_to_json(since: CodeState, touch: Touch) -> dict[str, object]:
     first, last = since.lines or (None, None)
     return {
         "state": since.state,
@@ -67,16 +67,16 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
     """Show each session, the turns in which it touched the code, and what became of that."""
     from rich.text import Text
 
-    out = console()
+    out = open_console()
     for one in found:
         about = one.conversation
-        head = Text(short(about.uuid), style="cyan")
+        head = Text(shorten_id(about.uuid), style="cyan")
         head.append(f"  {about.updated_at:%Y-%m-%d %H:%M}", style="dim")
         if with_directory:
-            head.append(f"  {printable(about.cwd)}", style="dim")
-        head.append(f"  {one_line(about.title or NO_TITLE, WIDEST)}", style="bold")
+            head.append(f"  {sanitise(about.cwd)}", style="dim")
+        head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
-        turns = [list(group) for _, group in groupby(one.touched, _turn)]
+        turns = [list(group) for _, group in groupby(one.touched, _get_turns)]
         for touched in turns[:TURNS]:
             _show_turn(touched)
         if len(turns) > TURNS:
@@ -86,20 +86,20 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
 def _show_turn(touched: Sequence[TouchedCode]) -> None:
     from rich.text import Text
 
-    out = console()
+    out = open_console()
     strongest_first = sorted(touched, key=lambda one: TOUCH_KINDS.index(one.touch.how))
     for one in strongest_first[:THINGS]:
         touch, since = one.touch, one.since
-        line = Text(f"  {_turn_text(touch)}  {touch.when:%Y-%m-%d %H:%M}", style="dim")
+        line = Text(f"  {_format_turns(touch)}  {touch.when:%Y-%m-%d %H:%M}", style="dim")
         line.append(f"  {touch.how}", style="bold")
-        line.append(f"  {one_line(touch.name or touch.file, WIDEST)}")
+        line.append(f"  {fit_line(touch.name or touch.file, WIDEST)}")
         if touch.name is not None:
-            line.append(f"  {one_line(touch.file, WIDEST)}", style="dim")
+            line.append(f"  {fit_line(touch.file, WIDEST)}", style="dim")
         out.print(line, soft_wrap=True)
-        out.print(Text(f"    {one_line(since.text(touch), WIDEST)}", style="magenta"))
+        out.print(Text(f"    {fit_line(since.text(touch), WIDEST)}", style="magenta"))
         for commit in (since.commits or ())[:COMMITS]:
             said = f"{commit.id} {commit.when:%Y-%m-%d} {commit.author}: {commit.subject}"
-            out.print(Text(f"    {one_line(said, WIDEST)}"), soft_wrap=True)
+            out.print(Text(f"    {fit_line(said, WIDEST)}"), soft_wrap=True)
         if len(since.commits or ()) > COMMITS:
             more = len(since.commits or ()) - COMMITS
             out.print(Text(f"    and {more} more commits", style="dim"))
@@ -107,11 +107,11 @@ def _show_turn(touched: Sequence[TouchedCode]) -> None:
         out.print(Text(f"    and {len(touched) - THINGS} more", style="dim"))
 
 
-def _turn(one: TouchedCode) -> tuple[int, int]:
+def _get_turns(one: TouchedCode) -> tuple[int, int]:
     return one.touch.first_turn, one.touch.last_turn
 
 
-def _turn_text(touch: Touch) -> str:
+def _format_turns(touch: Touch) -> str:
     if touch.first_turn == touch.last_turn:
         return f"turn {touch.first_turn}"
     return f"turns {touch.first_turn}-{touch.last_turn}"

@@ -1,4 +1,4 @@
-"""The view of a turn: what is finished is printed for good, what is not is drawn below it."""
+"""The view of a turn: finished parts are printed for good, the rest is redrawn below them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from ragforge.events import (
 )
 from ragforge.events import Text as Words
 from ragforge.show.blocks import Blocks
-from ragforge.show.call_lines import call_line, diff_lines, plan_lines, receipt_line
-from ragforge.show.calls import headline
-from ragforge.show.console import one_line, printable
-from ragforge.show.markdown import dimmed, markdown
+from ragforge.show.call_lines import format_call, format_diff, format_plan, format_receipt
+from ragforge.show.calls import format_headline
+from ragforge.show.console import fit_line, sanitise
+from ragforge.show.markdown import dim_text, render_markdown
 from ragforge.show.screen import Screen
 
 FRAMES_PER_SECOND = 10
@@ -38,7 +38,7 @@ DIFF_LINES = 60
 
 
 class TurnView:
-    """Shows the events of one turn. Use it in `async with`, and give it every event."""
+    """Shows the events of one turn. Use it in `async with`, and pass it every event."""
 
     def __init__(
         self, screen: Screen, *, verbose: bool = False, calls_out: Console | None = None
@@ -62,7 +62,7 @@ class TurnView:
 
     async def __aenter__(self) -> TurnView:
         self._draw_from_now()
-        if self._screen.is_lively:
+        if self._screen.can_redraw:
             self._drawing = asyncio.create_task(self._draw())
         return self
 
@@ -76,22 +76,22 @@ class TurnView:
             self._drawing.cancel()
         self._finish_words()
         for call, _ in self._running.values():
-            self._print(self._interrupted(call))
+            self._print(self._format_interrupted(call))
         self._running.clear()
         self._stop_drawing()
 
     def on_event(self, event: Event) -> None:
-        """Show the next thing that happens, or keep it until there is a place for it."""
+        """Show an event, or keep it while the view is paused."""
         if self._kept is not None:
             self._kept.append(event)
             return
         match event:
             case ContextBuilt(receipt=receipt):
                 self.receipt = receipt
-                self._print(dimmed(receipt_line(receipt)))
+                self._print(dim_text(format_receipt(receipt)))
                 self._gap = True
             case Reasoning(text=text):
-                self._think(text)
+                self._add_thought(text)
             case Words(text=text):
                 self._finish_thinking()
                 for block in self._blocks.feed(text):
@@ -109,8 +109,8 @@ class TurnView:
                 pass
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leave the screen to somebody else for a while; calls may go on meanwhile."""
+    def pause(self) -> Iterator[None]:
+        """Leave the screen to a question for a while; calls may continue meanwhile."""
         self._stop_drawing()
         self._kept = []
         try:
@@ -121,8 +121,8 @@ class TurnView:
             for event in kept:
                 self.on_event(event)
 
-    def saw(self, diff: str) -> None:
-        """Take note of a diff that the user has seen: it need not be shown again."""
+    def mark_seen(self, diff: str) -> None:
+        """Remember a diff that the user has seen: it is not shown again."""
         self._seen_diffs.add(diff.strip())
 
     def _finish_call(self, call: ToolFinished) -> None:
@@ -130,14 +130,14 @@ class TurnView:
         self.calls.append(call)
         signs = self._screen.signs
         self._gap = True
-        self._calls_out.print(call_line(call, signs, self._screen.out.width - 1))
+        self._calls_out.print(format_call(call, signs, self._screen.out.width - 1))
         result = call.result if isinstance(call.result, dict) else {}
         indent = 2 * call.depth + 2
         diff, items = result.get("diff"), result.get("items")
         if isinstance(diff, str) and diff.strip() not in self._seen_diffs:
-            self._print_some(diff_lines(diff), indent)
+            self._print_some(format_diff(diff), indent)
         elif call.name == "plan" and isinstance(items, list):
-            self._print_some(plan_lines(items, signs), indent)
+            self._print_some(format_plan(items, signs), indent)
 
     def _print_some(self, lines: list[Text], indent: int) -> None:
         shown = lines[:DIFF_LINES]
@@ -145,7 +145,7 @@ class TurnView:
             shown.append(Text(f"… {len(lines) - len(shown)} more lines: /expand", style="dim"))
         self._calls_out.print(Padding(Group(*shown), (0, 0, 0, indent), expand=False))
 
-    def _think(self, text: str) -> None:
+    def _add_thought(self, text: str) -> None:
         self._thought.append(text)
         if self._thinking_since is None:
             self._thinking_since = time.monotonic()
@@ -158,11 +158,11 @@ class TurnView:
         thought = "".join(self._thought).strip()
         self._thought.clear()
         if self._verbose or seconds:
-            self._print(dimmed(thought if self._verbose else f"thought for {seconds} s"))
+            self._print(dim_text(thought if self._verbose else f"thought for {seconds} s"))
             self._gap = True
 
     def _finish_words(self) -> None:
-        """Print what is being said and thought as far as it is: something else follows."""
+        """Print the text and thoughts so far: something else follows."""
         self._finish_thinking()
         for block in self._blocks.close():
             self._print_block(block)
@@ -171,18 +171,18 @@ class TurnView:
         if self._gap:
             self._print(Text())
         self._gap = True
-        self._print(markdown(block))
+        self._print(render_markdown(block))
 
     def _print(self, shown: RenderableType) -> None:
         self._screen.out.print(shown)
 
-    def _interrupted(self, call: ToolStarted) -> Text:
+    def _format_interrupted(self, call: ToolStarted) -> Text:
         line = Text(f"{'  ' * call.depth}{self._screen.signs.failed} ", style="red")
-        line.append(f"{printable(call.name)} {headline(call.arguments)}  interrupted")
+        line.append(f"{sanitise(call.name)} {format_headline(call.arguments)}  interrupted")
         return line
 
     def _draw_from_now(self) -> None:
-        if self._screen.is_lively:
+        if self._screen.can_redraw:
             self._live = Live(
                 console=self._screen.out,
                 auto_refresh=False,
@@ -190,7 +190,7 @@ class TurnView:
                 redirect_stdout=False,
                 redirect_stderr=False,
                 vertical_overflow="crop",
-                get_renderable=self._below,
+                get_renderable=self._render_unfinished,
             )
             self._live.start(refresh=True)
 
@@ -206,32 +206,35 @@ class TurnView:
                 if self._live is not None:
                     self._live.refresh()
 
-    def _below(self) -> RenderableType:
-        """Return what is not finished: words, thoughts, calls, and how long it takes."""
+    def _render_unfinished(self) -> RenderableType:
+        """Return what is not finished: text, thoughts, calls, and the time so far."""
         out = self._screen.out
         height = max(1, min(out.height - 3 - len(self._running), TALLEST))
         shown: list[RenderableType] = []
         if rest := self._blocks.tail(height).strip("\n"):
             shown += [Text()] if self._gap else []
-            shown.append(markdown(rest, height))
+            shown.append(render_markdown(rest, height))
         now = time.monotonic()
-        frame = self._frame(now)
+        frame = self._choose_frame(now)
         for call, since in self._running.values():
-            line = f"{'  ' * call.depth}{frame} {printable(call.name)} {headline(call.arguments)}"
-            shown.append(self._line(f"{one_line(line, out.width - 10)}  {now - since:.0f} s"))
+            what = f"{sanitise(call.name)} {format_headline(call.arguments)}"
+            line = f"{'  ' * call.depth}{frame} {what}"
+            shown.append(
+                self._format_line(f"{fit_line(line, out.width - 10)}  {now - since:.0f} s")
+            )
         if self._thinking_since is not None:
-            last = one_line("".join(self._thought)[-200:], 200) if self._verbose else ""
+            last = fit_line("".join(self._thought)[-200:], 200) if self._verbose else ""
             seconds = now - self._thinking_since
-            shown.append(self._line(f"{frame} thinking… {seconds:.0f} s {last}"))
+            shown.append(self._format_line(f"{frame} thinking… {seconds:.0f} s {last}"))
         elif not self._running:
-            shown.append(self._line(f"{frame} {now - self._began:.0f} s  Ctrl-C interrupts"))
+            shown.append(self._format_line(f"{frame} {now - self._began:.0f} s  Ctrl-C interrupts"))
         return Group(*shown)
 
-    def _frame(self, now: float) -> str:
+    def _choose_frame(self, now: float) -> str:
         spinner = self._screen.signs.spinner
         return spinner[int(now * FRAMES_PER_SECOND) % len(spinner)]
 
-    def _line(self, text: str) -> Text:
+    def _format_line(self, text: str) -> Text:
         line = Text(text, style="dim", no_wrap=True, overflow="ellipsis")
         line.truncate(max(self._screen.out.width - 1, 10))
         return line

@@ -16,13 +16,13 @@ _COMMAND = re.compile(r"/[a-z]*")
 _FILE = re.compile(r"(?:^|\s)@(\S*)$")
 
 
-def is_completed(text: str) -> bool:
-    """Tell whether there is something to choose from after a text."""
+def can_complete(text: str) -> bool:
+    """Tell whether a text can be completed."""
     return _COMMAND.fullmatch(text) is not None or _FILE.search(text) is not None
 
 
 class InputCompleter(Completer):
-    """Knows the commands with what they are for, and the files of a project."""
+    """Completes commands, with their purposes, and files of a project."""
 
     def __init__(
         self, commands: Mapping[str, str], list_files: Callable[[], Sequence[str]]
@@ -40,10 +40,10 @@ class InputCompleter(Completer):
                 if name.startswith(text):
                     yield Completion(name, -len(text), display_meta=purpose)
         elif found := _FILE.search(text):
-            for path in closest(self._files(), found[1], SHOWN):
+            for path in find_closest(self._files(), found[1], SHOWN):
                 yield Completion(path, -len(found[1]))
 
-    def only_command(self, text: str) -> str | None:
+    def find_only_command(self, text: str) -> str | None:
         """Return the one command that begins so, if there is no other."""
         begun = [name for name in self._commands if name.startswith(text)]
         return begun[0] if _COMMAND.fullmatch(text) and len(begun) == 1 else None
@@ -55,10 +55,10 @@ class InputCompleter(Completer):
             return ()
 
 
-def closest(files: Sequence[str], typed: str, limit: int) -> list[str]:
+def find_closest(files: Sequence[str], typed: str, limit: int) -> list[str]:
     """Return the files that are most likely meant by a few letters of their path.
 
-    Those whose name begins so come first, then those that hold it, then those that are like it.
+    Names that begin with them come first, then paths that contain them, then similar ones.
     """
     if not typed:
         return sorted(files, key=lambda path: (path.count("/"), path))[:limit]

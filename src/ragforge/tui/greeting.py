@@ -11,9 +11,16 @@ from ragforge import __version__
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now
 from ragforge.domain.turns import Turn
-from ragforge.show.console import one_line, printable
-from ragforge.show.markdown import markdown
-from ragforge.show.sessions import NO_TITLE, about_of, age_of, named, short, turns_of
+from ragforge.show.console import fit_line, sanitise
+from ragforge.show.markdown import render_markdown
+from ragforge.show.sessions import (
+    NO_TITLE,
+    count_turns,
+    describe_session,
+    format_age,
+    name_session,
+    shorten_id,
+)
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation
@@ -44,7 +51,7 @@ def greet(terminal: Terminal, earlier: int, is_first_run: bool) -> None:
 
 def format_offers(offered: Sequence[Conversation], today: datetime, width: int) -> list[str]:
     """Return the sessions that one key resumes, a line each: key, age, turns, what about."""
-    facts = [(age_of(one.updated_at, today), turns_of(one)) for one in offered]
+    facts = [(format_age(one.updated_at, today), count_turns(one)) for one in offered]
     ages, turns = (
         (max(map(len, column)) for column in zip(*facts, strict=True)) if facts else (0, 0)
     )
@@ -52,7 +59,7 @@ def format_offers(offered: Sequence[Conversation], today: datetime, width: int) 
         f"  {key}  {age:<{ages}}  {many:<{turns}}  " for key, (age, many) in enumerate(facts, 1)
     ]
     rest = [max(width - len(head) - 1, 10) for head in heads]
-    return [h + about_of(one, r) for h, one, r in zip(heads, offered, rest, strict=True)]
+    return [h + describe_session(one, r) for h, one, r in zip(heads, offered, rest, strict=True)]
 
 
 def _describe_reading(terminal: Terminal) -> str:
@@ -67,27 +74,27 @@ def _describe_reading(terminal: Terminal) -> str:
 async def show_latest(terminal: Terminal, session: Conversation) -> None:
     """Show the title of a session and what was said in it last."""
     screen = terminal.screen
-    screen.say(f"Session {named(session)}, {turns_of(session)}", "bold")
+    screen.say(f"Session {name_session(session)}, {count_turns(session)}", "bold")
     turns = await terminal.app.sessions.latest_turns(session, EXCHANGES)
     for turn in turns:
         _show(terminal, turn)
     if turns and _can_be_resumed(terminal, turns[-1]):
-        screen.say("The last question has no whole answer: /retry answers it.", "yellow")
+        screen.say("The last question has no complete answer: /retry answers it.", "yellow")
 
 
 def _show(terminal: Terminal, turn: Turn) -> None:
     screen = terminal.screen
     screen.say()
-    screen.say(f"{screen.signs.prompt} {one_line(turn.user.content, 500)}", "cyan")
+    screen.say(f"{screen.signs.prompt} {fit_line(turn.user.content, 500)}", "cyan")
     if turn.tool_calls:
         screen.note(f"{len(turn.tool_calls)} tool calls")
     said = turn.answer or "\n".join(m.content for m in turn.replies if m.content.strip())
     if len(said) > ANSWER_CHARS:
         said = f"{said[:ANSWER_CHARS].rstrip()} …"
     if turn.answer:
-        screen.out.print(markdown(said))
+        screen.out.print(render_markdown(said))
     elif said:
-        screen.say(printable(said), "dim")
+        screen.say(sanitise(said), "dim")
 
 
 def _can_be_resumed(terminal: Terminal, turn: Turn) -> bool:
@@ -96,12 +103,12 @@ def _can_be_resumed(terminal: Terminal, turn: Turn) -> bool:
 
 
 def format_goodbye(session: Conversation | None) -> str | None:
-    """Return how to come back, if there is something to come back to."""
+    """Return how to resume the session, if there is one."""
     if session is None or not session.uuid:
         return None
-    title = one_line(session.title or NO_TITLE, 60)
+    title = fit_line(session.title or NO_TITLE, 60)
     shown = "" if title == NO_TITLE else f" ({title})"
-    return f"Resume with: ragforge -r {short(session.uuid)}{shown}"
+    return f"Resume with: ragforge -r {shorten_id(session.uuid)}{shown}"
 
 
 def _from_home(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The keyboard while work goes on: keys are neither echoed nor lost, Ctrl-C interrupts."""
+"""The keyboard during a turn: keys are neither echoed nor lost, Ctrl-C interrupts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Interruptible:
         self._presses = 0
 
     def interrupt(self) -> None:
-        """End what is going on. It is given time to store what it did: a second call is patient."""
+        """Cancel the work. The second call does nothing: the work gets time to store what it did."""
         self._presses += 1
         if self._task is not None and self._presses != 2:
             self._task.cancel()
 
     async def run(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Do the work; return whether it came to its end."""
+        """Do the work; return whether it was completed."""
         self._task, self._presses = asyncio.ensure_future(work), 0
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
@@ -49,8 +49,8 @@ class Interruptible:
 
 
 @contextmanager
-def silent() -> Iterator[None]:
-    """Show nothing of what is typed; the next prompt gets it."""
+def hide_typing() -> Iterator[None]:
+    """Do not echo what is typed; the next prompt gets it."""
     try:
         import termios
 
@@ -71,7 +71,7 @@ def silent() -> Iterator[None]:
 
 
 def forget_typed() -> None:
-    """Throw away what was typed and not read yet."""
+    """Discard what was typed and not read yet."""
     with suppress(ImportError, OSError, ValueError, _TermiosError):
         import termios
 

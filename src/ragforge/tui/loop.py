@@ -14,9 +14,9 @@ from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
-from ragforge.tui.keyboard import silent
+from ragforge.tui.keyboard import hide_typing
 from ragforge.tui.prompt import Prompt
-from ragforge.tui.toolbar import follow, toolbar
+from ragforge.tui.toolbar import format_toolbar, watch_jobs
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -34,13 +34,13 @@ async def converse(terminal: Terminal) -> None:
         InputCompleter({f"/{one.name}": one.purpose for one in COMMANDS}, app.code.list_files),
         open_history(Path(app.settings.agent.state_dir), app.redact),
         terminal.screen.signs,
-        lambda: toolbar(terminal),
+        lambda: format_toolbar(terminal),
         lambda: expand_last(terminal),
         {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
     )
-    following = asyncio.create_task(follow(terminal, prompt.redraw))
+    following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))
     try:
-        with silent():
+        with hide_typing():
             await _take_input(terminal, prompt)
     finally:
         following.cancel()

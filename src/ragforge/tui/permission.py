@@ -1,4 +1,4 @@
-"""Permission: ask the user before anything is changed. Question and answer stay to be read."""
+"""Permission: ask the user before anything is changed. Question and answer stay visible."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ragforge.permissions import PermissionRequest, Verdict
-from ragforge.show.call_lines import diff_lines
-from ragforge.show.console import one_line, printable
+from ragforge.show.call_lines import format_diff
+from ragforge.show.console import fit_line, sanitise
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.tui.keyboard import forget_typed
@@ -32,27 +32,27 @@ class Permission:
     interrupt: Callable[[], None]
 
     async def approve(self, request: PermissionRequest) -> Verdict:
-        """Return what the user says. Ctrl-C says no, and interrupts the turn."""
-        with self.view.paused():
+        """Return the user's answer. Ctrl-C denies, and interrupts the turn."""
+        with self.view.pause():
             self._show(request)
-            self.view.saw(request.preview)
+            self.view.mark_seen(request.preview)
             verdict = await self._answer(request)
             self.screen.say(_describe(verdict), "green" if verdict.answer != "deny" else "red")
             return verdict
 
     def _show(self, request: PermissionRequest) -> None:
         out = self.screen.out
-        question = _ASKED[request.action].format(one_line(request.subject, 200))
+        question = _ASKED[request.action].format(fit_line(request.subject, 200))
         out.print(Text(f"\n{question}", style="bold yellow"))
         is_edit = request.action == "edit_file"
-        lines = diff_lines(request.preview) if is_edit else [Text(printable(request.preview))]
+        lines = format_diff(request.preview) if is_edit else [Text(sanitise(request.preview))]
         out.print(Padding(Group(*lines[:MOST_LINES]), (0, 0, 0, 2), expand=False))
         if len(lines) > MOST_LINES:
             self.screen.say(f"  {len(lines) - MOST_LINES:,} more lines are not shown.", "red")
         self.screen.note("  y  yes, this once")
         for number, pattern in enumerate(request.always, 1):
             key = "a " if number == 1 else f"a{number}"
-            self.screen.note(f"  {key} always: {request.action}({one_line(pattern, 200)})")
+            self.screen.note(f"  {key} always: {request.action}({fit_line(pattern, 200)})")
         self.screen.note("  n  no; the model gets the words after it")
 
     async def _answer(self, request: PermissionRequest) -> Verdict:
@@ -68,7 +68,7 @@ class Permission:
                 return Verdict("deny", reason=INTERRUPTED)
             except EOFError:
                 return Verdict("deny")
-            if (verdict := verdict_of(text, request)) is not None:
+            if (verdict := parse_verdict(text, request)) is not None:
                 return verdict
             keys = (
                 "y, a or n" if len(request.always) < 2 else f"y, a to a{len(request.always)}, or n"
@@ -76,7 +76,7 @@ class Permission:
             self.screen.note(f"Type {keys}, then Enter.")
 
 
-def verdict_of(text: str, request: PermissionRequest) -> Verdict | None:
+def parse_verdict(text: str, request: PermissionRequest) -> Verdict | None:
     """Return what an answer means, or None if it means nothing."""
     word, _, rest = text.strip().partition(" ")
     word = word.lower()

@@ -15,28 +15,28 @@ from prompt_toolkit.styles import Style
 from ragforge.app import App
 from ragforge.app.sessions import SessionLine
 from ragforge.domain.conversations import Conversation
-from ragforge.show.console import one_line
+from ragforge.show.console import fit_line
 from ragforge.show.screen import Signs
-from ragforge.show.sessions import NO_TITLE, short, turns_of
+from ragforge.show.sessions import NO_TITLE, count_turns, shorten_id
 
 MOST_ROWS = 15
 MOST_SESSIONS = 10_000
 STYLE = Style.from_dict({"chosen": "bold", "dim": "ansibrightblack"})
 
 
-def line_of(line: SessionLine) -> str:
+def format_session(line: SessionLine) -> str:
     """Return a session on one line: when it was last active, its title, what it was about.
 
     Where it has no summary yet, what was said last.
     """
     about = line.conversation
-    title = one_line(about.title or NO_TITLE, 50)
-    said = one_line(about.summary or line.last_message, 60)
+    title = fit_line(about.title or NO_TITLE, 50)
+    said = fit_line(about.summary or line.last_message, 60)
     when = f"{about.updated_at:%Y-%m-%d %H:%M}"
-    return f"{when}  {short(about.uuid)}  {turns_of(about):>8}  {title}  {said}"
+    return f"{when}  {shorten_id(about.uuid)}  {count_turns(about):>8}  {title}  {said}"
 
 
-def matching(lines: Sequence[SessionLine], typed: str) -> list[SessionLine]:
+def filter_sessions(lines: Sequence[SessionLine], typed: str) -> list[SessionLine]:
     """Return the sessions that hold every word: in title, summary, last message, date, id, tags."""
     words = typed.lower().split()
     found = []
@@ -51,7 +51,7 @@ def matching(lines: Sequence[SessionLine], typed: str) -> list[SessionLine]:
 
 
 class Picker:
-    """A list that gets shorter as one types. Arrows move, Enter takes, Esc leaves."""
+    """A list that gets shorter as the user types. Arrows move, Enter selects, Esc leaves."""
 
     def __init__(self, lines: Sequence[SessionLine], signs: Signs) -> None:
         self._lines = lines
@@ -79,7 +79,7 @@ class Picker:
         return await self.app.run_async(handle_sigint=False)
 
     def _search(self) -> None:
-        self._found = matching(self._lines, self._typed.text)
+        self._found = filter_sessions(self._lines, self._typed.text)
         self._at = 0
 
     def _height(self) -> int:
@@ -93,7 +93,7 @@ class Picker:
         for number, line in enumerate(self._found[top : top + height], top):
             is_chosen = number == self._at
             lead = f"{self._signs.prompt} " if is_chosen else "  "
-            text = (lead + line_of(line))[: max(width - 1, 10)]
+            text = (lead + format_session(line))[: max(width - 1, 10)]
             rows.append(("class:chosen" if is_chosen else "", f"{text}\n"))
         return rows or [("class:dim", "  Nothing fits.")]
 

@@ -12,7 +12,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
 from ragforge.show.screen import Signs
-from ragforge.tui.completion import InputCompleter, is_completed
+from ragforge.tui.completion import InputCompleter, can_complete
 
 MENU_LINES = 8
 STYLE = Style.from_dict(
@@ -21,7 +21,7 @@ STYLE = Style.from_dict(
 
 
 class Prompt:
-    """Asks for the next input, with a history and a line below that tells how things stand."""
+    """Asks for the next input, with a history and a toolbar below."""
 
     def __init__(
         self,
@@ -32,18 +32,18 @@ class Prompt:
         expand: Callable[[], None],
         shortcuts: Mapping[str, str],
     ) -> None:
-        """Shortcuts are keys that stand for a whole input, until something is typed."""
+        """`shortcuts` are keys that stand for a complete input, until something is typed."""
         self._signs = signs
         self._untouched = True
         self._session: PromptSession[str] = PromptSession(
             history=history,
             completer=completer,
             complete_in_thread=True,
-            complete_while_typing=Condition(_completes),
+            complete_while_typing=Condition(_can_complete),
             reserve_space_for_menu=MENU_LINES,
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
-            key_bindings=_keys(completer, expand, shortcuts, lambda: self._untouched),
+            key_bindings=_bind_keys(completer, expand, shortcuts, lambda: self._untouched),
             bottom_toolbar=toolbar,
             enable_open_in_editor=True,
             tempfile_suffix=".md",
@@ -68,9 +68,9 @@ class Prompt:
             app.invalidate()
 
 
-def _completes() -> bool:
+def _can_complete() -> bool:
     app = get_app_or_none()
-    return app is not None and is_completed(app.current_buffer.document.text_before_cursor)
+    return app is not None and can_complete(app.current_buffer.document.text_before_cursor)
 
 
 def _has_text() -> bool:
@@ -78,7 +78,7 @@ def _has_text() -> bool:
     return app is not None and bool(app.current_buffer.text)
 
 
-def _keys(
+def _bind_keys(
     completer: InputCompleter,
     expand: Callable[[], None],
     shortcuts: Mapping[str, str],
@@ -113,7 +113,7 @@ def _keys(
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         # A menu takes a moment to open; who types fast means the one command that fits.
-        if name := completer.only_command(buffer.document.text_before_cursor):
+        if name := completer.find_only_command(buffer.document.text_before_cursor):
             buffer.insert_text(f"{name} "[len(buffer.document.text_before_cursor) :])
         elif buffer.complete_state:
             buffer.complete_next()

@@ -31,7 +31,7 @@ TERMINATED = 143
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How the user wants to begin."""
+    """How the user wants to begin: with which session, and how much is shown."""
 
     go_on: bool = False  # resume the last session of the directory
     resume: str | None = None  # the start of a session's id; "" asks which
@@ -80,7 +80,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
 
 
 def _end_on_signals() -> None:
-    """Let whoever ends the process find the terminal's settings restored."""
+    """Restore the terminal's settings when the process is ended by a signal."""
     this = asyncio.current_task()
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGHUP"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Terminal:
-    """What there is while the terminal is open. Commands work with it."""
+    """The state of the open terminal. Commands work with it."""
 
     def __init__(self, app: App, screen: Screen, *, verbose: bool = False) -> None:
         self.app = app
@@ -72,7 +72,7 @@ class Terminal:
         self._show_end(answer)
 
     def _show_end(self, answer: Answer) -> None:
-        """Tell what a model did not: what was found where there is none, or why it stopped."""
+        """Show what was found where there is no model, or why the model stopped."""
         if answer.problem is not None:
             self.screen.problem(f"{answer.problem.rstrip()} /retry resumes it.")
         if answer.model is None:

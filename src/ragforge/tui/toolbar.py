@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.chat import Usage
 from ragforge.errors import StoreError
-from ragforge.show.console import one_line
+from ragforge.show.console import fit_line
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 2.0
 
 
-def toolbar(terminal: Terminal) -> str:
+def format_toolbar(terminal: Terminal) -> str:
     """Return the line, as much of it as fits."""
     parts = [terminal.app.model or "no model"]
     if (receipt := terminal.receipt) is not None:
         parts.append(f"context {receipt.chars / max(1, receipt.max_chars):.0%}")
-    if taken := usage_line(terminal.usage):
+    if taken := format_usage(terminal.usage):
         parts.append(taken)
     if terminal.jobs:
         parts.append("1 job" if terminal.jobs == 1 else f"{terminal.jobs:,} jobs")
     width = shutil.get_terminal_size().columns
-    return one_line(f" {terminal.screen.signs.dot} ".join(parts), max(width - 1, 10))
+    return fit_line(f" {terminal.screen.signs.dot} ".join(parts), max(width - 1, 10))
 
 
-def usage_line(usage: Usage) -> str:
-    """Return what models took, how much of it was cached, and the price where it is known."""
+def format_usage(usage: Usage) -> str:
+    """Return the tokens that models used, how many were cached, and the price where it is known."""
     tokens = usage.input_tokens + usage.output_tokens
     if not tokens:
         return ""
@@ -40,7 +40,7 @@ def usage_line(usage: Usage) -> str:
     return f"{tokens:,} tokens{cached}{price}"
 
 
-async def follow(terminal: Terminal, redraw: Callable[[], None]) -> None:
+async def watch_jobs(terminal: Terminal, redraw: Callable[[], None]) -> None:
     """Keep the number of waiting jobs current."""
     while True:
         try:

@@ -48,7 +48,7 @@ def test_a_hit_is_shown_with_its_place_name_score_and_telling_lines(
 
 
 def test_a_hit_has_stable_keys_for_scripts() -> None:
-    assert hits.code_as_json(hit()) == {
+    assert hits.code_to_json(hit()) == {
         "file": "src/leases.py",
         "start_line": 1,
         "end_line": 9,

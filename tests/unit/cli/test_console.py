@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ragforge.show.console import console, one_line, print_json, print_table, printable
-from ragforge.show.snippets import best_text, snippet, words_pattern
+from ragforge.show.console import fit_line, open_console, print_json, print_table, sanitise
+from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from tests.unit.cli.conftest import Ragforge
 
 ESCAPE = "\x1b"
@@ -38,7 +38,7 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
 
 def test_a_terminal_gets_colours(at_terminal: Callable[[], Terminal]) -> None:
     terminal = at_terminal()
-    console().print("hello", style="red")
+    open_console().print("hello", style="red")
     assert ESCAPE in terminal.getvalue()
 
 
@@ -48,14 +48,14 @@ def test_a_terminal_gets_none_when_the_user_says_so(
 ) -> None:
     terminal = at_terminal()
     monkeypatch.setenv(name, value)
-    console().print("hello", style="bold red")
+    open_console().print("hello", style="bold red")
     print_table(["", "Check"], [["ok", "Python"]])
     assert ESCAPE not in terminal.getvalue()
     assert "hello" in terminal.getvalue()
 
 
 def test_a_pipe_gets_no_colours(capsys: pytest.CaptureFixture[str]) -> None:
-    console().print("hello", style="bold red")
+    open_console().print("hello", style="bold red")
     assert capsys.readouterr().out == "hello\n"
 
 
@@ -84,17 +84,17 @@ def test_a_table_may_cut_some_cells_and_keep_the_others(
 
 def test_stored_text_cannot_steer_the_terminal() -> None:
     hostile = "a\x1b[2Jb\x07c\x9bd\u202ee\rf\udc80g\r\nh\ti"
-    assert printable(hostile) == "a\ufffd[2Jb\ufffdc\ufffdd\ufffde\ufffdf\ufffdg\nh\ti"
+    assert sanitise(hostile) == "a\ufffd[2Jb\ufffdc\ufffdd\ufffde\ufffdf\ufffdg\nh\ti"
 
 
 def test_markup_in_stored_text_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    console().print("[bold]x[/bold] :smile:")
+    open_console().print("[bold]x[/bold] :smile:")
     assert capsys.readouterr().out == "[bold]x[/bold] :smile:\n"
 
 
 def test_one_line_is_short_and_has_no_breaks() -> None:
-    assert one_line("a\n  b\tc", 10) == "a b c"
-    assert one_line("word " * 10, 12) == "word word w…"
+    assert fit_line("a\n  b\tc", 10) == "a b c"
+    assert fit_line("word " * 10, 12) == "word word w…"
 
 
 def test_json_is_readable_where_the_encoding_allows(at_terminal: Callable[[], Terminal]) -> None:
@@ -116,7 +116,7 @@ def test_json_is_ascii_where_the_encoding_is_narrow(
 
 def test_a_snippet_shows_the_words_that_were_looked_for() -> None:
     text = "filler " * 200 + "the lease is renewed here " + "filler " * 200
-    lines = snippet(text, words_pattern("lease"), 60)
+    lines = cut_snippet(text, compile_words("lease"), 60)
     assert len(lines) == 2
     assert "lease" in " ".join(lines)
     assert lines[0].startswith("…")
@@ -125,25 +125,25 @@ def test_a_snippet_shows_the_words_that_were_looked_for() -> None:
 
 
 def test_a_short_text_is_its_own_snippet() -> None:
-    assert snippet("the lease", words_pattern("lease"), 60) == ["the lease"]
-    assert snippet("  ", words_pattern("lease"), 60) == []
+    assert cut_snippet("the lease", compile_words("lease"), 60) == ["the lease"]
+    assert cut_snippet("  ", compile_words("lease"), 60) == []
 
 
 def test_a_snippet_without_a_match_is_the_beginning() -> None:
-    assert snippet("one two", words_pattern("%%"), 60) == ["one two"]
+    assert cut_snippet("one two", compile_words("%%"), 60) == ["one two"]
 
 
 def test_longer_forms_of_a_word_are_marked_but_not_words_that_merely_hold_it() -> None:
-    pattern = words_pattern("lease C++ a")
+    pattern = compile_words("lease C++ a")
     assert pattern is not None
     assert pattern.findall("Leases, release, a C answer") == ["Leases", "a", "C"]
 
 
 def test_the_text_that_holds_the_words_is_preferred() -> None:
-    pattern = words_pattern("lease")
-    assert best_text(["", "other", "a lease"], pattern) == "a lease"
-    assert best_text(["", "other"], pattern) == "other"
-    assert best_text([], pattern) == ""
+    pattern = compile_words("lease")
+    assert choose_text(["", "other", "a lease"], pattern) == "a lease"
+    assert choose_text(["", "other"], pattern) == "other"
+    assert choose_text([], pattern) == ""
 
 
 def test_config_show_in_a_terminal_is_a_table(

@@ -15,10 +15,10 @@ from ragforge import __version__
 from ragforge.cli import main
 from ragforge.cli.arguments import (
     clean,
-    command_in,
-    global_options_first,
+    expand_terminal_options,
+    find_command,
+    move_global_options_first,
     wants_debug,
-    with_terminal_options,
 )
 from ragforge.errors import ConversationNotFound, InputError
 from tests.unit.cli.conftest import FakeApp, Ragforge
@@ -195,18 +195,18 @@ def test_global_options_may_stand_anywhere(ragforge: Ragforge) -> None:
 
 def test_what_follows_two_dashes_is_no_option() -> None:
     arguments = ["ask", "--", "--store", "--debug"]
-    assert global_options_first(arguments) == arguments
+    assert move_global_options_first(arguments) == arguments
     assert not wants_debug(arguments, None)
     assert wants_debug(["ask", "--debug", "--", "x"], None)
 
 
 def test_every_command_is_found_where_it_is_said_to_be() -> None:
-    everything = get_command(main.program(None))
+    everything = get_command(main.build_program(None))
 
     assert isinstance(everything, TyperGroup)
     assert everything.commands.keys() == main.COMMANDS.keys()
     for name in main.COMMANDS:
-        alone = get_command(main.program(name))
+        alone = get_command(main.build_program(name))
         assert isinstance(alone, TyperGroup)
         assert name in alone.commands
 
@@ -224,7 +224,7 @@ def test_every_command_is_found_where_it_is_said_to_be() -> None:
 def test_the_command_is_what_follows_the_global_options(
     arguments: list[str], command: str | None
 ) -> None:
-    assert command_in(arguments) == command
+    assert find_command(arguments) == command
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_the_command_is_what_follows_the_global_options(
     ],
 )
 def test_options_of_the_terminal_are_spelled_out(given: list[str], parsed: list[str]) -> None:
-    assert with_terminal_options(given) == parsed
+    assert expand_terminal_options(given) == parsed
 
 
 @pytest.mark.parametrize("option", ["-c", "-r", "--verbose"])

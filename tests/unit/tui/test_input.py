@@ -14,14 +14,14 @@ from ragforge.domain.conversations import Conversation
 from ragforge.errors import InputError
 from ragforge.memory.secrets.redact import redact
 from ragforge.memory.sessions import SessionLine
-from ragforge.show.sessions import age_of
+from ragforge.show.sessions import format_age
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.commands.all import COMMANDS, find_command
-from ragforge.tui.completion import InputCompleter, closest, is_completed
+from ragforge.tui.completion import InputCompleter, can_complete, find_closest
 from ragforge.tui.greeting import format_offers
 from ragforge.tui.history import open_history
-from ragforge.tui.permission import verdict_of
-from ragforge.tui.picker import line_of, matching
+from ragforge.tui.permission import parse_verdict
+from ragforge.tui.picker import filter_sessions, format_session
 
 FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
 WISH = PermissionRequest("run_command", "make test", "$ make test", ("make test", "make *"))
@@ -48,15 +48,15 @@ def test_an_unknown_command_is_a_sentence() -> None:
 
 
 def test_files_are_found_by_name_then_path_then_likeness() -> None:
-    assert closest(FILES, "", 2) == ["README.md", "zzz.txt"]
-    assert closest(FILES, "login", 10)[:3] == [
+    assert find_closest(FILES, "", 2) == ["README.md", "zzz.txt"]
+    assert find_closest(FILES, "login", 10)[:3] == [
         "src/login.py",
         "src/web/login_form.ts",
         "tests/test_login.py",
     ]
-    assert closest(FILES, "WEB/", 10)[0] == "src/web/login_form.ts"
-    assert "src/login.py" in closest(FILES, "lgoin.py", 10)
-    assert "zzz.txt" not in closest(FILES, "login", 10)
+    assert find_closest(FILES, "WEB/", 10)[0] == "src/web/login_form.ts"
+    assert "src/login.py" in find_closest(FILES, "lgoin.py", 10)
+    assert "zzz.txt" not in find_closest(FILES, "login", 10)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_files_are_found_by_name_then_path_then_likeness() -> None:
     ],
 )
 def test_a_menu_opens_where_there_is_something_to_choose(text: str, is_one: bool) -> None:
-    assert is_completed(text) == is_one
+    assert can_complete(text) == is_one
 
 
 def test_completions_replace_what_was_typed() -> None:
@@ -84,8 +84,8 @@ def test_completions_replace_what_was_typed() -> None:
     assert offered("/ret") == [("/retry", -4)]
     assert offered("what is @log") == [("login.py", -3)]
     assert offered("nothing") == []
-    assert completer.only_command("/ret") == "/retry"
-    assert completer.only_command("/re") is None
+    assert completer.find_only_command("/ret") == "/retry"
+    assert completer.find_only_command("/re") is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_completions_replace_what_was_typed() -> None:
     ],
 )
 def test_only_clear_words_allow_anything(text: str, verdict: Verdict | None) -> None:
-    assert verdict_of(text, WISH) == verdict
+    assert parse_verdict(text, WISH) == verdict
 
 
 def test_sessions_are_found_by_all_words_of_title_message_and_date() -> None:
@@ -118,18 +118,18 @@ def test_sessions_are_found_by_all_words_of_title_message_and_date() -> None:
     line = SessionLine(about, "It was the\ncookie")
     other = SessionLine(Conversation("/p", "/p", updated_at=when), "")
     lines = [line, other]
-    assert matching(lines, "LOOP cookie 2026-01-31") == [line]
-    assert matching(lines, "ab12") == [line]
-    assert matching(lines, "loop lease") == []
-    assert matching(lines, " ") == lines
-    assert line_of(line).endswith("0 turns  Fix the loop  It was the cookie")
+    assert filter_sessions(lines, "LOOP cookie 2026-01-31") == [line]
+    assert filter_sessions(lines, "ab12") == [line]
+    assert filter_sessions(lines, "loop lease") == []
+    assert filter_sessions(lines, " ") == lines
+    assert format_session(line).endswith("0 turns  Fix the loop  It was the cookie")
 
 
 def test_a_session_with_a_summary_is_shown_and_found_by_it() -> None:
     about = Conversation("/p", "/p", title="Fix the loop", summary="Cookies went\nround")
     line = SessionLine(about, "Thanks.")
-    assert line_of(line).endswith("Fix the loop  Cookies went round")
-    assert matching([line], "cookies thanks") == [line]
+    assert format_session(line).endswith("Fix the loop  Cookies went round")
+    assert filter_sessions([line], "cookies thanks") == [line]
 
 
 def test_sessions_are_offered_with_their_age_length_and_subject() -> None:
@@ -166,7 +166,7 @@ def test_sessions_are_offered_with_their_age_length_and_subject() -> None:
 )
 def test_an_age_is_a_word_or_two(ago: timedelta, shown: str) -> None:
     noon = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
-    assert age_of(noon - ago, noon) == shown
+    assert format_age(noon - ago, noon) == shown
 
 
 def test_the_history_keeps_no_secrets_and_is_for_its_owner(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, use_app, use_code
+from ragforge.cli.state import JsonOption, get_current_directory, use_app, use_code
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,17 +61,17 @@ def ingest(
     as_json: JsonOption = False,
 ) -> None:
     """Read the project's code: parse it, relate it, and make it searchable."""
-    from ragforge.cli.progress import ingestion_bar
+    from ragforge.cli.progress import show_ingestion
     from ragforge.show.console import print_json
-    from ragforge.show.project import report_as_json, show_report
+    from ragforge.show.project import report_to_json, show_report
 
     async def run(code: Code) -> tuple[IngestionReport, int]:
-        with ingestion_bar() as on_step:
+        with show_ingestion() as on_step:
             return await code.ingest(on_step)
 
-    report, embedded = use_code(context, _directory(path), run)
+    report, embedded = use_code(context, _require_directory(path), run)
     if as_json:
-        print_json(report_as_json(report, embedded, verbose))
+        print_json(report_to_json(report, embedded, verbose))
     else:
         show_report(report, embedded, verbose)
 
@@ -90,7 +90,7 @@ def watch(context: typer.Context, path: PathArgument = None) -> None:
         print_note(f"Watching {app.project_path}. Ctrl-C stops.")
         await app.code.watch(asyncio.Event(), on_report)
 
-    use_app(context, run, folder=_directory(path))
+    use_app(context, run, folder=_require_directory(path))
 
 
 def status(
@@ -98,14 +98,14 @@ def status(
 ) -> None:
     """Show what is known of the project's code, how fresh it is and what is pending."""
     from ragforge.show.console import print_json
-    from ragforge.show.project import show_status, status_as_json
+    from ragforge.show.project import show_status, status_to_json
 
     async def run(code: Code) -> tuple[ProjectStatus, Mapping[JobStatus, int]]:
         return await code.status(), await code.jobs.count()
 
-    found, jobs = use_code(context, _directory(path), run)
+    found, jobs = use_code(context, _require_directory(path), run)
     if as_json:
-        print_json(status_as_json(found, jobs))
+        print_json(status_to_json(found, jobs))
     else:
         show_status(found, jobs)
 
@@ -118,7 +118,7 @@ def forget(
     """Forget the code of a project, or of a directory or file in it; nothing on disk changes."""
     from ragforge.show.console import print_json, print_note
 
-    here = current_directory()
+    here = get_current_directory()
     place = (here / path).resolve()
     folder = next((one for one in (place, place.parent) if one.is_dir()), here)
     files = use_code(context, folder, lambda code: code.forget(place))
@@ -128,8 +128,8 @@ def forget(
         print_note(f"{files:,} files forgotten.")
 
 
-def _directory(path: Path | None) -> Path:
-    folder = current_directory() if path is None else current_directory() / path
+def _require_directory(path: Path | None) -> Path:
+    folder = get_current_directory() if path is None else get_current_directory() / path
     if not folder.is_dir():
         raise InputError(f"{folder} is not a directory. Name one that holds a project.")
     return folder

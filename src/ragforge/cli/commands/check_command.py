@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory
+from ragforge.cli.state import JsonOption, get_current_directory
 
 REFUSED = 1
 
@@ -40,16 +40,16 @@ def check_command(
 ) -> None:
     """Tell whether a command line is read-only, and why not. Nothing is executed."""
     from ragforge.app.check_command import Refused, check_commands
-    from ragforge.show.command_checks import decision_as_json, show_decisions
+    from ragforge.show.command_checks import decision_to_json, show_decisions
     from ragforge.show.console import print_json
 
     if (line is None) != stdin:
         raise typer.BadParameter("give one LINE, or --stdin", param_hint="LINE")
-    here = current_directory()
+    here = get_current_directory()
     lines = _read_stdin() if line is None else [line]
     decisions = check_commands(lines, here, None if root is None else here / root)
     if as_json:
-        found = [decision_as_json(*each) for each in decisions]
+        found = [decision_to_json(*each) for each in decisions]
         print_json({"commands": found} if stdin else found[0])
     else:
         show_decisions(decisions, many=stdin)

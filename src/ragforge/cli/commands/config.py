@@ -25,10 +25,10 @@ def register(app: typer.Typer) -> None:
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show every setting, its value and where it came from."""
     from ragforge.show.console import print_json
-    from ragforge.show.settings import settings_as_json, show_settings
+    from ragforge.show.settings import settings_to_json, show_settings
 
     loaded = load(context)
     if as_json:
-        print_json(settings_as_json(loaded))
+        print_json(settings_to_json(loaded))
     else:
         show_settings(loaded)

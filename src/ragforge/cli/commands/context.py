@@ -38,7 +38,7 @@ def context(
 
     Nothing is stored.
     """
-    from ragforge.show.console import print_json, print_note, printable
+    from ragforge.show.console import print_json, print_note, sanitise
     from ragforge.show.receipts import show_receipt
 
     if last == (message is not None):
@@ -59,6 +59,6 @@ def context(
         print_json({"text": built.text, "receipt": built.receipt.to_json()})
         return
     if not receipt_only:
-        typer.echo(printable(built.text))
+        typer.echo(sanitise(built.text))
         typer.echo()
     show_receipt(built.receipt)

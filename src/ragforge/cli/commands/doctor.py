@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.state import JsonOption, get_current_directory, load
 from ragforge.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def register(app: typer.Typer) -> None:
 
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     """Check the installation, the configuration and the store."""
-    from ragforge.show.checks import check_as_json, show_checks
+    from ragforge.show.checks import check_to_json, show_checks
     from ragforge.show.console import print_json
 
     checks = _diagnose(context)
     if as_json:
         print_json(
-            {"ok": _is_healthy(checks), "checks": [check_as_json(check) for check in checks]}
+            {"ok": _is_healthy(checks), "checks": [check_to_json(check) for check in checks]}
         )
     else:
         show_checks(checks)
@@ -49,7 +49,7 @@ def _diagnose(context: typer.Context) -> list[Check]:
         loaded = load(context)
     except SettingsError as error:
         return diagnose_without_settings(error)
-    return asyncio.run(diagnose(loaded.settings, loaded.origins, current_directory()))
+    return asyncio.run(diagnose(loaded.settings, loaded.origins, get_current_directory()))
 
 
 def _is_healthy(checks: list[Check]) -> bool:

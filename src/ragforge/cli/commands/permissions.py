@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load
+from ragforge.cli.state import JsonOption, get_current_directory, load
 
 if TYPE_CHECKING:
     from ragforge.app.rules import Effect, PermissionRules
@@ -43,11 +43,11 @@ def register(app: typer.Typer) -> None:
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the rules of this project."""
     from ragforge.show.console import print_json
-    from ragforge.show.rules import rule_as_json, show_rules
+    from ragforge.show.rules import rule_to_json, show_rules
 
     found = _open_rules(context).all()
     if as_json:
-        print_json({"rules": [rule_as_json(rule) for rule in found]})
+        print_json({"rules": [rule_to_json(rule) for rule in found]})
     else:
         show_rules(found)
 
@@ -87,4 +87,4 @@ def _add(context: typer.Context, effect: Effect, text: str) -> None:
 def _open_rules(context: typer.Context) -> PermissionRules:
     from ragforge.app.rules import open_rules
 
-    return open_rules(load(context).settings, current_directory())
+    return open_rules(load(context).settings, get_current_directory())

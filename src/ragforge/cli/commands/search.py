@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, use_app, use_code
+from ragforge.cli.state import JsonOption, get_current_directory, use_app, use_code
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
@@ -100,8 +100,8 @@ def search(
                 max_results=limit,
                 include_notes=not level,
                 levels=tuple(sorted(set(level or (0, 1, 2)))),
-                since=dates.since(since),
-                until=dates.until(until),
+                since=dates.parse_since(since),
+                until=dates.parse_until(until),
                 conversation=session,
                 everywhere=everywhere,
             )
@@ -110,17 +110,17 @@ def search(
 
         said = use_app(context, search_memory)
         if as_json:
-            print_json({"query": query, "hits": [hits.memory_as_json(*pair) for pair in said]})
+            print_json({"query": query, "hits": [hits.memory_to_json(*pair) for pair in said]})
         else:
             hits.show_memory(said, query, everywhere)
         return
     if session or since or until or level or words or everywhere:
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
-    here = current_directory()
+    here = get_current_directory()
     below = None if path is None else (here / path).resolve()
     found = use_code(context, here, lambda code: _search_files(code, query, place, limit, below))
     if as_json:
-        print_json({"query": query, "hits": [hits.code_as_json(hit) for hit in found]})
+        print_json({"query": query, "hits": [hits.code_to_json(hit) for hit in found]})
     else:
         hits.show_code(found, query)
 
@@ -129,11 +129,11 @@ async def _search_files(
     code: Code, query: str, place: Place | None, limit: int, below: Path | None
 ) -> list[CodeHit]:
     """Search code or documents; a project that is not known yet is ingested first, with a bar."""
-    from ragforge.cli.progress import ingestion_bar
+    from ragforge.cli.progress import show_ingestion
 
     under = None if below is None else code.locate(below) or None
     found: list[CodeHit] = []
-    with ingestion_bar() as on_step:
+    with show_ingestion() as on_step:
         if place is not Place.docs:
             found = await code.search(query, limit, under, on_step)
         if place is Place.docs or (place is None and not found):

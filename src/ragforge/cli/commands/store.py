@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, current_directory, load, use_app
+from ragforge.cli.state import JsonOption, get_current_directory, load, use_app
 from ragforge.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def register(app: typer.Typer) -> None:
 def info(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show which store is in use and what it holds."""
     from ragforge.show.console import print_json
-    from ragforge.show.store import show_store, store_as_json
+    from ragforge.show.store import show_store, store_to_json
 
     health, counts = use_app(context, lambda app: app.maintenance.inspect_store())
     if as_json:
-        print_json(store_as_json(health, counts))
+        print_json(store_to_json(health, counts))
     else:
         show_store(health, counts)
 
@@ -78,7 +78,7 @@ def _normalise_url(option: str, text: str) -> str:
     from ragforge.config.store_url import normal_store_url
 
     try:
-        return normal_store_url(text, current_directory())
+        return normal_store_url(text, get_current_directory())
     except ValueError as error:
         raise SettingsError(f"{option} {error}.") from None
 
@@ -87,9 +87,9 @@ def _copy(source: str, target: str, settings: Settings) -> CopyReport:
     import asyncio
 
     from ragforge.app import copy_store
-    from ragforge.cli.progress import progress_bar
+    from ragforge.cli.progress import show_progress
 
-    with progress_bar() as on_progress:
+    with show_progress() as on_progress:
 
         def on_copied(progress: CopyProgress) -> None:
             on_progress(progress.kind.replace("_", " "), progress.done, progress.total)

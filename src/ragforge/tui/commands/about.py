@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.show.project import show_status
-from ragforge.show.sessions import named, turns_of
+from ragforge.show.sessions import count_turns, name_session
 from ragforge.tui.commands.command import Command
-from ragforge.tui.toolbar import usage_line
+from ragforge.tui.toolbar import format_usage
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -21,8 +21,8 @@ async def status(terminal: Terminal, argument: str) -> None:
         screen.say("Session  new, nothing was asked yet")
     else:
         session = await app.sessions.load(session.uuid)
-        screen.say(f"Session  {named(session)}, {turns_of(session)}")
-    screen.say(f"Model    {terminal.app.model or 'none'}  {usage_line(terminal.usage)}".rstrip())
+        screen.say(f"Session  {name_session(session)}, {count_turns(session)}")
+    screen.say(f"Model    {terminal.app.model or 'none'}  {format_usage(terminal.usage)}".rstrip())
     screen.say(f"Store    {app.settings.store.url}")
     show_status(await app.code.status(), await app.jobs.count())
 
@@ -30,8 +30,8 @@ async def status(terminal: Terminal, argument: str) -> None:
 async def model(terminal: Terminal, argument: str) -> None:
     screen = terminal.screen
     if not argument:
-        known = terminal.app.model
-        screen.say(f"{known} answers. /model NAME asks another." if known else NO_CHAT_MODEL)
+        current = terminal.app.model
+        screen.say(f"{current} answers. /model NAME asks another." if current else NO_CHAT_MODEL)
         return
     terminal.app = terminal.app.with_model(argument)
     now = terminal.app.model
@@ -41,7 +41,7 @@ async def model(terminal: Terminal, argument: str) -> None:
 
 async def verbose(terminal: Terminal, argument: str) -> None:
     terminal.verbose = not terminal.verbose
-    how = "shown whole" if terminal.verbose else "one line"
+    how = "shown in full" if terminal.verbose else "one line"
     terminal.screen.say(f"The model's reasoning is {how} from now on.")
 
 
@@ -52,6 +52,6 @@ async def quit_(terminal: Terminal, argument: str) -> None:
 COMMANDS = (
     Command("status", "", "Session, model, store, and what is known of the code", status),
     Command("model", "[NAME]", "Who answers, or let another model answer", model),
-    Command("verbose", "", "Show the model's reasoning whole, or on one line", verbose),
+    Command("verbose", "", "Show the model's reasoning in full, or on one line", verbose),
     Command("quit", "", "Leave", quit_),
 )

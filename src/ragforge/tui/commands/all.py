@@ -55,9 +55,9 @@ def find_command(text: str) -> tuple[Command, str] | None:
     if found is None:
         return None
     name = _OTHER_NAMES.get(found[1], found[1])
-    known = {command.name: command for command in COMMANDS}
-    if name not in known:
-        like = difflib.get_close_matches(name, known, 1)
+    by_name = {command.name: command for command in COMMANDS}
+    if name not in by_name:
+        like = difflib.get_close_matches(name, by_name, 1)
         hint = f" Did you mean /{like[0]}?" if like else " /help lists them."
         raise InputError(f"There is no command /{name}.{hint}")
-    return known[name], (found[2] or "").strip()
+    return by_name[name], (found[2] or "").strip()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What it is called, what may follow it, what it is for, and what it does."""
+    """Its name, its arguments, its purpose, and the function that runs it."""
 
     name: str
     arguments: str

@@ -19,18 +19,18 @@ USAGE = (
 async def permissions(terminal: Terminal, argument: str) -> None:
     rules, screen = terminal.app.rules, terminal.screen
     what, _, text = argument.partition(" ")
-    known = rules.all()
+    every = rules.all()
     if what in ("allow", "deny"):
         effect: Effect = "allow" if what == "allow" else "deny"
         add_rule(rules, effect, text)
-    elif what == "forget" and text.strip().isdecimal() and 1 <= int(text) <= len(known):
-        rules.remove(known[int(text) - 1])
+    elif what == "forget" and text.strip().isdecimal() and 1 <= int(text) <= len(every):
+        rules.remove(every[int(text) - 1])
     elif what:
         raise InputError(USAGE)
-    known = rules.all()
-    if not known:
+    every = rules.all()
+    if not every:
         screen.say("There are no rules for this project: you are asked before every change.")
-    for number, rule in enumerate(known, 1):
+    for number, rule in enumerate(every, 1):
         screen.say(f"{number:>3}  {rule.effect:<5}  {rule}")
     if not what:
         screen.note(USAGE)

@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.app.save_file import write_whole
+from ragforge.app.save_file import save_file
 from ragforge.errors import InputError
-from ragforge.show.sessions import named, short, show_lines, turns_of
+from ragforge.show.sessions import count_turns, name_session, shorten_id, show_sessions
 from ragforge.tui.commands.command import Command, require_session
 from ragforge.tui.greeting import show_latest
 from ragforge.tui.picker import MOST_SESSIONS, pick
@@ -24,7 +24,7 @@ async def list_(terminal: Terminal, argument: str) -> None:
     if not here:
         terminal.screen.say("There are no sessions in this directory yet.")
         return
-    show_lines(await sessions.add_last_messages(here), with_directory=False)
+    show_sessions(await sessions.add_last_messages(here), with_directory=False)
 
 
 async def resume(terminal: Terminal, argument: str) -> None:
@@ -43,7 +43,7 @@ async def resume(terminal: Terminal, argument: str) -> None:
 async def rename(terminal: Terminal, argument: str) -> None:
     made = await terminal.app.sessions.rename(require_session(terminal), argument)
     terminal.session = made
-    terminal.screen.say(f"It is {named(made)} now.")
+    terminal.screen.say(f"It is {name_session(made)} now.")
 
 
 async def branch(terminal: Terminal, argument: str) -> None:
@@ -52,16 +52,16 @@ async def branch(terminal: Terminal, argument: str) -> None:
     point, _, title = argument.partition(" ")
     point = point or str(source.turn_count - 1)
     made = await sessions.branch(source, point, title.strip() or None)
-    terminal.screen.say(f"A branch of {named(source)}, with {turns_of(made)}:")
+    terminal.screen.say(f"A branch of {name_session(source)}, with {count_turns(made)}:")
     await _go_to(terminal, made)
 
 
 async def export(terminal: Terminal, argument: str) -> None:
     session = require_session(terminal)
     data = await terminal.app.sessions.export_bytes(session.uuid)
-    path = Path(argument or f"session-{short(session.uuid)}.json").expanduser()
+    path = Path(argument or f"session-{shorten_id(session.uuid)}.json").expanduser()
     path = path if path.is_absolute() else terminal.app.cwd / path
-    await asyncio.to_thread(write_whole, path, data)
+    await asyncio.to_thread(save_file, path, data)
     terminal.screen.say(f"Wrote {len(data):,} bytes to {path}.")
 
 

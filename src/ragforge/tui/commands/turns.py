@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.show.call_lines import diff_lines
-from ragforge.show.markdown import markdown
+from ragforge.show.call_lines import format_diff
+from ragforge.show.markdown import render_markdown
 from ragforge.show.receipts import show_receipt
 from ragforge.tui.commands.command import Command, require_session
 
@@ -20,7 +20,7 @@ async def retry(terminal: Terminal, argument: str) -> None:
 async def undo(terminal: Terminal, argument: str) -> None:
     undone = await terminal.app.undo(require_session(terminal).uuid)
     terminal.screen.say(f"{undone.file} is as it was before.")
-    for line in diff_lines(undone.diff):
+    for line in format_diff(undone.diff):
         terminal.screen.out.print(line)
 
 
@@ -37,7 +37,7 @@ async def context(terminal: Terminal, argument: str) -> None:
 async def compact(terminal: Terminal, argument: str) -> None:
     text = await terminal.app.memory.summarise(require_session(terminal).uuid)
     terminal.screen.note("What this session is about, for later turns and sessions:")
-    terminal.screen.out.print(markdown(text or "Nothing yet."))
+    terminal.screen.out.print(render_markdown(text or "Nothing yet."))
 
 
 COMMANDS = (

@@ -23,12 +23,12 @@ It happens in the background as well. An interrupted run continues where it stop
 
 def embed(context: typer.Context, as_json: JsonOption = False) -> None:
     """Give every past turn a vector of the current embedding model, now."""
-    from ragforge.cli.progress import progress_bar
+    from ragforge.cli.progress import show_progress
     from ragforge.show.console import print_json, print_note
 
     async def run(app: App) -> EmbeddedMemory:
         missing, done = (await app.maintenance.count_embedded()).missing, 0
-        with progress_bar() as on_progress:
+        with show_progress() as on_progress:
 
             def on_embedded(count: int) -> None:
                 nonlocal done

@@ -56,7 +56,7 @@ def jobs(
 ) -> None:
     """Show the work that is done in the background."""
     from ragforge.show.console import print_json, print_note
-    from ragforge.show.jobs import job_as_json, show_jobs
+    from ragforge.show.jobs import job_to_json, show_jobs
 
     async def run(app: App) -> tuple[list[Job], Mapping[JobStatus, int], int]:
         revived = await app.jobs.retry_failed() if retry else 0
@@ -65,7 +65,7 @@ def jobs(
 
     found, counts, revived = use_app(context, run)
     if as_json:
-        jobs = [job_as_json(job) for job in found]
+        jobs = [job_to_json(job) for job in found]
         print_json({"jobs": jobs, "counts": dict(counts), "revived": revived})
         return
     if retry:

@@ -47,8 +47,8 @@ def remember(
 ) -> None:
     """Keep a note of this project: an insight, a decision, a rule."""
     from ragforge.show.console import print_json, print_note
-    from ragforge.show.notes import note_as_json
-    from ragforge.show.sessions import short
+    from ragforge.show.notes import note_to_json
+    from ragforge.show.sessions import shorten_id
 
     try:
         note = use_app(
@@ -57,9 +57,9 @@ def remember(
     except NoteNotFound as error:
         raise InputError(f"{error} in this project. {LISTED}") from error
     if as_json:
-        print_json(note_as_json(note))
+        print_json(note_to_json(note))
     else:
-        print_note(f"Remembered as {short(note.uuid)}.")
+        print_note(f"Remembered as {shorten_id(note.uuid)}.")
 
 
 def notes(
@@ -79,7 +79,7 @@ def notes(
 ) -> None:
     """Show the notes of this project, the newest first."""
     from ragforge.show.console import print_json
-    from ragforge.show.notes import note_as_json, show_notes
+    from ragforge.show.notes import note_to_json, show_notes
 
     found = use_app(
         context,
@@ -92,7 +92,7 @@ def notes(
         ),
     )
     if as_json:
-        print_json({"notes": [note_as_json(note) for note in found]})
+        print_json({"notes": [note_to_json(note) for note in found]})
     else:
         show_notes(found, with_project=everywhere)
 
@@ -105,15 +105,15 @@ def forget_note(
     as_json: JsonOption = False,
 ) -> None:
     """Delete a note."""
-    from ragforge.show.console import one_line, print_json, print_note
-    from ragforge.show.notes import note_as_json
-    from ragforge.show.sessions import short
+    from ragforge.show.console import fit_line, print_json, print_note
+    from ragforge.show.notes import note_to_json
+    from ragforge.show.sessions import shorten_id
 
     try:
         note = use_app(context, lambda app: app.notes.forget(note_id))
     except NoteNotFound as error:
         raise InputError(f"{error}. {LISTED}") from error
     if as_json:
-        print_json(note_as_json(note))
+        print_json(note_to_json(note))
     else:
-        print_note(f"Forgot {short(note.uuid)}: {one_line(note.text, WIDEST)}")
+        print_note(f"Forgot {shorten_id(note.uuid)}: {fit_line(note.text, WIDEST)}")

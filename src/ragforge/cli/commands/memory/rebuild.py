@@ -32,14 +32,14 @@ def rebuild(
     as_json: JsonOption = False,
 ) -> None:
     """Make the summaries and vectors that are due, now."""
-    from ragforge.cli.progress import progress_bar
+    from ragforge.cli.progress import show_progress
     from ragforge.show.console import print_json, print_note
 
     if anew and not yes:
         confirm("Throw the summaries away and make them again?")
 
     async def run(app: App) -> RebuildReport:
-        with progress_bar() as on_progress:
+        with show_progress() as on_progress:
             return await app.maintenance.rebuild(
                 everywhere, anew, lambda done, total: on_progress("conversations", done, total)
             )

@@ -55,13 +55,13 @@ def summaries(
 ) -> None:
     """Show the summaries of this project's conversations."""
     from ragforge.show.console import print_json
-    from ragforge.show.summaries import show_summaries, summary_as_json
+    from ragforge.show.summaries import show_summaries, summary_to_json
 
     async def find(app: App) -> list[Summary]:
         found = await app.memory.find_summaries(
-            dates.since(since),
-            dates.until(until),
-            level=_level(level),
+            dates.parse_since(since),
+            dates.parse_until(until),
+            level=_to_level(level),
             everywhere=everywhere,
             unread=unread,
         )
@@ -75,7 +75,7 @@ def summaries(
 
     found = use_app(context, find)
     if as_json:
-        print_json({"summaries": [summary_as_json(summary) for summary in found]})
+        print_json({"summaries": [summary_to_json(summary) for summary in found]})
     else:
         show_summaries(found)
 
@@ -105,7 +105,7 @@ def trim(
 
     if session is not None and everywhere:
         raise typer.BadParameter("give --session or --all, not both", param_hint="--session")
-    limit = dates.before(before)
+    limit = dates.parse_before(before)
     if not yes:
         what = "summaries" if level is None else f"summaries of level {level}"
         whose = "of all projects" if everywhere else "of this project"
@@ -113,7 +113,9 @@ def trim(
         confirm(f"Delete the {what} {whose} that were made before {limit:%Y-%m-%d %H:%M}?")
     gone = use_app(
         context,
-        lambda app: app.memory.trim_summaries(limit, _level(level), session, everywhere=everywhere),
+        lambda app: app.memory.trim_summaries(
+            limit, _to_level(level), session, everywhere=everywhere
+        ),
     )
     if as_json:
         print_json({"deleted": gone})
@@ -121,5 +123,5 @@ def trim(
         print_note(f"{gone:,} summaries deleted." if gone != 1 else "One summary deleted.")
 
 
-def _level(level: int | None) -> Level | None:
+def _to_level(level: int | None) -> Level | None:
     return 1 if level == 1 else 2 if level == 2 else None

@@ -40,7 +40,7 @@ def branch(
 ) -> None:
     """Begin a new session from a turn or message of another."""
     from ragforge.show.console import print_json, print_note
-    from ragforge.show.sessions import named, session_as_json, turns_of
+    from ragforge.show.sessions import count_turns, name_session, session_to_json
 
     async def make(app: App) -> tuple[Conversation, Conversation]:
         source = await app.sessions.resolve(session)
@@ -48,9 +48,9 @@ def branch(
 
     source, made = use_app(context, make)
     if as_json:
-        print_json({**session_as_json(made), "branch_of": source.uuid})
+        print_json({**session_to_json(made), "branch_of": source.uuid})
     else:
         print_note(
-            f"{named(made)} branches from {named(source)}, with {turns_of(made)}. "
+            f"{name_session(made)} branches from {name_session(source)}, with {count_turns(made)}. "
             f"It is now the current session of {made.cwd}."
         )

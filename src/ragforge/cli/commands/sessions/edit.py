@@ -9,7 +9,7 @@ import typer
 
 from ragforge.cli.commands.sessions.arguments import SessionArgument, SessionsArgument
 from ragforge.cli.state import JsonOption, confirm, require_terminal, use_app
-from ragforge.show.sessions import named, session_as_json, turns_of
+from ragforge.show.sessions import count_turns, name_session, session_to_json
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -82,7 +82,11 @@ def tag(
 ) -> None:
     """Mark a session with tags."""
     _change(
-        context, [session], lambda app, one: app.sessions.retag(one, add=tags), _tags_of, as_json
+        context,
+        [session],
+        lambda app, one: app.sessions.retag(one, add=tags),
+        _describe_tags,
+        as_json,
     )
 
 
@@ -94,7 +98,11 @@ def untag(
 ) -> None:
     """Take tags off a session."""
     _change(
-        context, [session], lambda app, one: app.sessions.retag(one, remove=tags), _tags_of, as_json
+        context,
+        [session],
+        lambda app, one: app.sessions.retag(one, remove=tags),
+        _describe_tags,
+        as_json,
     )
 
 
@@ -109,7 +117,7 @@ def rename(
         context,
         [session],
         lambda app, one: app.sessions.rename(one, title),
-        lambda made: f"It is {named(made)} now.",
+        lambda made: f"It is {name_session(made)} now.",
         as_json,
     )
 
@@ -122,18 +130,18 @@ def delete(
     as_json: JsonOption = False,
 ) -> None:
     """Delete sessions for good."""
-    from ragforge.show.console import printable
+    from ragforge.show.console import sanitise
 
     if not yes:
         require_terminal()
         found = use_app(context, lambda app: app.sessions.resolve_all(sessions))
-        names = ", ".join(f"{named(one)} with {turns_of(one)}" for one in found)
-        confirm(f"Delete {printable(names)}?")
+        names = ", ".join(f"{name_session(one)} with {count_turns(one)}" for one in found)
+        confirm(f"Delete {sanitise(names)}?")
     _change(
         context,
         sessions,
         lambda app, one: app.sessions.delete(one),
-        lambda gone: f"Deleted {named(gone)}.",
+        lambda gone: f"Deleted {name_session(gone)}.",
         as_json,
     )
 
@@ -145,16 +153,18 @@ def _set_status(
         context,
         sessions,
         lambda app, one: app.sessions.set_status(one, status),
-        lambda made: f"{named(made)} is {made.status}.",
+        lambda made: f"{name_session(made)} is {made.status}.",
         as_json,
     )
 
 
-def _tags_of(made: Conversation) -> str:
-    from ragforge.show.console import one_line
+def _describe_tags(made: Conversation) -> str:
+    from ragforge.show.console import fit_line
 
-    tags = one_line(", ".join(made.tags), 200)
-    return f"{named(made)} is tagged {tags}." if tags else f"{named(made)} has no tags."
+    tags = fit_line(", ".join(made.tags), 200)
+    return (
+        f"{name_session(made)} is tagged {tags}." if tags else f"{name_session(made)} has no tags."
+    )
 
 
 def _change(
@@ -172,7 +182,7 @@ def _change(
 
     changed = use_app(context, change_all)
     if as_json:
-        print_json({"sessions": [session_as_json(one) for one in changed]})
+        print_json({"sessions": [session_to_json(one) for one in changed]})
         return
     for one in changed:
         print_note(describe(one))

@@ -45,13 +45,13 @@ def similar(
 ) -> None:
     """Find sessions of this project that were about the same thing."""
     from ragforge.show.console import print_json
-    from ragforge.show.sessions import show_similar, similar_as_json
+    from ragforge.show.sessions import show_similar, similar_to_json
 
     if not text.strip():
         raise typer.BadParameter("the text is empty", param_hint="TEXT")
     found = use_app(context, lambda app: app.sessions.find_similar(text, limit, everywhere))
     if as_json:
-        print_json({"query": text, "sessions": [similar_as_json(one) for one in found]})
+        print_json({"query": text, "sessions": [similar_to_json(one) for one in found]})
     else:
         show_similar(found, everywhere)
 
@@ -71,13 +71,13 @@ def about(
 ) -> None:
     """Find sessions that touched some code, and what became of it since."""
     from ragforge.show.console import print_json, print_note
-    from ragforge.show.touched_sessions import about_as_json, show_about
+    from ragforge.show.touched_sessions import about_to_json, show_about
 
     if not subject.strip():
         raise typer.BadParameter("the name is empty", param_hint="NAME_OR_PATH")
     found = use_app(context, lambda app: app.sessions.find_about(subject, everywhere))
     if as_json:
-        print_json({"subject": subject, "sessions": [about_as_json(one) for one in found[:limit]]})
+        print_json({"subject": subject, "sessions": [about_to_json(one) for one in found[:limit]]})
     elif found:
         show_about(found[:limit], with_directory=everywhere)
         if len(found) > limit:

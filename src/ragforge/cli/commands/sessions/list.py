@@ -59,7 +59,7 @@ def list_sessions(
 ) -> None:
     """List sessions, the last active first."""
     from ragforge.show.console import print_json, print_note
-    from ragforge.show.sessions import line_as_json, show_lines
+    from ragforge.show.sessions import line_to_json, show_sessions
 
     async def find(app: App) -> list[SessionLine]:
         found = await app.sessions.find(_STATUS[status], tags or (), limit, everywhere=everywhere)
@@ -67,9 +67,9 @@ def list_sessions(
 
     lines = use_app(context, find)
     if as_json:
-        print_json({"sessions": [line_as_json(line) for line in lines]})
+        print_json({"sessions": [line_to_json(line) for line in lines]})
     elif lines:
-        show_lines(lines, with_directory=everywhere)
+        show_sessions(lines, with_directory=everywhere)
         if len(lines) == limit:
             print_note(f"These are the last {limit}. --limit shows more.")
     else:

@@ -37,10 +37,10 @@ def show(
 ) -> None:
     """Show a session: its turns with their tools and states, and its summaries."""
     from ragforge.show.console import print_json
-    from ragforge.show.session_detail import detail_as_json, show_detail
+    from ragforge.show.session_detail import detail_to_json, show_detail
 
     found = use_app(context, lambda app: app.sessions.load_detail(session))
     if as_json:
-        print_json(detail_as_json(found))
+        print_json(detail_to_json(found))
     else:
         show_detail(found, turns, full)

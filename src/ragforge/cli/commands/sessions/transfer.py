@@ -50,7 +50,7 @@ def export(
     ] = False,
 ) -> None:
     """Write a session as JSON, to a file or to stdout."""
-    from ragforge.app.save_file import write_whole
+    from ragforge.app.save_file import save_file
     from ragforge.show.console import print_note
 
     async def read(app: App) -> bytes:
@@ -63,7 +63,7 @@ def export(
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
-        write_whole(output, data)
+        save_file(output, data)
         print_note(f"Wrote {len(data):,} bytes to {output}.")
 
 
@@ -81,7 +81,7 @@ def import_(
 ) -> None:
     """Read an exported session into the store."""
     from ragforge.show.console import print_json, print_note
-    from ragforge.show.sessions import named, session_as_json, turns_of
+    from ragforge.show.sessions import count_turns, name_session, session_to_json
 
     data = _read(file)
     try:
@@ -94,10 +94,12 @@ def import_(
         ) from error
     about = imported.conversation
     if as_json:
-        print_json({**session_as_json(about), "redacted": imported.redacted})
+        print_json({**session_to_json(about), "redacted": imported.redacted})
         return
     secrets = f" Secrets were redacted in {imported.redacted} texts." if imported.redacted else ""
-    print_note(f"Imported {named(about)} with {turns_of(about)} into {about.cwd}.{secrets}")
+    print_note(
+        f"Imported {name_session(about)} with {count_turns(about)} into {about.cwd}.{secrets}"
+    )
 
 
 def _read(file: str) -> bytes:

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ragforge.show.markdown import markdown
+from ragforge.show.markdown import render_markdown
 
 
 def shown(text: str, width: int = 40, last: int | None = None) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(markdown(text, last))
+    Console(file=out, width=width, color_system=None).print(render_markdown(text, last))
     return out.getvalue()
 
 

@@ -46,7 +46,7 @@ async def test_words_and_calls_come_in_their_order(screen: Screen, out: io.Strin
 
 async def test_nothing_is_printed_into_a_question(screen: Screen, out: io.StringIO) -> None:
     async with TurnView(screen) as view:
-        with view.paused():
+        with view.pause():
             view.on_event(finished("list_files", depth=1, entries=["a"]))
             assert out.getvalue() == ""
         assert out.getvalue() == "  ✓ list_files a.py  1 entry · 5 ms\n"
@@ -54,7 +54,7 @@ async def test_nothing_is_printed_into_a_question(screen: Screen, out: io.String
 
 async def test_a_diff_that_was_seen_is_not_shown_again(screen: Screen, out: io.StringIO) -> None:
     async with TurnView(screen) as view:
-        view.saw("-a\n+b")
+        view.mark_seen("-a\n+b")
         view.on_event(finished("edit_file", diff="-a\n+b\n"))
     assert out.getvalue() == "✓ edit_file a.py  +1 −1 · 5 ms\n"
 

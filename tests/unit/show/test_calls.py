@@ -7,9 +7,15 @@ import pytest
 from ragforge.agent.events import ToolFinished
 from ragforge.domain.receipts import Receipt, ReceiptItem, SearchReport
 from ragforge.domain.text import Json
-from ragforge.show.call_lines import call_line, call_whole, diff_lines, plan_lines, receipt_line
-from ragforge.show.calls import duration, headline, outcome
-from ragforge.show.screen import ASCII, Signs, signs_for
+from ragforge.show.call_lines import (
+    format_call,
+    format_diff,
+    format_full_call,
+    format_plan,
+    format_receipt,
+)
+from ragforge.show.calls import format_duration, format_headline, format_outcome
+from ragforge.show.screen import ASCII, Signs, choose_signs
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n-old\n+new\n+newer\n same\n"
 
@@ -29,7 +35,7 @@ DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n-old\n+new\n+newer\n same\n"
     ],
 )
 def test_the_telling_argument_of_a_call(arguments: Json, told: str) -> None:
-    assert headline(arguments) == told
+    assert format_headline(arguments) == told
 
 
 @pytest.mark.parametrize(
@@ -55,14 +61,14 @@ def test_the_telling_argument_of_a_call(arguments: Json, told: str) -> None:
     ],
 )
 def test_the_outcome_of_a_call(result: Json, told: str) -> None:
-    assert outcome(result) == told
+    assert format_outcome(result) == told
 
 
 @pytest.mark.parametrize(
     ("milliseconds", "told"), [(0, "0 ms"), (999, "999 ms"), (1500, "1.5 s"), (61_000, "1 min 1 s")]
 )
 def test_durations_are_short(milliseconds: int, told: str) -> None:
-    assert duration(milliseconds) == told
+    assert format_duration(milliseconds) == told
 
 
 def call(**changes: Json) -> ToolFinished:
@@ -79,18 +85,18 @@ def call(**changes: Json) -> ToolFinished:
 
 
 def test_a_call_is_one_line_however_long_it_is() -> None:
-    assert call_line(call(), Signs(), 80).plain == "✓ grep_files x  0 matches · 12 ms"
+    assert format_call(call(), Signs(), 80).plain == "✓ grep_files x  0 matches · 12 ms"
     failed = call(success=False, error="It\nfailed", depth=1)
-    assert call_line(failed, Signs(), 80).plain == "  ✗ grep_files x  It failed"
+    assert format_call(failed, Signs(), 80).plain == "  ✗ grep_files x  It failed"
     long = call(arguments={"regex": "y" * 500}, result={"matches": [], "total_matches": 3})
-    line = call_line(long, ASCII, 60)
+    line = format_call(long, ASCII, 60)
     assert line.cell_len <= 60
     assert line.plain.endswith("3 matches - 12 ms")
 
 
 def test_a_call_is_shown_whole_without_what_could_steer_a_terminal() -> None:
     whole = call(arguments={"content": "a\n\x1b[2Jb"}, result={"path": "x.py", "diff": DIFF})
-    shown = "\n".join(line.plain for line in call_whole(whole, Signs(), 80))
+    shown = "\n".join(line.plain for line in format_full_call(whole, Signs(), 80))
     assert "\x1b" not in shown
     assert "  content:\n    a\n    \ufffd[2Jb" in shown
     assert "  path: x.py" in shown
@@ -98,7 +104,7 @@ def test_a_call_is_shown_whole_without_what_could_steer_a_terminal() -> None:
 
 
 def test_diffs_and_plans_have_their_signs_and_colours() -> None:
-    assert [str(line.style) for line in diff_lines(DIFF)] == [
+    assert [str(line.style) for line in format_diff(DIFF)] == [
         "bold",
         "bold",
         "cyan",
@@ -108,13 +114,13 @@ def test_diffs_and_plans_have_their_signs_and_colours() -> None:
         "",
     ]
     items = [{"text": "a", "state": s} for s in ("done", "doing", "open")] + ["b"]
-    assert [line.plain for line in plan_lines(items, Signs())] == ["✓ a", "▸ a", "☐ a", "☐ b"]
+    assert [line.plain for line in format_plan(items, Signs())] == ["✓ a", "▸ a", "☐ a", "☐ b"]
 
 
 def test_signs_are_those_of_the_encoding() -> None:
-    assert signs_for("utf-8") == Signs()
+    assert choose_signs("utf-8") == Signs()
     for narrow in ("ascii", "latin-1", "no-such", None):
-        assert signs_for(narrow) is ASCII
+        assert choose_signs(narrow) is ASCII
 
 
 def test_a_receipt_is_one_line() -> None:
@@ -127,7 +133,7 @@ def test_a_receipt_is_one_line() -> None:
     ]
     searches = (SearchReport("code by meaning", "late"), SearchReport("plan", "ok"))
     receipt = Receipt(100_000, 12_345, tuple(items), (), searches)
-    assert receipt_line(receipt) == (
+    assert format_receipt(receipt) == (
         "context: 2 places in the code, 1 past turn, 2 summaries, 12,345 chars, "
         "code by meaning late"
     )
