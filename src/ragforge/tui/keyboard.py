@@ -23,7 +23,7 @@ class Interruptible:
         self._presses = 0
 
     def interrupt(self) -> None:
-        """Cancel the work. The second call does nothing: the work gets time to store what it did."""
+        """Cancel the work. A second call does nothing: it gets time to store what it did."""
         self._presses += 1
         if self._task is not None and self._presses != 2:
             self._task.cancel()
