@@ -277,14 +277,14 @@ async def test_a_file_deleted_after_it_was_listed_cannot_be_read_and_that_is_sai
 ) -> None:
     (tmp_path / "a.txt").write_text("hit\n")
     workspace = Workspace.at(tmp_path)
-    look = Listing.directory
+    look = Listing.find_directory
 
     def then_delete(self: Listing, path: str) -> object:
         node = look(self, path)
         (tmp_path / "a.txt").unlink(missing_ok=True)
         return node
 
-    monkeypatch.setattr(Listing, "directory", then_delete)
+    monkeypatch.setattr(Listing, "find_directory", then_delete)
 
     with pytest.raises(InputError, match=r"'a.txt' cannot be read: No such file"):
         await read_file(workspace, ReadArguments(path="a.txt"))

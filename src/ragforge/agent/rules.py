@@ -38,13 +38,13 @@ class Rule:
     def __str__(self) -> str:
         return f"{self.action}({self.pattern})"
 
-    def fits(self, request: PermissionRequest) -> bool:
+    def matches(self, request: PermissionRequest) -> bool:
         if request.action != self.action:
             return False
         if self.action == "edit_file":
             glob = compile_glob(self.pattern)
             return glob is None or glob.fullmatch(request.subject) is not None
-        return _is_line_matched(self.pattern, request.subject, self.effect)
+        return _matches_line(self.pattern, request.subject, self.effect)
 
 
 def parse_rule(effect: Effect, text: str) -> Rule:
@@ -84,7 +84,7 @@ class PermissionRules:
 
     def verdict(self, request: PermissionRequest) -> Effect | None:
         """Return what the rules say to a request: one that forbids beats all that allow."""
-        return next((rule.effect for rule in self.all() if rule.fits(request)), None)
+        return next((rule.effect for rule in self.all() if rule.matches(request)), None)
 
     def add(self, rule: Rule) -> None:
         """Store a rule. Raises InputError if the file cannot be written."""
@@ -124,7 +124,7 @@ class PermissionRules:
 _EFFECTS: tuple[Effect, ...] = ("deny", "allow")
 
 
-def _is_line_matched(pattern: str, line: str, effect: Effect) -> bool:
+def _matches_line(pattern: str, line: str, effect: Effect) -> bool:
     line = line.strip()
     if line == pattern.strip():
         return True

@@ -82,7 +82,7 @@ class Recorder:
         return turn
 
     async def end_turn(self, conversation_id: str, turn_id: str, again: bool = False) -> None:
-        """Queue what follows a turn, `again` if it was gone on with and is longer now.
+        """Queue what follows a turn, `again` if it was resumed and is longer now.
 
         The turn is safe whether or not this can be done now.
         """

@@ -51,8 +51,8 @@ class Explored:
         beside: dict[str, list[str]] = {}
         for neighbour in self.neighbours[:MOST_NEIGHBOURS]:
             role = _ROLES[neighbour.relation, neighbour.direction]
-            beside.setdefault(role, []).append(_locate(neighbour.scope))
-        found: dict[str, Json] = {"place": _locate(self.scope), "type": self.scope.type}
+            beside.setdefault(role, []).append(_format_location(neighbour.scope))
+        found: dict[str, Json] = {"place": _format_location(self.scope), "type": self.scope.type}
         found |= {"source": keep_beginning(self.scope.source, SOURCE_CHARS), **beside}
         if (more := len(self.neighbours) - MOST_NEIGHBOURS) > 0:
             found["note"] = f"{more} more neighbours are not listed."
@@ -91,5 +91,5 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
     return Explored(scope, tuple(await brain.finder.find_neighbours(scope.uuid)))
 
 
-def _locate(scope: Scope) -> str:
+def _format_location(scope: Scope) -> str:
     return f"{scope.file}:{scope.start_line}-{scope.end_line} {scope.qualified_name}"

@@ -28,27 +28,27 @@ class GitHistory:
     async def list_line_commits(
         self, file: str, first: int, last: int, since: datetime
     ) -> Sequence[Commit] | None:
-        if not await self._exists():
+        if not await self._has_repository():
             return None
         # Lines are known as the files are now; git counts them as they are in the last commit.
         changes = read_diff(await self._run("diff", "-R", "--unified=0", "HEAD", "--", file))
         start, end = follow_line(first, changes), follow_line(last, changes)
         lines = f"-L{start},{max(start, end)}:{file}"
-        return await self._log(since, lines, "--no-patch")
+        return await self._list_commits(since, lines, "--no-patch")
 
     async def of_file(
         self, file: str, name: str | None, since: datetime
     ) -> Sequence[Commit] | None:
-        if not await self._exists():
+        if not await self._has_repository():
             return None
-        return await self._log(since, *([f"-S{name}"] if name else []), "--", file)
+        return await self._list_commits(since, *([f"-S{name}"] if name else []), "--", file)
 
-    async def _log(self, since: datetime, *words: str) -> list[Commit]:
+    async def _list_commits(self, since: datetime, *words: str) -> list[Commit]:
         limits = [f"--since={format_instant(since)}", f"--max-count={MOST_COMMITS}"]
         output = await self._run("log", *limits, _FORMAT, *words)
         return [commit for line in output.splitlines() if (commit := _parse_commit(line))]
 
-    async def _exists(self) -> bool:
+    async def _has_repository(self) -> bool:
         if self._is_there is None:
             self._is_there = bool(await self._run("log", "--max-count=1", "--format=%h"))
         return self._is_there

@@ -107,7 +107,7 @@ class _FuzzySearch:
         likeness = await self.deadline.run_in_thread(
             lambda: fuzzy.compare_words(self.query, counted, self.given.threshold)
         )
-        for words, alike in self._groups(likeness, counted):
+        for words, alike in self._group(likeness, counted):
             if self.timed_out or (self._is_one_word and self._has_enough):
                 self.complete = False
                 break
@@ -144,7 +144,7 @@ class _FuzzySearch:
         self.timed_out = self.timed_out or not in_time
         self.complete = self.complete and in_time
 
-    def _groups(
+    def _group(
         self, likeness: fuzzy.Likeness, counted: Mapping[str, int]
     ) -> Iterator[tuple[list[str], bool]]:
         """Yield words to search together, and whether they are all equally similar.

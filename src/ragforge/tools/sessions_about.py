@@ -40,7 +40,7 @@ class SessionsAbout:
     def to_json(self) -> Json:
         left, sessions = self.limit, []
         for one in self.found:
-            touched = [self._touched(code) for code in one.touched[:left]]
+            touched = [self._format_touched(code) for code in one.touched[:left]]
             left -= len(touched)
             if touched:
                 about = one.conversation
@@ -50,7 +50,7 @@ class SessionsAbout:
         note = {} if every <= self.limit else {"note": f"{every - self.limit} more are not listed."}
         return {"sessions": sessions, **note}
 
-    def _touched(self, code: TouchedCode) -> Json:
+    def _format_touched(self, code: TouchedCode) -> Json:
         touch, since = code.touch, code.since
         place: dict[str, Json] = {"turn": touch.first_turn}
         if touch.by_summary:

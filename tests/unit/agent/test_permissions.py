@@ -48,12 +48,12 @@ def rules(tmp_path: Path) -> PermissionRules:
     ],
 )
 def test_a_yes_to_a_command_reaches_no_other(rule: str, line: str, fits: bool) -> None:
-    assert Rule("allow", "run_command", rule).fits(runs(line)) is fits
+    assert Rule("allow", "run_command", rule).matches(runs(line)) is fits
 
 
 @pytest.mark.parametrize("line", ["git push", "git push -f", "cd x && git push", "git  push"])
 def test_a_no_to_a_command_holds_wherever_it_stands(line: str) -> None:
-    assert Rule("deny", "run_command", "git push *").fits(runs(line))
+    assert Rule("deny", "run_command", "git push *").matches(runs(line))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_no_to_a_command_holds_wherever_it_stands(line: str) -> None:
     ],
 )
 def test_a_yes_to_files_is_a_glob(glob: str, path: str, fits: bool) -> None:
-    assert Rule("allow", "edit_file", glob).fits(edits(path)) is fits
-    assert not Rule("allow", "run_command", glob).fits(edits(path))
+    assert Rule("allow", "edit_file", glob).matches(edits(path)) is fits
+    assert not Rule("allow", "run_command", glob).matches(edits(path))
 
 
 @pytest.mark.parametrize(

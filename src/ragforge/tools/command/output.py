@@ -40,7 +40,7 @@ def find_locations(
     """
     reader = _OutputReader(is_file, cwd, root)
     plain = _COLOUR.sub("", output).replace("\r\n", "\n")
-    found = reader.records(plain) if "\0" in plain else reader.lines(plain.split("\n"))
+    found = reader.read_records(plain) if "\0" in plain else reader.read_lines(plain.split("\n"))
     return list(dict.fromkeys(found))
 
 
@@ -50,21 +50,21 @@ class _OutputReader:
         self._root = root.replace("\\", "/").rstrip("/")
         self._is_file = cache(is_file)
 
-    def lines(self, lines: Iterable[str]) -> Iterator[OutputLocation]:
+    def read_lines(self, lines: Iterable[str]) -> Iterator[OutputLocation]:
         heading: str | None = None
         for line in lines:
             if not line.strip() or line == "--" or _BINARY.fullmatch(line):
                 heading = heading if line.strip() else None
-            elif numbered := self._numbered(line):
+            elif numbered := self._read_numbered(line):
                 yield numbered
             elif heading is not None and (under := _NUMBERED.fullmatch(line)):
                 yield OutputLocation(heading, int(under[1]), under[2])
-            elif path := self._listed(line):
+            elif path := self._read_listed(line):
                 heading = path
                 yield OutputLocation(path)
 
-    def records(self, output: str) -> Iterator[OutputLocation]:
-        """Yield places of names that end in NUL: lists of files, or matches after each name."""
+    def read_records(self, output: str) -> Iterator[OutputLocation]:
+        """Yield locations for names that end in NUL: lists of files, or matches after each name."""
         pieces = output.split("\0")
         position = 0
         while position < len(pieces):
@@ -85,14 +85,14 @@ class _OutputReader:
             else:
                 yield OutputLocation(path)
 
-    def _numbered(self, line: str) -> OutputLocation | None:
-        """Return the place of `name:line:text`, where the name is that of a file."""
+    def _read_numbered(self, line: str) -> OutputLocation | None:
+        """Return the location in `name:line:text`, where the name is that of a file."""
         for found in _NUMBER.finditer(line):
             if path := self._resolve(line[: found.start()]):
                 return OutputLocation(path, int(found[1]), line[found.end() :])
         return None
 
-    def _listed(self, line: str) -> str | None:
+    def _read_listed(self, line: str) -> str | None:
         """Return the file that a line of a list names, alone or after a count."""
         if path := self._resolve(line):
             return path
@@ -104,11 +104,11 @@ class _OutputReader:
         if name.startswith('"') and name.endswith('"') and len(name) > 1:
             name = _unquote(name[1:-1])
         for candidate in (name, name.partition(":")[2]):  # HEAD:src/app.py is of a revision
-            if path := self._relative(candidate):
+            if path := self._make_relative(candidate):
                 return path
         return None
 
-    def _relative(self, name: str) -> str | None:
+    def _make_relative(self, name: str) -> str | None:
         if not name or "\n" in name:
             return None
         path = name.replace("\\", "/") if "/" not in name else name

@@ -145,7 +145,7 @@ class _Run:
             seen = self._get_view(path)
             _check_git(stage, seen)
             words = [stage.program, *GIT_SETTINGS, *stage.arguments]
-            environment = seen.environment()
+            environment = seen.build_environment()
             readable += [seen.found.git_dir, seen.found.common_dir, self._folder]
         if self._bwrap:
             wrapped = build_prefix(self._bwrap, readable, self._home, stage.cwd)
@@ -178,7 +178,7 @@ def _check_git(stage: Stage, seen: RepositoryView) -> None:
         raise NotAllowed("git describe --dirty would look into submodules")
     if stage.git == "worktree list" and seen.found.is_linked:
         raise NotAllowed("git worktree list is only answered in the main work tree")
-    if stage.git == "grep" and seen.tracks_outside():
+    if stage.git == "grep" and seen.has_files_outside():
         raise NotAllowed("the index names files behind links that lead out of the project")
 
 

@@ -58,7 +58,7 @@ class Journal:
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        for entry in self._entries(root.path):
+        for entry in self._read_entries(root.path):
             now = read_bytes(root, entry.path)
             if hash_content(now) == entry.after_hash:
                 undone = Change(entry.path, now, entry.before)
@@ -99,8 +99,8 @@ class Journal:
                 old.unlink()
         return file
 
-    def _entries(self, root: str) -> Iterator[Entry]:
-        """Yield the changes in this project, the last first; what cannot be read is passed over."""
+    def _read_entries(self, root: str) -> Iterator[Entry]:
+        """Yield the changes in this project, the last first; unreadable ones are skipped."""
         for file in sorted(self.folder.glob("*.json"), reverse=True):
             with suppress(OSError, ValueError, KeyError, zlib.error):
                 facts = json.loads(file.read_text("utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import psutil
@@ -12,11 +13,16 @@ from ragforge.tools.command.approved import ApprovedLimits, run_approved
 
 
 def lives(file: Path) -> bool:
-    """Tell whether the process that left its number there still runs."""
+    """Tell whether the process that left its number there still runs, and not only exits."""
     try:
-        return psutil.Process(int(file.read_text())).status() != psutil.STATUS_ZOMBIE
+        process = psutil.Process(int(file.read_text()))
+        for _ in range(100):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return False
+            time.sleep(0.01)
     except psutil.NoSuchProcess:
         return False
+    return True
 
 
 async def test_output_and_exit_code_come_back(tmp_path: Path) -> None:

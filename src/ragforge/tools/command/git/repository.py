@@ -72,7 +72,7 @@ class RepositoryView:
     found: FoundRepository
     home: str
 
-    def environment(self) -> dict[str, str]:
+    def build_environment(self) -> dict[str, str]:
         """Return the variables for git."""
         return build_variables(self.home) | build_git_variables(self.git_dir, self.root)
 
@@ -81,18 +81,20 @@ class RepositoryView:
         real = output.replace(os.fsencode(self.git_dir), os.fsencode(self.found.git_dir))
         return real.replace(os.fsencode(os.path.dirname(self.git_dir)), os.fsencode(self.root))
 
-    def listed(self, *arguments: str) -> list[bytes]:
-        """Return what a listing of git with -z gives."""
-        out = _run_git(self.git, [*GIT_SETTINGS, *arguments], self.root, self.environment())
+    def _list_entries(self, *arguments: str) -> list[bytes]:
+        """Return the entries of a listing of git with -z."""
+        out = _run_git(self.git, [*GIT_SETTINGS, *arguments], self.root, self.build_environment())
         return [entry for entry in out.split(b"\0") if entry]
 
     def has_submodules(self) -> bool:
         """Tell whether the index names repositories inside this one."""
-        return any(entry.startswith(b"160000 ") for entry in self.listed("ls-files", "-s", "-z"))
+        return any(
+            entry.startswith(b"160000 ") for entry in self._list_entries("ls-files", "-s", "-z")
+        )
 
-    def tracks_outside(self) -> bool:
+    def has_files_outside(self) -> bool:
         """Tell whether the index names files behind links that lead out of the project."""
-        names = self.listed("ls-files", "-z", "--full-name", ":/")
+        names = self._list_entries("ls-files", "-z", "--full-name", ":/")
         folders = {os.path.dirname(os.fsdecode(name)) for name in names}
         root = Root(self.root)
         real = (os.path.realpath(os.path.join(self.root, folder)) for folder in folders)
