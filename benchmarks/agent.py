@@ -200,7 +200,7 @@ async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> di
 async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
     async with await open_on(root, store) as opened:
         app: App = opened
-        if not await app.brain.is_known():
+        if not await app.brain.is_ingested():
             await app.brain.ingest()
         if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
             await remember(app)

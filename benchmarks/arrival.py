@@ -136,7 +136,7 @@ async def measure_small_talk(repos: Path, work: Path) -> dict[str, Any]:
         root = repos / name
         async with await open_on(root, work / f"{name}.db") as opened:
             app: App = opened
-            if not await app.brain.is_known():
+            if not await app.brain.is_ingested():
                 await app.brain.ingest()
             got = []
             for text in messages:

@@ -80,7 +80,7 @@ async def covered(repo: Repository, root: Path, store: Path) -> list[tuple[str, 
     """Return for each question its category, whether its answer is there, and how much code is."""
     async with await open_on(root, store) as opened:
         app: App = opened
-        if not await app.brain.is_known():
+        if not await app.brain.is_ingested():
             await app.brain.ingest()
         found = []
         for question in repo.questions:
@@ -115,7 +115,7 @@ async def coverage(repos: list[Repository], folder: Path, stores: Path) -> dict[
 async def speed(root: Path, store: Path) -> dict[str, Any]:
     async with await open_on(root, store) as opened:
         app: App = opened
-        if not await app.brain.is_known():
+        if not await app.brain.is_ingested():
             await app.brain.ingest()
         if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
             await remember(app)

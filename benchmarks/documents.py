@@ -48,7 +48,7 @@ async def run(chosen: argparse.Namespace, stores: Path) -> dict[str, Any]:
     for name, rows in by_repository.items():
         store = stores / f"{name}-documents.db"
         async with await open_on(chosen.repos / name, store) as app:
-            if not await app.brain.is_known():
+            if not await app.brain.is_ingested():
                 await app.brain.ingest()
             found = [await answered(app, row) for row in rows]
             ranks[name] = [rank for rank, _ in found]

@@ -96,7 +96,7 @@ async def gather(
         root, store = folder / repo.name / repo.root, stores / f"{repo.name}.db"
         some = personal[number * LOCOMO_EACH % len(personal) :][:LOCOMO_EACH]
         async with await open_on(root, store) as app:
-            if not await app.brain.is_known():
+            if not await app.brain.is_ingested():
                 await app.brain.ingest()
             asked += [await ask(app, k, text, repo.name) for k, text in messages(repo, some)]
         print(f"{repo.name:<22} {len(asked)}", flush=True)

@@ -13,7 +13,7 @@ from ragforge import ConversationAgent
 
 async def main(question: str, directory: str) -> None:
     async with await ConversationAgent.open(cwd=directory) as agent:
-        if not await agent.app.code.is_known():
+        if not await agent.app.code.is_ingested():
             print("Reading the project's code, once.", file=sys.stderr)
             await agent.ingest()
         known = await agent.list_conversations(limit=1)

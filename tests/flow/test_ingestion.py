@@ -294,7 +294,7 @@ async def test_an_ingestion_waits_for_another_one(brain: Brain, store: Store) ->
         async with held(store, locks.name_ingestion_lock(brain.project_id)):
             running = asyncio.create_task(brain.ingest(on_step))
             await waiting.wait()
-            assert not await brain.is_known()
+            assert not await brain.is_ingested()
             assert (
                 await store.locks.holder(locks.name_ingestion_lock(brain.project_id))
             ) is not None
@@ -371,7 +371,7 @@ async def test_a_forgotten_project_leaves_nothing(brain: Brain, store: Store, ro
 
     assert await brain.ingester.forget(root) == 6
 
-    assert not await brain.is_known()
+    assert not await brain.is_ingested()
     assert await store.archive.count("project") == 0
     for kind in ("file", "scope", "relation", "vector"):
         assert await store.archive.count(kind) == 0
@@ -416,8 +416,8 @@ async def test_a_project_is_the_same_by_any_way_to_it(
     report, embedded = await by_link.ingest()
 
     assert (report.read, embedded) == (6, 15)
-    assert await brain.is_known()
-    assert await by_link.is_known()
+    assert await brain.is_ingested()
+    assert await by_link.is_ingested()
     assert (await by_link.status()).is_fresh
     assert await brain.ingest() == (IngestionReport(brain.project_id, 6, 0, 0, 0, 0), 0)
     assert (await by_link.search_code_semantic("round_up", link))[0].scope.name == "round_up"

@@ -115,7 +115,7 @@ async def test_a_directory_that_is_no_project_is_not_read_unasked(
     async with open_app(settings, home) as app:
         await app.ask("what is secret?")
         await app.jobs.wait(60)
-        assert not await app.brain.is_known()
+        assert not await app.brain.is_ingested()
         await app.brain.ingest()
         assert (await app.brain.status()).files == 1
 

@@ -74,9 +74,9 @@ class Code:
         root = self.project_path
         return (root / ".git").exists() or (root / "ragforge.config.yaml").exists()
 
-    async def is_known(self) -> bool:
+    async def is_ingested(self) -> bool:
         """Tell whether the project was ever ingested."""
-        return await self.brain.is_known()
+        return await self.brain.is_ingested()
 
     async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[IngestionReport, int]:
         """Bring what is known of the project's code up to date.
@@ -91,7 +91,7 @@ class Code:
 
         Returns whether they do.
         """
-        wanted = self.is_kept_current and (self.is_project or await self.is_known())
+        wanted = self.is_kept_current and (self.is_project or await self.is_ingested())
         if wanted:
             minute = int(now().timestamp()) // 60
             key = f"ingest:{self.brain.project_id}:{minute}"
@@ -190,7 +190,7 @@ class Code:
         return Workspace.at(self.project_path)
 
     async def _ingest_once(self, on_step: OnStep) -> None:
-        if not await self.is_known():
+        if not await self.is_ingested():
             await self.ingest(on_step)
 
 

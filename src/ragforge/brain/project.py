@@ -1,4 +1,4 @@
-"""The brain of one project: ingest it, keep it current, search it, tell how it stands."""
+"""The brain of one project: ingest it, keep it current, search it, report its state."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from ragforge.search.small_talk import is_small_talk
 
 SEMANTIC_LIMIT = 100
 FEW = 100
-"""Up to so many suspects are read before they are called changed, and so many files' scopes
-are asked for by their paths."""
+"""Up to this many files, contents are compared to find changes, and scopes to embed are looked
+up by path."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectStatus:
-    """What is known of a project, how fresh that is, and what is still to be done."""
+    """The state of a project in the store, and what is still to be done."""
 
     path: str
     known: bool
     files: int = 0
     scopes: int = 0
-    changed_files: int = 0  # new, changed or gone since
+    changed_files: int = 0  # new, changed or removed since the last ingestion
     unrelated_files: int = 0
     unembedded_scopes: int = 0
     model: str | None = None
-    ingesting: str | None = None  # who does it now
+    ingesting: str | None = None  # the process that does it now
     embedding: str | None = None
 
     @property
@@ -54,14 +54,14 @@ class Brain:
     root: Path
     ingester: Ingester
     finder: CodeFinder
-    on_ingested: Callable[[Path], Awaitable[object]] | None = None  # who wants to hear of it
+    on_ingested: Callable[[Path], Awaitable[object]] | None = None  # called after each ingestion
 
     @cached_property
     def project_id(self) -> str:
         return make_project_id(self.root.resolve())
 
-    async def is_known(self) -> bool:
-        """Tell whether the project was ever ingested."""
+    async def is_ingested(self) -> bool:
+        """Tell whether the project has been ingested."""
         try:
             await self.finder.code.project(str(self.root.resolve()))
         except ProjectNotFound:
@@ -72,7 +72,7 @@ class Brain:
         """Bring everything up to date; return what was done and how many scopes were embedded.
 
         Raises OSError if the project cannot be listed, ModelError if embedding fails: what
-        was read stays, and is found by its words.
+        was read stays, and can be found by words.
         """
         report = await self.ingester.ingest(self.root, on_step)
         if self.on_ingested is not None:
@@ -110,7 +110,7 @@ class Brain:
     async def search(
         self, question: str, limit: int = 10, under: str | None = None
     ) -> list[CodeHit]:
-        """Return the scopes that bear on a question, best first."""
+        """Return the scopes that are relevant to a question, best first."""
         return await self.finder.search(question, self.project_id, under, limit)
 
     async def search_code_semantic(
@@ -126,10 +126,10 @@ class Brain:
     ) -> list[CodeHit]:
         """Return scopes of the subtree of `cwd` within a budget of characters, best first.
 
-        Nothing while the project is being ingested or embedded: what would be found then
-        may be about to change. At the root itself the whole project is searched, unless
-        `subdirectory_only` asks for nothing. `min_score` is relative to the best hit. With
-        `relevant_only` also nothing if the query has nothing to do with the code.
+        Returns nothing while the project is being ingested or embedded, since the code may be
+        about to change. At the root the whole project is searched, or nothing with
+        `subdirectory_only`. `min_score` is relative to the best hit. With `relevant_only`
+        nothing is returned if the query has nothing to do with the code.
         """
         under = find_subdirectory(self.root, cwd)
         if under is None or (not under and subdirectory_only):
@@ -147,10 +147,10 @@ class Brain:
     async def find_relevant_code(
         self, message: str, under: str = "", limit: int = SEMANTIC_LIMIT
     ) -> RelevantHits[CodeHit]:
-        """Return the scopes below a directory that have to do with a message, or why none are.
+        """Return the scopes below a directory that are relevant to a message, or why none are.
 
-        A person who searches wants the best there is; a message that came with no search in
-        mind gets code only if it is about it.
+        A search always returns the best hits; a message that is not a search gets code only
+        if it is about code.
         """
         if is_small_talk(message):
             return RelevantHits(reason=SMALL_TALK)
@@ -167,7 +167,7 @@ class Brain:
         *,
         relevant_only: bool = False,
     ) -> list[CodeHit]:
-        """Return sections of documents below `cwd` that bear on a query, best first.
+        """Return sections of documents below `cwd` that are relevant to a query, best first.
 
         Code search never returns them. With `relevant_only` nothing is returned if the query
         has nothing to do with them.
@@ -182,7 +182,7 @@ class Brain:
     async def find_relevant_documents(
         self, message: str, under: str = "", limit: int = 10
     ) -> RelevantHits[CodeHit]:
-        """Return the sections below a directory that have to do with a message, or why none."""
+        """Return the sections below a directory that are relevant to a message, or why none are."""
         if is_small_talk(message):
             return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
@@ -202,12 +202,12 @@ class Brain:
         return not any(await asyncio.gather(*map(self.ingester.locks.holder, names)))
 
     async def status(self) -> ProjectStatus:
-        """Compare what is known with what is there; of a few suspects, the content as well."""
+        """Compare the store with the files; if only a few seem changed, by their contents too."""
         from ragforge.brain.files.compare import compare, count_changed
         from ragforge.brain.files.walk import walk
 
         code, uuid = self.finder.code, self.project_id
-        if not await self.is_known():
+        if not await self.is_ingested():
             return ProjectStatus(str(self.root), known=False)
         files = {file.path: file for file in await code.files(uuid)}
         walked = await asyncio.to_thread(walk, self.root, self.ingester.limits)
@@ -233,7 +233,7 @@ class Brain:
     async def watch(
         self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
     ) -> None:
-        """Keep the project current until told to stop, a batch of changes at a time."""
+        """Keep the project current, a batch of changes at a time, until `stopping` is set."""
         from ragforge.brain.files.watch import watch_changes
 
         async for _ in watch_changes(self.root, stopping, limits=self.ingester.limits):
@@ -247,7 +247,7 @@ class Brain:
 
 
 def find_subdirectory(root: Path, cwd: Path) -> str | None:
-    """Return a directory relative to the root with `/`, "" for the root, None if outside."""
+    """Return a directory's path relative to the root, "" for the root, None if outside."""
     try:
         path = cwd.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:

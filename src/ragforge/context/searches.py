@@ -242,7 +242,7 @@ class Searches:
     async def _explain_no_code(self) -> SearchState:
         if not await self.brain.is_settled():
             return "ingesting"
-        return "nothing relevant" if await self.brain.is_known() else "nothing to search"
+        return "nothing relevant" if await self.brain.is_ingested() else "nothing to search"
 
     async def _read_turns_before(
         self, hits: Sequence[MemoryHit], without: Collection[str]

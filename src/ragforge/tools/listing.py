@@ -1,7 +1,7 @@
 """Listing: the files of a project as the brain's walk finds them, kept between calls.
 
-A directory whose time has not changed has the same names in it. So a call looks at the times
-of the directories, which takes a tenth of a walk, and lists those that changed.
+A directory whose time has not changed holds the same names. So a call checks the times of the
+directories, which takes a tenth of a walk, and lists only those that changed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ragforge.tools.deadline import Deadline
 from ragforge.tools.globs import compile_glob, is_wild
 
 LIMITS = FileLimits(max_bytes=10_000_000, notebook_factor=1)
-"""Larger files than the brain reads are still worth a search."""
+"""Files that are too large for the brain can still be searched."""
 RECENT_NS = 2_000_000_000
-"""A directory that changed so shortly before it was listed may change again within one tick of
-its clock: it is listed once more."""
+"""A directory that changed so shortly before it was listed may change again without another time:
+it is listed again."""
 KEPT_SELECTIONS = 16
 OWN: frozenset[SkipReason] = frozenset(("binary", "generated", "minified", "too large"))
 """Why files of the project itself are not searched; they can still be listed."""
@@ -42,7 +42,7 @@ class Selection:
     """Files, sorted by path."""
 
     files: Sequence[str]
-    complete: bool = True  # or there are too many, or the time was up
+    complete: bool = True  # False: there are too many, or time ran out
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ class Listing:
         self._known: dict[str, ListedDirectory] = {}
         self._above = IgnoreRules()
         self._all: Selection | None = None
-        self._looked = 0.0  # when somebody last began to look at all directories
+        self._looked = 0.0  # when the last check of all directories began
         self._selections: dict[tuple[str, bool], Selection] = {}
 
     def select(self, pattern: str, deadline: Deadline, searched: bool = True) -> Selection:
-        """Return the files that a glob selects; one that spells a directory means all in it.
+        """Return the files that a glob selects; the path of a directory selects all in it.
 
-        Without `searched` also those that no search looks into, such as images. Raises
-        BadPattern, OutsideProject, or InputError if the root cannot be listed.
+        With `searched` off, files that are not searched, such as images, are included.
+        Raises BadPattern, OutsideProject, or InputError if the root cannot be listed.
         """
         pattern = self._make_relative(pattern)
         glob = compile_glob(pattern)
@@ -104,15 +104,15 @@ class Listing:
             return selection
 
     def get_last(self, pattern: str) -> Selection | None:
-        """Return what a glob selected the last time, without looking whether it still does.
+        """Return what a glob selected last time, without checking for changes.
 
-        If it does, `select` returns the same object.
+        If nothing has changed, `select` returns the same object.
         """
         pattern = self._make_relative(pattern)
         return self._all if compile_glob(pattern) is None else self._selections.get((pattern, True))
 
     def find_directory(self, path: str) -> ListedDirectory | SkipReason | None:
-        """Return what is in a directory, or why nobody looks into it, or None if there is none."""
+        """Return what a directory holds, or why it is left out, or None if there is none."""
         with self._lock:
             node, full = (
                 self._find_node(self._root.path, "", self._read_rules_above()),
@@ -131,17 +131,17 @@ class Listing:
             return node
 
     def _make_relative(self, pattern: str) -> str:
-        """Let a pattern begin with where the root is."""
+        """Remove the root's path from the start of a pattern."""
         return "" if pattern == self._root.path else pattern.removeprefix(self._root.path + "/")
 
     def _read_rules_above(self) -> IgnoreRules:
         rules = read_rules_above(Path(self._root.path))
         if rules != self._above:
             self._above = rules
-        return self._above  # the same object as long as it says the same
+        return self._above  # the same object as long as the rules are equal
 
     def _update(self, deadline: Deadline) -> Selection:
-        """Return all files as they are after a call began; one look serves all that wait for it."""
+        """Return all files, checked after the call began; calls that wait share one check."""
         if self._all is not None and self._looked > deadline.begun:
             return self._all
         began = time.monotonic()
@@ -152,12 +152,12 @@ class Listing:
         return selection
 
     def _is_unchanged(self) -> bool:
-        """Tell whether no directory has changed, as is mostly so."""
+        """Tell whether no directory has changed, which is the usual case."""
         same_rules = self._known[""].above is self._read_rules_above()
         return same_rules and all(map(_is_unchanged, self._known.values()))
 
     def _refresh(self, deadline: Deadline) -> Selection:
-        """Look at all directories and list those that changed."""
+        """Check all directories and list those that changed."""
         known: dict[str, ListedDirectory] = {}
         complete = True
         count = 0
@@ -196,13 +196,13 @@ class Listing:
             return None if is_gone(error) else "unreadable"
         if isinstance(found, ListedDirectory) and found is not self._known.get(path):
             self._known[path] = found
-            self._all = None  # a directory that changed: all are looked at anew
+            self._all = None  # it changed: the next selection checks all
         return found
 
     def _list_again(
         self, place: str, path: str, above: IgnoreRules
     ) -> ListedDirectory | SkipReason:
-        """Return a directory as it was if it has not changed, else list it. Raises OSError."""
+        """Return a directory as before if it has not changed, else list it. Raises OSError."""
         before = self._known.get(path)
         if before is not None and before.above is above and _is_unchanged(before):
             return before

@@ -61,5 +61,5 @@ def make_code_tool(brain: Brain) -> Tool:
 
 async def check_known(brain: Brain) -> None:
     """Raise InputError if the project was never ingested."""
-    if not await brain.is_known():
+    if not await brain.is_ingested():
         raise InputError("This project's code is not known yet. Use grep_files and read_file.")

@@ -1,4 +1,4 @@
-"""Compare: what a walk found that the store does not know, before anything is parsed."""
+"""Compare: the difference between the files on the disk and those in the store."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ragforge.domain.code import File
 from ragforge.domain.instants import to_epoch_ms
 
 PARSED = "parsed"
-"""The state of a file that is stored, but what goes out of it is not known to be right."""
+"""The state of a file that is stored, but whose relations may be wrong."""
 RELATED = "related"
 SKIPPED = "skipped"
-"""Looked at and found not worth parsing."""
+"""The state of a file that is not worth parsing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Files to read, files that are gone, and files that an earlier run left half done."""
+    """Files to read, files that are gone, and files that an earlier run did not complete."""
 
-    suspects: tuple[FoundFile, ...]  # new, or of another time or size
+    suspects: tuple[FoundFile, ...]  # new, or with another time or size
     gone: tuple[str, ...]
     half_done: tuple[str, ...]
 
@@ -31,7 +31,7 @@ class Difference:
 
 
 def compare(found: Sequence[FoundFile], known: Mapping[str, File]) -> Difference:
-    """Tell what may have changed, without reading anything."""
+    """Return what may have changed, without reading any file."""
     suspects = tuple(file for file in found if not _is_same(file, known.get(file.path)))
     present = {file.path for file in found}
     gone = tuple(path for path in known if path not in present)
@@ -40,7 +40,7 @@ def compare(found: Sequence[FoundFile], known: Mapping[str, File]) -> Difference
 
 
 def count_changed(root: Path, suspects: Sequence[FoundFile], known: Mapping[str, File]) -> int:
-    """Return how many suspects really have another content; those just read may not."""
+    """Return how many suspects really have another content."""
     changed = 0
     for file in suspects:
         before = known.get(file.path)

@@ -102,14 +102,14 @@ def check_directory(path: str, name: str, rules: IgnoreRules) -> SkipReason | No
 
 
 def check_name(path: str, name: str, rules: IgnoreRules) -> SkipReason | None:
-    """Return why whatever has this name, and is not a directory, is left out, or None."""
+    """Return why a file or link of this name is left out, or None."""
     if name == GIT:  # of a submodule or a second work tree
         return "version control"
     return "ignored" if rules.ignores(path, name, is_directory=False) else None
 
 
 def is_utf8(name: str) -> bool:
-    """Tell whether a name is text; a disk may hold others."""
+    """Tell whether a name is valid UTF-8; a disk may hold others."""
     if name.isascii():
         return True
     try:

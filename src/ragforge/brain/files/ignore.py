@@ -1,4 +1,4 @@
-"""Ignore files: which paths `.gitignore` and the stronger `.ragforgeignore` leave out.
+"""Ignore files: which paths `.gitignore` and `.ragforgeignore`, which wins, leave out.
 
 The answer is git's, with two exceptions: the user's global ignore file is not read, and a file
 that git tracks although it is ignored stays out.
@@ -21,7 +21,7 @@ IGNORE_FILES = frozenset({GITIGNORE, RAGFORGEIGNORE})
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFile:
-    """One ignore file and where it stands."""
+    """The patterns of one ignore file, and where it is."""
 
     for_files: Patterns
     for_directories: Patterns
@@ -35,13 +35,13 @@ class IgnoreFile:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """All rules that hold in a directory, the nearest first, the stronger kind before the other."""
+    """All rules that hold in a directory: `.ragforgeignore` before `.gitignore`, nearest first."""
 
     strong: tuple[IgnoreFile, ...] = ()
     weak: tuple[IgnoreFile, ...] = ()
 
     def ignores(self, path: str, name: str, is_directory: bool) -> bool:
-        """Return whether the path is left out, provided that its directory is not."""
+        """Tell whether a path is left out; its directory must not be."""
         if not path.isascii():
             path, name = _as_bytes(path), _as_bytes(name)
         for rules in self.strong + self.weak:
@@ -51,7 +51,7 @@ class IgnoreRules:
         return False
 
     def enter(self, directory: str, path: str, names: Collection[str]) -> IgnoreRules:
-        """Return the rules for what is in a directory; `names` tells what that is."""
+        """Return the rules inside a directory, given the names in it."""
         below = len(os.fsencode(path)) + 1 if path else 0
         strong, weak = self.strong, self.weak
         if RAGFORGEIGNORE in names:
@@ -61,7 +61,7 @@ class IgnoreRules:
         return IgnoreRules(strong, weak)
 
     def rebase(self, path: str) -> IgnoreRules:
-        """Return the same rules for paths that are relative to a directory further down."""
+        """Return the same rules for paths relative to a directory below."""
         lead = _as_bytes(f"{path}/") if path else ""
         strong, weak = (
             tuple(IgnoreFile(r.for_files, r.for_directories, lead[r.below :]) for r in kind)
@@ -71,9 +71,9 @@ class IgnoreRules:
 
 
 def read_rules_above(root: Path) -> IgnoreRules:
-    """Return what holds at the root because of the repository it is in.
+    """Return the rules that hold at the root because of the repository around it.
 
-    A root that those rules leave out was chosen on purpose: then they do not count.
+    If these rules leave out the root itself, they do not count: it was chosen on purpose.
     """
     top = next((place for place in (root, *root.parents) if (place / ".git").exists()), root)
     ignore = IgnoreRules(weak=_read(str(_find_git_directory(top / ".git") / "info" / "exclude")))
@@ -87,7 +87,7 @@ def read_rules_above(root: Path) -> IgnoreRules:
 
 
 def read_rules_in(root: Path, path: str) -> IgnoreRules:
-    """Return what holds in a directory that a walk from the root enters."""
+    """Return the rules that hold in a directory that a walk from the root enters."""
     ignore = read_rules_above(root).enter(str(root), "", IGNORE_FILES)
     steps = path.split("/") if path else []
     for depth in range(1, len(steps) + 1):
@@ -97,7 +97,7 @@ def read_rules_in(root: Path, path: str) -> IgnoreRules:
 
 
 def _find_git_directory(git: Path) -> Path:
-    """Follow the `.git` file of a work tree to the directory that all its work trees share."""
+    """Follow the `.git` file of a work tree to the git directory that all work trees share."""
     try:
         if git.is_file():
             git = git.parent / git.read_text().removeprefix("gitdir:").strip()
@@ -108,13 +108,13 @@ def _find_git_directory(git: Path) -> Path:
 
 
 def _read(path: str, below: int = 0) -> tuple[IgnoreFile, ...]:
-    """Read an ignore file. Like git, follow no link; a pipe would never end."""
+    """Read an ignore file. Links are not followed, as in git; a pipe would block."""
     try:
         if stat.S_ISREG(os.lstat(path).st_mode):
             with open(path, encoding="latin-1", newline="") as file:
                 return (IgnoreFile(*compile_patterns(file.read()), below=below),)
     except OSError:
-        pass  # git goes on without it, too
+        pass  # git also continues without it
     return ()
 
 

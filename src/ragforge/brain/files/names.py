@@ -1,4 +1,4 @@
-"""Names: what a file's or a directory's name says about it before anything is read."""
+"""Names: which files and directories are left out because of their names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SkipReason: TypeAlias = Literal[
     "translation",
     "unreadable",
     "special",  # a pipe, a socket, a device: never opened
-    "link",  # what it points to is met under its own name
+    "link",  # its target is found under its own name
     "outside",  # a link that leaves the project
     "name",  # not valid UTF-8
     "too many",
@@ -35,11 +35,11 @@ VENDORED = _split_words(
     .next .nuxt .svelte-kit .parcel-cache .yarn .pnpm-store .dart_tool .bundle elm-stuff
     """
 )
-# Names that are too weak alone: CPython has a package `venv`, Rails keeps own code in `vendor`.
+# Names alone are not enough: CPython has a package `venv`, Rails keeps own code in `vendor`.
 FOREIGN_ANYWHERE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 FOREIGN_IN_VENDOR = frozenset({"modules.txt", "autoload.php"})
 
-# None that text also uses: `.pt` is a page template, `.mo` outside of LC_MESSAGES Modelica.
+# Endings that text files share are left out: `.pt` is also a page template, `.mo` Modelica.
 BINARY = _split_words(
     """
     png jpg jpeg gif bmp ico icns webp avif heic tif tiff psd xcf
@@ -53,7 +53,7 @@ BINARY = _split_words(
     """
 )
 MESSAGES = "/LC_MESSAGES/"
-# What the code says, once more in each language: among the words of a search they hide the code.
+# They repeat the texts of the code in each language, and would hide the code in searches.
 TRANSLATIONS = frozenset({"po", "xlf", "xliff"})
 MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css")
 GENERATED = _split_words(
@@ -72,7 +72,7 @@ GENERATED_ENDS = (
 
 
 def check_filename(path: str) -> SkipReason | None:
-    """Return why a file of this name holds nothing to index, or None."""
+    """Return why a file of this name is not indexed, or None."""
     lower = path.rpartition("/")[2].lower()
     _, dot, extension = lower.rpartition(".")
     if dot and (extension in BINARY or (extension == "mo" and MESSAGES in path)):
@@ -94,7 +94,7 @@ def check_directory_name(name: str) -> SkipReason | None:
 
 
 def is_foreign(name: str, children: Collection[str]) -> bool:
-    """Return whether a directory with these children was put there by a package manager."""
+    """Tell whether a directory with these children was created by a package manager."""
     if not FOREIGN_ANYWHERE.isdisjoint(children):
         return True
     return name == "vendor" and not FOREIGN_IN_VENDOR.isdisjoint(children)

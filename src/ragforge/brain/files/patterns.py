@@ -1,8 +1,8 @@
-"""Patterns: the lines of one ignore file, ready to be asked.
+"""Patterns: the lines of one ignore file, compiled.
 
-Not by `pathspec`: against git on random trees it was wrong in one of eight, and it tries the
-lines one by one. Here the usual lines, `name` and `*.ending`, are looked up, and the others
-are tried as one expression.
+`pathspec` is not used: compared with git on random trees it was wrong in one of eight, and it
+tries the lines one by one. Here the usual lines, `name` and `*.ending`, are looked up in
+dictionaries, and the others are tried as one expression.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ NONE = -1
 
 @dataclass(frozen=True, slots=True)
 class PatternLine:
-    """What a line says; with a slash the pattern is for paths, without for names."""
+    """One line; a pattern with a slash matches paths, one without matches names."""
 
     pattern: str
-    ignores: bool  # or brings back
+    ignores: bool  # or includes again
     only_directories: bool
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Several expressions as one; the last that matches counts."""
+    """Several expressions as one; the last line that matches counts."""
 
     regex: re.Pattern[str]
     numbers: tuple[int, ...]  # of the lines, by group
@@ -45,7 +45,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Lines by how they are found; each has its number, and the highest that matches wins."""
+    """Lines by the way they are matched; the matching line with the highest number wins."""
 
     lines: tuple[PatternLine, ...]
     plain: dict[str, int]
@@ -55,7 +55,7 @@ class Patterns:
     paths: AnyOf | None
 
     def decide(self, path: str, name: str) -> bool | None:
-        """Return whether the path is ignored, or None when no line speaks of it."""
+        """Return whether a path is ignored, or None if no line matches."""
         last = self.plain.get(name, NONE)
         for length in self.lengths:
             last = max(last, self.endings.get(name[-length:], NONE))
@@ -105,7 +105,7 @@ def _join_regexes(regexes: dict[int, str]) -> AnyOf | None:
     if not regexes:
         return None
     numbers = tuple(reversed(regexes))
-    # The empty group stands last, so that a plain first letter can rule a line out at once.
+    # The empty group is last, so that a plain first letter can exclude a line at once.
     regex = re.compile("|".join(f"{regexes[number]}()" for number in numbers), re.DOTALL)
     return AnyOf(regex, numbers)
 

@@ -1,4 +1,4 @@
-"""Watch: tell which files of a project changed, in batches."""
+"""Watch: report the files of a project that change, in batches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ import watchfiles
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.watched_tree import WatchedTree
 
-STEP_MS = 50  # how often the thread looks whether to stop
+STEP_MS = 50  # how often the thread checks whether to stop
 POLL_SECONDS = 2.0
-POLL_SHARE = 20  # of the time; a walk takes at most one part of it
-# Elsewhere one watch covers a whole tree. Here each directory needs one, and there are not enough
-# of them for what packages bring along.
+POLL_SHARE = 20  # a walk takes at most one part in so many of the time
+# On other systems one watch covers a tree. On Linux each directory needs one, and there are not
+# enough of them for the directories of packages too.
 ONE_BY_ONE = sys.platform.startswith("linux")
 
 
@@ -36,10 +36,10 @@ async def watch_changes(
 ) -> AsyncGenerator[frozenset[str], None]:
     """Yield the paths of files that appeared, changed or went, as a walk would name them.
 
-    The first batch is empty and says: from now on nothing is missed, so walk once to be current.
-    A batch ends when nothing happened for `quiet_ms`, or after `longest_ms`. When an ignore file
-    changes, so do the files that it hides or shows. Runs until `stopping` is set. Without watches,
-    as when the system has none left or with `polling`, it walks again and again.
+    The first batch is empty: from now on nothing is missed, so walk once to be current. A batch
+    ends when nothing happened for `quiet_ms`, or after `longest_ms`. When an ignore file changes,
+    the files that it hides or shows are reported too. Runs until `stopping` is set. With
+    `polling`, or if the system has no watches left, it walks again and again.
 
     Raises OSError if the root cannot be listed, then or later.
     """
@@ -58,7 +58,7 @@ async def watch_changes(
 
 
 class _Interrupted(Exception):
-    """The watcher lost track: begin again, and walk to catch up."""
+    """The watcher lost track: start again, and walk to catch up."""
 
 
 class _OutOfWatches(Exception):
@@ -67,7 +67,7 @@ class _OutOfWatches(Exception):
 
 @dataclass(slots=True)
 class _Watch:
-    """The thread's side; it is also the event that the watcher looks at to know when to stop."""
+    """The part in the thread; it is also the event that stops the watcher."""
 
     tree: WatchedTree
     stopping: asyncio.Event
@@ -93,7 +93,7 @@ class _Watch:
                 self.polling = True
 
     def _poll(self) -> Iterator[frozenset[str]]:
-        # The watcher's own polling compares whole seconds, and misses a second save.
+        # The watcher's own polling compares whole seconds, and misses a second save in one.
         if not self.began:
             self.began = True
             yield frozenset()
@@ -107,7 +107,7 @@ class _Watch:
                 time.sleep(STEP_MS / 1000)
 
     def _watch_directories(self) -> Iterator[frozenset[str]]:
-        """Watch until a directory needs a watch that has none."""
+        """Watch until a directory without a watch needs one."""
         watched = set(self.tree.directories)
         with closing(self._receive_reports()) as reports:
             if next(reports, None) is None:
@@ -130,7 +130,7 @@ class _Watch:
                     gathered.clear()
 
     def _receive_reports(self) -> Generator[set[str]]:
-        """Yield what the system tells, and an empty set whenever it was quiet, until stopped."""
+        """Yield what the system reports, and an empty set when it is quiet, until stopped."""
         root = self.tree.root
         each = [str(root / path) for path in sorted(self.tree.directories)]
         reports = watchfiles.watch(
@@ -147,11 +147,11 @@ class _Watch:
         try:
             for report in reports:
                 yield {path for _, path in report}
-        except FileNotFoundError as error:  # a directory went before its watch was set
+        except FileNotFoundError as error:  # a directory was removed before its watch was set
             raise _Interrupted from error
         except (OSError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "Error creating" not in str(error):
-                raise _Interrupted from error  # by a name that is no UTF-8, which it cannot tell
+                raise _Interrupted from error  # a name that is not UTF-8, which it cannot report
             raise _OutOfWatches from error
         finally:
             reports.close()

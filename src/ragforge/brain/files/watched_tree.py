@@ -1,4 +1,4 @@
-"""Tree: what is known of a project's files, kept current without walking all of them."""
+"""Watched tree: the files of a project, kept current without walking all of them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import FOREIGN_ANYWHERE, FOREIGN_IN_VENDOR, check_filename
 from ragforge.brain.files.walk import walk
 
-MANY = 1_000  # from here a walk costs less; and the system may have dropped some of so many
-STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR  # decide over other files
+MANY = 1_000  # from here a walk is cheaper, and the system may have dropped some reports
+STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR  # decide about other files
 
 # What vim, Emacs, JetBrains, GNOME and browsers write beside a file while they save it.
 TEMPORARY = re.compile(
@@ -30,7 +30,7 @@ TEMPORARY = re.compile(
 
 @dataclass(slots=True)
 class WatchedTree:
-    """The files and directories of the last walk, and what was learnt since."""
+    """The files and directories of the last walk, with the changes since."""
 
     root: Path
     limits: FileLimits
@@ -38,14 +38,14 @@ class WatchedTree:
     directories: set[str] = field(default_factory=set)
 
     def walk(self) -> frozenset[str]:
-        """Walk all, and return the files that are not as they were."""
+        """Walk the tree, and return the files that changed."""
         before, walked = self.files, walk(self.root, self.limits)
         self.files = {file.path: (file.size, file.mtime_ns) for file in walked.files}
         self.directories = set(walked.directories)
         return frozenset(path for path, _ in before.items() ^ self.files.items())
 
     def sort_out(self, touched: Collection[str]) -> frozenset[str]:
-        """Return which files changed, from absolute paths to which anything may have happened."""
+        """Return which files changed, given the absolute paths that were reported."""
         paths = [path for place in touched if (path := self._find_own_path(place)) is not None]
         if len(touched) <= MANY and not any(self._is_structure(path) for path in paths):
             return frozenset([path for path in paths if self._take(path)])
@@ -68,7 +68,7 @@ class WatchedTree:
         return path if is_own and not TEMPORARY.fullmatch(_get_name(path)) else None
 
     def _is_structure(self, path: str) -> bool:
-        """Return whether directories came or went, or rules changed: then a walk is needed."""
+        """Tell whether directories came or went, or rules changed: then a walk is needed."""
         if _get_name(path) in STRUCTURE:
             return True
         place = self.root / path
@@ -79,7 +79,7 @@ class WatchedTree:
         return is_directory and not check_directory(path, _get_name(path), rules)
 
     def _take(self, path: str) -> bool:
-        """Take a path up, and return whether it is or was a file of the project."""
+        """Update one path, and return whether it is or was a file of the project."""
         try:
             facts = os.lstat(self.root / path)
         except OSError:

@@ -1,8 +1,7 @@
 """Wildmatch: git's glob patterns as regular expressions.
 
-For ignore files the text is bytes shown as Latin-1, because to git `?` is one byte. No pattern
-can make the match slow: each star but the last takes the first place where it fits and never
-looks back.
+For ignore files the text is bytes decoded as Latin-1, because `?` is one byte in git. No pattern
+makes matching slow: each star but the last takes the first place that fits, and never backtracks.
 """
 
 from __future__ import annotations
@@ -30,31 +29,31 @@ NAMED_CLASSES = {
 
 
 class MalformedPattern(ValueError):
-    """The pattern can match nothing."""
+    """The pattern cannot match anything."""
 
 
 def is_plain(pattern: str) -> bool:
-    """Return whether the pattern means just what it spells."""
+    """Tell whether a pattern has no special characters."""
     return SPECIAL.search(pattern) is None
 
 
 def translate_name(pattern: str) -> str:
-    """Return what matches the last part of a path; the pattern has no slash.
+    """Return the expression for the last part of a path; the pattern has no slash.
 
-    Raises Malformed.
+    Raises MalformedPattern.
     """
     return _PatternReader(pattern, slashes=False).read()
 
 
 def translate_path(pattern: str) -> str:
-    """Return what matches a whole path, relative to where the pattern stands.
+    """Return the expression for a path relative to the directory of the pattern.
 
-    Raises Malformed.
+    Raises MalformedPattern.
     """
     pattern = pattern.removeprefix("/")
     wild = SPECIAL.search(pattern)
     plain = wild.start() if wild else len(pattern)
-    # Git compares the plain beginning first, so that in `foo**/bar` the stars begin a pattern.
+    # Git compares the plain beginning first, so in `foo**/bar` the pattern starts at the stars.
     return re.escape(pattern[:plain]) + _PatternReader(pattern[plain:], slashes=True).read()
 
 
@@ -67,7 +66,7 @@ class _PatternReader:
     at: int = 0
     done: list[str] = field(default_factory=list)  # up to the last `**/`
     deep: str = ""  # the last `**/`
-    stars: list[str] = field(default_factory=lambda: [""])  # what stands between stars after it
+    stars: list[str] = field(default_factory=lambda: [""])  # the parts between stars after it
 
     def read(self) -> str:
         while self.at < len(self.pattern):
@@ -121,7 +120,7 @@ class _PatternReader:
         return head + between + WITHIN + rest[-1]
 
     def _read_set(self) -> str:
-        """Read a set of characters up to its `]`; the first character may itself be one."""
+        """Read a set of characters up to its `]`; the first character may be a `]`."""
         negated = self.pattern[self.at : self.at + 1] in ("!", "^")
         self.at += negated
         members: set[str] = set()
@@ -153,7 +152,7 @@ class _PatternReader:
         return f"[{listed}]" if listed else "(?!)"
 
     def _read_named_class(self) -> str | None:
-        """Read the rest of `[:alpha:]`, or nothing when it is none."""
+        """Read the rest of `[:alpha:]`; None if it is not a named class."""
         end = self.pattern.find("]", self.at + 1)
         if end < 0:
             raise MalformedPattern(self.pattern)

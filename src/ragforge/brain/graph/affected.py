@@ -1,8 +1,8 @@
-"""Narrow: of the files that may see a change, those that speak of what has changed.
+"""Affected: the files whose relations must be made again after a change.
 
-A function that is added, removed or moved concerns only files in whose text its name stands, or
-another name it was imported under. So the usual edit relates a handful of files anew, not
-everything that imports the changed one through others.
+A function that is added, removed or moved affects only files that mention its name, or another
+name it was imported under. So a usual edit relates a handful of files again, not everything that
+imports the changed file directly or through others.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ragforge.domain.code import File
 from ragforge.ports.code import CodeStore
 
 MANY_NAMES = 30
-"""More changed names than this are looked for by relating everything that may see them."""
+"""With more changed names than this, every file that may see them is related again."""
 
 FindMentions: TypeAlias = Callable[[Collection[str]], Awaitable[set[str]]]
-"""From names to the files in whose text one of them may stand."""
+"""Returns the files whose text may mention one of the given names."""
 
 
 async def find_affected(
@@ -33,38 +33,38 @@ async def find_affected(
     modules: Modules,
     mention: FindMentions,
 ) -> set[str]:
-    """Return the files whose relations may be others because of these changes.
+    """Return the files whose relations may have changed.
 
-    A change without names concerns whoever may see its file. Who may see the others is
-    found out last: mostly nobody speaks of what is new.
+    A change without names affects every file that may see the changed one. For the others,
+    mentions are looked for first: usually no file mentions what is new.
     """
 
-    async def find_all(paths: Collection[str]) -> set[str]:
+    async def find_all_dependents(paths: Collection[str]) -> set[str]:
         return await asyncio.to_thread(find_dependents, paths, files, modules)
 
-    told = {path: names for path, names in changed.items() if names is not None}
-    reached = await find_all(changed.keys() - told.keys())
-    if not told:
+    named = {path: names for path, names in changed.items() if names is not None}
+    reached = await find_all_dependents(changed.keys() - named.keys())
+    if not named:
         return reached
-    words = _with_aliases({w for n in told.values() for w in n.words}, files)
+    words = _with_aliases({w for n in named.values() for w in n.words}, files)
     if len(words) > MANY_NAMES:
-        return reached | await find_all(told.keys())
+        return reached | await find_all_dependents(named.keys())
     code = {path for path, file in files.items() if find_family(file.language)}
-    speaking = (await mention(words) & code).difference(reached, told)
-    if not speaking:
-        return reached | (told.keys() & files.keys())
-    around = await find_all(told.keys())
-    speaking &= around
-    types = _with_aliases({w for n in told.values() for w in n.types}, files)
-    if speaking and types and speaking & await mention(types):
+    mentioning = (await mention(words) & code).difference(reached, named)
+    if not mentioning:
+        return reached | (named.keys() & files.keys())
+    around = await find_all_dependents(named.keys())
+    mentioning &= around
+    types = _with_aliases({w for n in named.values() for w in n.types}, files)
+    if mentioning and types and mentioning & await mention(types):
         return reached | around
-    return reached | speaking | (told.keys() & files.keys())
+    return reached | mentioning | (named.keys() & files.keys())
 
 
 def make_mention_search(
     root: Path, code: CodeStore, project_id: str, files: Mapping[str, File]
 ) -> FindMentions:
-    """Return a function that asks the store; what is too long to be all in there is read."""
+    """Return a function that searches the store, and reads files too long to be stored whole."""
     long = [path for path, file in files.items() if file.size > MAX_SOURCE_CHARS]
 
     async def mention(names: Collection[str]) -> set[str]:
@@ -80,12 +80,12 @@ def _is_mentioned(path: Path, names: Collection[str]) -> bool:
     try:
         text = decode(path.read_bytes())
     except OSError:
-        return True  # better related once too often
+        return True  # related again to be safe
     return any(name in text for name in names)
 
 
 def _with_aliases(words: set[str], files: Mapping[str, File]) -> set[str]:
-    """Return the words and every other name they were imported under."""
+    """Return the words and every alias they were imported under."""
     renamed = [
         part.partition(" as ")[::2]
         for file in files.values()

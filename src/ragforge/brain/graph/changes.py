@@ -1,4 +1,4 @@
-"""Changes: what is other than before in files that were read, and whom that concerns."""
+"""Changes: what changed in files that were read again, and which files depend on it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ragforge.domain.code import File, Scope
 
 @dataclass(frozen=True, slots=True)
 class ChangedNames:
-    """What is other than before in a file, by its last name."""
+    """The names of the definitions that changed in a file, without what stands before the dot."""
 
     words: frozenset[str]
-    types: frozenset[str]  # of these words: what they inherit may be passed on
+    types: frozenset[str]  # those of types: what they inherit may be passed on
 
 
 def find_changed_names(
     read: Iterable[ReadFile], known: Mapping[str, File], before: Iterable[Scope]
 ) -> dict[str, ChangedNames | None]:
-    """Return the files of which others may see something else than before.
+    """Return the files that look different to other files than before.
 
-    With each the names that tell what is other, or None where a change goes further: also
-    for a file that was left half done by an earlier run.
+    The value names what changed; it is None if names cannot describe the change, and for a
+    file that an earlier run did not complete.
     """
     scopes: dict[str, list[Scope]] = defaultdict(list)
     for scope in before:
@@ -57,7 +57,7 @@ def _compare_names(
     changed = {name for name in was.keys() | now.keys() if was.get(name) != now.get(name)}
     seen = {name: (*was.get(name, ()), *now.get(name, ())) for name in changed}
     if any("default" in head for entries in seen.values() for _, head, _ in entries):
-        return None  # it may be known elsewhere by any name
+        return None  # other files may give it any name
     types = (name for name in seen if any(kind in HOLDERS for kind, _, _ in seen[name]))
     return ChangedNames(
         frozenset(map(_get_last_name, changed)), frozenset(map(_get_last_name, types))
@@ -69,12 +69,12 @@ def _get_last_name(qualified_name: str) -> str:
 
 
 def _describe_visible(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str, int]]]:
-    """Return what other files may see of definitions: not the bodies of functions."""
+    """Return what other files may see of definitions: all but the bodies of functions."""
     named: dict[str, list[Scope]] = defaultdict(list)
     for scope in sorted(scopes, key=lambda found: (found.start_line, -found.end_line, found.uuid)):
         named[scope.qualified_name].append(scope)
     return {
-        # Of several with one name the longest may be meant.
+        # Of several definitions with one name the longest may count.
         name: [
             (s.type, _describe_head(s), s.end_line - s.start_line if len(same) > 1 else 0)
             for s in same
@@ -94,7 +94,7 @@ def _describe_head(scope: Scope) -> str:
 def find_moved_imports(
     gone: Collection[str], old: Mapping[str, File], before: Modules, after: Modules
 ) -> set[str]:
-    """Return the files whose imports lead elsewhere, now that paths came or went."""
+    """Return the files whose imports lead to other files, now that paths came or went."""
     if any(is_manifest(path) for path in gone):
         return set(old).difference(gone)
     moved = {
@@ -109,9 +109,9 @@ def find_moved_imports(
 def find_dependents(
     changed: Collection[str], files: Mapping[str, File], modules: Modules
 ) -> set[str]:
-    """Return the files whose relations may be others because these changed their names.
+    """Return the files whose relations may have changed because these files changed.
 
-    They are the changed ones, all that see them, and all that see those: names are passed
+    They are the changed files, all that see them, and all that see those: names are passed
     on and inherited.
     """
     if not changed:
@@ -140,14 +140,14 @@ def find_imported(modules: Modules, file: File) -> set[str]:
 
 
 def _split_import(line: str) -> tuple[str, list[str]]:
-    """Return the module and the names of an import, as `reading.written` wrote them."""
+    """Return the module and the names of an import, as `format_import` wrote them."""
     module, *parts = line.split("\t")
     names = [part.partition(" as ")[0] for part in parts]
     return module, [name for name in names if name and name != "*"]
 
 
 def _resolve_imports(modules: Modules, file: File) -> tuple[set[str], list[str | None]]:
-    """Return where a file's imports lead: to files, or out of the project."""
+    """Return the files and the libraries that a file's imports lead to."""
     lines = [line.partition("\t")[0] for line in file.imports]
     return find_imported(modules, file), [
         modules.find_library(file.language or "", m) for m in lines
@@ -155,7 +155,7 @@ def _resolve_imports(modules: Modules, file: File) -> tuple[set[str], list[str |
 
 
 class _Visibility:
-    """Who may see the names of a file."""
+    """Which files may see the names of a file."""
 
     def __init__(self, files: Mapping[str, File], modules: Modules) -> None:
         self._files, self._modules = files, modules
@@ -175,7 +175,7 @@ class _Visibility:
                 self._everywhere[names.family].add(path)
 
     def find_viewers(self, path: str) -> set[str]:
-        """Return the files that import one, or see it without an import."""
+        """Return the files that import a file, or see it without an import."""
         found = set(self._importers.get(path, ()))
         for package in self._modules.find_packages(path):
             found |= self._importers.get(package, set())
@@ -187,5 +187,5 @@ class _Visibility:
         if language.names.package_names:
             found |= self._beside.get((path.rpartition("/")[0], family), set())
             found.update(self._modules.find_siblings(path, language.name))
-        # All at once: whoever comes next of this family has nobody left to tell.
+        # Once for each family: the first answer already has them all.
         return found | self._everywhere.pop(family, set())

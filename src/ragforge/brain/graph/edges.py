@@ -1,4 +1,4 @@
-"""Edges: all relations that go out of a file and its scopes."""
+"""Edges: the relations that start at a file and its scopes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Edge: TypeAlias = tuple[RelationKind, str, str]
 
 
 class Relater:
-    """Relations of files, as names resolve in one state of a project.
+    """Finds the relations of files in one state of a project.
 
-    What was looked up is kept: after files have changed a new one is needed. Which files have
-    been related before does not matter to an answer. A missing edge is no error; a wrong one is.
+    Lookups are cached: after files have changed a new one is needed. The order in which files
+    are related does not matter. A missing edge is acceptable; a wrong one is an error.
     """
 
     def __init__(self, lookup: Lookup, modules: Modules, by_name: ByName) -> None:
@@ -32,7 +32,7 @@ class Relater:
         self._files_in_use: dict[str, frozenset[str]] = {}
 
     def find_relations(self, path: str) -> list[Relation]:
-        """Return the relations that go out of a file and its scopes, sorted, each once."""
+        """Return the relations that start at a file and its scopes, sorted, each once."""
         known = self._lookup(path)
         if known is None:
             return []
@@ -68,7 +68,7 @@ class Relater:
                     yield "USES_LIBRARY", view.file_id, library
 
     def _list_files(self, view: FileView, found: Import) -> Iterator[str]:
-        """Yield the files that an import needs: those of its names where they are modules."""
+        """Yield the files of an imported module, or of the imported names that are modules."""
         if not found.names:
             files = self._modules.find(view.path, view.language, found.module)
             if found.wildcard and view.rules.wildcard_by_use:  # of its classes those in use
@@ -87,7 +87,7 @@ class Relater:
         elif meaning is not None:
             module = self._find_single(
                 view, found.module
-            )  # what hands a name on is imported itself
+            )  # a file that re-exports is imported itself
             yield from module or (meaning[0],)
 
     def _find_single(self, view: FileView, module: str) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class Relater:
         return files if len(files) == 1 else ()
 
     def _is_of_project(self, view: FileView, found: Import) -> bool:
-        """Whether a module is a name of the file, or a namespace of the project."""
+        """Tell whether a module is a name of the file, or a namespace of the project."""
         rules = view.rules
         module = found.module.replace("\\", ".").replace("::", ".")
         top = module.partition(".")[0]
@@ -116,7 +116,7 @@ class Relater:
             for base in bases:
                 yield "INHERITS_FROM", own, self._index.get_id(base)
             bases = ()
-        for target in {*self._find_used(view, number), *bases}:  # bases of a nameless class in it
+        for target in {*self._find_used(view, number), *bases}:  # of a class without a name in it
             inside = target[0] == view.path and view.is_around(target[1], number)
             if target != (view.path, number) and not inside:
                 yield "CONSUMES", own, self._index.get_id(target)

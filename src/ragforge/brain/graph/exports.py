@@ -1,4 +1,4 @@
-"""Exports: what an import brings, however often it was handed on."""
+"""Exports: what an imported name means, through any number of re-exports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragforge.brain.parse import Import
 
 @dataclass(frozen=True, slots=True)
 class ImportedModule:
-    """Files whose names are reached through a module's name."""
+    """A module of the project: the files whose names are reached through it."""
 
     files: tuple[str, ...]
     importer: str
@@ -25,7 +25,7 @@ _Steps: TypeAlias = tuple[tuple[str, str], ...]  # the files and names that led 
 
 
 class Exports:
-    """Names as other files import them."""
+    """Resolves names as other files import them."""
 
     def __init__(self, index: NameIndex, members: Members) -> None:
         self._index, self._modules, self._members = index, index.modules, members
@@ -33,7 +33,7 @@ class Exports:
         self._known: dict[tuple[tuple[str, ...], str], Meaning | None] = {}
 
     def resolve_bound(self, view: FileView, scope: int, local: str) -> Meaning | None:
-        """Return what the imports in a scope make of a name; if they disagree it is nothing."""
+        """Return what a name means by the imports in a scope; None if they disagree."""
         key = (view.path, scope, local)
         if key not in self._bound:
             statements = (view.scoped[scope] if scope else view.bound)[local]
@@ -41,11 +41,11 @@ class Exports:
         return self._bound[key]
 
     def resolve_import(self, view: FileView, statement: Import, name: str | None) -> Meaning | None:
-        """Return what an import brings by a name, or as a module."""
+        """Return what an imported name means; without a name, the module itself."""
         return self._resolve_import(view, (statement, name), name or "", ())
 
     def resolve_wildcard(self, view: FileView, statement: Import, name: str) -> Meaning | None:
-        """Return what a name means by an import of all that a module has."""
+        """Return what a name means by a wildcard import."""
         if view.rules.private_prefix and name.startswith(view.rules.private_prefix):
             return None
         module, family = statement.module, view.rules.family
@@ -59,7 +59,7 @@ class Exports:
         return found if found and self._index.get_definition(found).type != "type" else None
 
     def resolve_inside(self, module: ImportedModule, name: str) -> Meaning | None:
-        """Return what a name means behind a module's: something it has, or a module in it."""
+        """Return what a name after a module's name means: a definition or a module in it."""
         found = self.find_shown(module.files, name)
         importer = self._index.find_view(module.importer)
         if found is not None or importer is None:
@@ -67,7 +67,7 @@ class Exports:
         return self._find_submodule(importer, module.name, name)
 
     def resolve_itself(self, module: ImportedModule, name: str) -> Target | None:
-        """Return what a module is when it is used itself: JavaScript may export one thing."""
+        """Return the default export of a module, where the language has one."""
         importer = self._index.find_view(module.importer)
         if importer is None or not importer.rules.default_export:
             return None
@@ -75,7 +75,7 @@ class Exports:
         return None if isinstance(found, ImportedModule) else found
 
     def find_shown(self, files: tuple[str, ...], name: str, hidden: bool = False) -> Meaning | None:
-        """Return what a name means to those who import it; imports of the files may be hidden."""
+        """Return what files export under a name; with `hidden` not what they import."""
         if hidden:
             view = self._index.find_view(files[0])
             own = _find_own(view, name, name) if view else None
@@ -88,7 +88,7 @@ class Exports:
     def follow_path(
         self, files: tuple[str, ...], names: list[str], steps: _Steps = ()
     ) -> Target | None:
-        """Return the definition at the end of a path in a module: a member, or its type."""
+        """Return the definition at the end of a path in a module, or the type it is a member of."""
         found = self._find_shown(files, names[0], names[0], steps)
         for name in names[1:]:
             if found is None or isinstance(found, ImportedModule):
@@ -99,7 +99,7 @@ class Exports:
     def _find_member_at(
         self, files: tuple[str, ...], path: tuple[str, ...], name: str, steps: _Steps
     ) -> Target | None:
-        """Return the member that the type at the end of a path has."""
+        """Return a member of the type at the end of a path."""
         owner = self.follow_path(files, list(path), steps)
         return self._members.find_member(owner, name) if owner else None
 
@@ -137,7 +137,7 @@ class Exports:
         return ImportedModule(files, view.path, f"{module}{joint}{name}") if files else None
 
     def _find_in_project(self, view: FileView, module: str, name: str) -> Target | None:
-        """Return the type of the project that has a name, whatever its file."""
+        """Return the type of the project with this name, in any file."""
         rules, only = view.rules, self._index.find_only_type
         if not rules.project_types:
             return None
@@ -187,7 +187,7 @@ class Exports:
 
 
 def _find_own(view: FileView, name: str, local: str) -> int | None:
-    """Return the definition that a file itself shows under a name."""
+    """Return the definition that a file itself exports under a name."""
     own, rules = view.top.get(name), view.rules
     if own is not None:
         return own

@@ -1,4 +1,4 @@
-"""View: the names of one file, laid out for looking up."""
+"""File view: the names of one file, indexed for lookup."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LESSER = ("overload", ".setter", ".deleter")
 
 @dataclass(frozen=True, slots=True)
 class OutlinedFile:
-    """A file as others see it."""
+    """A parsed file with the ids of its scopes."""
 
     path: str
     file_id: str
@@ -59,12 +59,12 @@ class FileView:
         self.top: dict[str, int] = {}
         self.inner: dict[int, dict[str, int]] = {}
         self.qualified: dict[str, int] = {}
-        self.parts: dict[str, list[int]] = {}  # a type may be written in several places
+        self.parts: dict[str, list[int]] = {}  # the places in which a type is written
         self._lay_out()
         self.bound: dict[str, list[Bound]] = {}
         self.scoped: dict[int, dict[str, list[Bound]]] = {}
         self.dotted: set[str] = set()
-        self.wildcards: list[tuple[int, Import]] = []  # with the scope that knows their names
+        self.wildcards: list[tuple[int, Import]] = []  # with the scope in which they hold
         self._bind(known.outline.imports)
         self.opened = [
             found.module.replace("::", ".")
@@ -73,11 +73,11 @@ class FileView:
         ]  # namespaces whose names need no prefix
 
     def has_name(self, name: str) -> bool:
-        """Whether something in the file has a simple name."""
+        """Tell whether a definition in the file has this simple name."""
         return any(definition.name == name for definition in self.definitions[1:])
 
     def is_around(self, outer: int, number: int) -> bool:
-        """Whether a definition is around another one."""
+        """Tell whether a definition encloses another one."""
         parent = self.definitions[number].parent
         while parent is not None:
             if parent == outer:
@@ -86,7 +86,7 @@ class FileView:
         return False
 
     def find_owner(self, number: int) -> str:
-        """Return the qualified name of the type that a method written elsewhere belongs to."""
+        """Return the qualified name of the type of a method that is written outside of it."""
         definition = self.definitions[number]
         name, parent = definition.qualified_name, definition.parent
         expected = definition.name
@@ -103,10 +103,10 @@ class FileView:
                 continue
             if definition.type in HOLDERS:
                 self.parts.setdefault(full, []).append(number)
-                if definition.type == "impl":  # it adds to a name and does not define it
+                if definition.type == "impl":  # it adds to a type and does not define it
                     continue
             if definition.type in _FUNCTIONS and full.endswith(f"{name}.{name}"):
-                continue  # a constructor: its type is meant
+                continue  # a constructor: the name means its type
             if parent is not None:
                 self._put(self.inner.setdefault(parent, {}), name, number)
             elif full == name:
@@ -124,7 +124,7 @@ class FileView:
         definition = self.definitions[number]
         kind = _KINDS.get(definition.type, 0)
         if self.rules.modules_are_types and definition.type == "type":
-            kind = len(_KINDS)  # it is no module, and may be called as a function is
+            kind = len(_KINDS)  # it is not a module, and may have a function's name
         lesser = any(mark.endswith(_LESSER) for mark in definition.decorators)
         lines = definition.start_line - definition.end_line
         return kind, lesser, 0 if self.rules.first_definition else lines
@@ -158,7 +158,7 @@ class FileView:
         return FILE
 
     def _from_file(self, found: Import, scope: int) -> Import:
-        """Return an import as the file would write it: in `mod tests` it is what `super` means."""
+        """Return an import of an inner module as its file would write it, with `super` resolved."""
         module = found.module
         number: int | None = scope
         while number is not None:

@@ -1,4 +1,4 @@
-"""Members: what a type calls by a name, itself or by what it inherits."""
+"""Members: the members of a type by their names, its own and inherited ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ragforge.brain.graph.file_view import FILE, FileView
 from ragforge.brain.graph.name_index import MAX_DEPTH, NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS
 
-_MAX_PARTS = 12  # places in which a type is continued
+_MAX_PARTS = 12  # places in which one type is written
 
 ResolveType: TypeAlias = Callable[[FileView, int, str], Target | None]
 
 
 class Members:
-    """Members and bases of types; a base's name is resolved by who knows the scopes."""
+    """Finds members and bases of types; `resolve_type` resolves the names of bases."""
 
     def __init__(self, index: NameIndex, resolve_type: ResolveType) -> None:
         self._index = index
@@ -26,12 +26,12 @@ class Members:
         self._own: dict[tuple[str, int, str], Target | None] = {}
 
     def find_member(self, target: Target, name: str, inherit: bool = True) -> Target | None:
-        """Return what a type calls so, or else what one of its bases does."""
+        """Return the member of a type with this name, its own or an inherited one."""
         found = self.find_own(target, name)
         return found if found or not inherit else self.find_inherited((target,), name)
 
     def find_inherited(self, kinds: Iterable[Target], name: str) -> Target | None:
-        """Return what the bases of types call so."""
+        """Return the member with this name that types inherit."""
         for kind in kinds:
             for base in self._list_ancestors(kind):
                 if found := self.find_own(base, name):
@@ -39,14 +39,14 @@ class Members:
         return None
 
     def find_own(self, target: Target, name: str) -> Target | None:
-        """Return what a type itself calls so, in any of the places where it is written."""
+        """Return a type's own member, from any of the places where the type is written."""
         key = (*target, name)
         if key not in self._own:
             self._own[key] = self._look_inside(target, name)
         return self._own[key]
 
     def find_bases(self, target: Target) -> tuple[Target, ...]:
-        """Return the types that a type inherits from, as far as they are in the project."""
+        """Return the types of the project that a type inherits from directly."""
         known = self._bases.get(target)
         if known is None:
             view = self._index.get_view(target)
@@ -58,7 +58,7 @@ class Members:
         return known
 
     def find_self_types(self, view: FileView, scope: int) -> list[Target]:
-        """Return the types that `self` is of at a place."""
+        """Return the types that `self` can have in a scope."""
         number: int | None = scope
         while number is not None and number != FILE:
             definition = view.definitions[number]
@@ -74,7 +74,7 @@ class Members:
         return []
 
     def find_owners(self, view: FileView, owner: str) -> list[Target]:
-        """Return the type to which a method says it belongs."""
+        """Return the type that a method outside of it belongs to."""
         found: Target | None = None
         if owner in view.parts:
             found = view.path, view.parts[owner][0]
@@ -126,7 +126,7 @@ class Members:
                 yield from ((other.path, number) for number in other.parts.get(full, ()))
 
     def _list_ancestors(self, target: Target) -> tuple[Target, ...]:
-        """Return what a type inherits from, the nearest first; cycles end."""
+        """Return all that a type inherits from, the nearest first; cycles are allowed."""
         known = self._inherited.get(target)
         if known is None:
             found: dict[Target, None] = {target: None}
@@ -141,7 +141,7 @@ class Members:
                 level = [base for base in dict.fromkeys(above) if base not in found]
                 found.update(dict.fromkeys(level))
             del found[target]
-            # What only declares a method is not meant where another base has its body.
+            # Interfaces last: another base may have the body of a method that they only declare.
             ranked = sorted(
                 found, key=lambda kind: self._index.get_definition(kind).type == "interface"
             )

@@ -1,4 +1,4 @@
-"""Modules: which files of a project a module name stands for."""
+"""Modules: which files of a project a module's name means."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ragforge.brain.languages.table import detect_language, find_language
 
 
 class Modules:
-    """The modules of a project, found as each language finds them.
+    """The modules of a project, found by the rules of each language.
 
-    An answer is certain or empty: of two files that could be meant none is returned, unless
-    they make up one package. Nothing is read; manifests are given as texts by their path.
+    An answer is certain or empty: if a name could mean two files neither is returned, unless
+    they form one package. No file is read; `manifests` maps paths to texts.
     """
 
     def __init__(self, paths: Collection[str], manifests: Mapping[str, str] | None = None) -> None:
@@ -23,7 +23,7 @@ class Modules:
         self._located: dict[tuple[str, str, str], Located] = {}
 
     def find(self, importer: str, language: str, module: str) -> tuple[str, ...]:
-        """Return the files that a module is when a file imports it, () if it is not of here."""
+        """Return the files of a module that a file imports, () if it is not of the project."""
         return self.locate(importer, language, module)[0]
 
     def locate(self, importer: str, language: str, module: str) -> Located:
@@ -41,7 +41,7 @@ class Modules:
         return self._find_finder(language).find_submodule(importer, module, name)
 
     def find_siblings(self, path: str, language: str) -> tuple[str, ...]:
-        """Return the files whose names a file knows without importing them: its package."""
+        """Return the files of the same package, whose names need no import."""
         return self._find_finder(language).find_siblings(path)
 
     def find_packages(self, path: str) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Modules:
     def find_library(self, language: str, module: str) -> str | None:
         """Return the library outside of the project that a module belongs to.
 
-        None where the name can only mean something in the project.
+        None if the name can only mean something in the project.
         """
         return self._find_finder(language).find_library(module)
 

@@ -1,4 +1,4 @@
-"""Atlas: every file of a project by the names in it."""
+"""Name index: the files of a project by the names in them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_REACHED = 400
 
 
 class NameIndex:
-    """Files are read when they are first asked for; answers do not depend on the order."""
+    """Views of files, made when first needed; answers do not depend on the order of calls."""
 
     def __init__(self, lookup: Lookup, modules: Modules, by_name: ByName) -> None:
         self._lookup, self._by_name = lookup, by_name
@@ -33,7 +33,7 @@ class NameIndex:
         self._includable: dict[str, list[Target]] = {}  # by qualified name, of the files read
 
     def find_view(self, path: str) -> FileView | None:
-        """Return the names of a file, None if it is none of the project's or has no names."""
+        """Return the view of a file, None if it is not in the project or not parsed."""
         if path not in self._views:
             known = self._lookup(path)
             language = find_language(known.outline.language) if known else None
@@ -46,7 +46,7 @@ class NameIndex:
         return self._views[path]
 
     def get_view(self, target: Target) -> FileView:
-        """Return the names of the file that a definition is in."""
+        """Return the view of the file that a definition is in."""
         view = self.find_view(target[0])
         assert view is not None
         return view
@@ -60,12 +60,12 @@ class NameIndex:
         return self.get_view(target).definitions[target[1]]
 
     def is_type(self, target: Target) -> bool:
-        """Whether a definition can be inherited from."""
+        """Tell whether a definition can be inherited from."""
         kind = self.get_definition(target).type
         return kind in TYPES or (kind in SPACES and kind != "namespace")
 
     def build_table(self, files: tuple[str, ...]) -> dict[str, Target | None]:
-        """Return the qualified names of a package; those with several meanings have none."""
+        """Return the definitions of a package by qualified name, None for ambiguous names."""
         table = self._tables.get(files)
         if table is None:
             table = self._tables[files] = {}
@@ -94,9 +94,9 @@ class NameIndex:
         return known
 
     def find_only_type(self, family: str, name: str) -> Target | None:
-        """Return the type with a qualified name, if there is one.
+        """Return the type with a qualified name, if there is exactly one.
 
-        Of a type that is written in several files, the place in the file of its name is meant.
+        Of a type that is written in several files, the file named after it counts.
         """
         key = (family, name)
         if key not in self._only:
@@ -112,7 +112,7 @@ class NameIndex:
         return self._only[key]
 
     def find_reached(self, view: FileView) -> dict[str, FileView]:
-        """Return the files whose names a file takes over whole, through others too."""
+        """Return the files that a file imports by a wildcard, directly or through others."""
         known = self._reached.get(view.path)
         if known is None:
             known = {}
@@ -132,8 +132,8 @@ class NameIndex:
         return known
 
     def find_included(self, view: FileView, name: str) -> Target | None:
-        """Return what has a qualified name in exactly one of the files that one includes."""
-        reached = self.find_reached(view)  # first: these files are now among the includable
+        """Return the definition with a qualified name in exactly one of the included files."""
+        reached = self.find_reached(view)  # first: it fills `_includable`
         found = [
             target
             for target in self._includable.get(name, ())

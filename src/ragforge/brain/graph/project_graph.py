@@ -1,4 +1,4 @@
-"""Relating: relations of some files, with the others looked up as they are needed."""
+"""Project graph: the relations of some files; other files are loaded as needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MANIFEST_CHARS = 200_000
 
 
 def read_manifests(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Return the texts of the files that decide what imports mean."""
+    """Return the texts of the manifests, which decide what imports mean, by path."""
     found = {}
     for path in paths:
         if is_manifest(path):
@@ -31,7 +31,7 @@ def read_manifests(root: Path, paths: Iterable[str]) -> dict[str, str]:
 
 
 class ProjectGraph:
-    """Knows the files of a project by name: those just read, and others from the disk."""
+    """Finds relations in a project; files that were not just read are read from the disk."""
 
     def __init__(
         self,
@@ -47,11 +47,11 @@ class ProjectGraph:
         self._files = files
         self._known: dict[str, OutlinedFile | None] = {}
         self._types: dict[tuple[str | None, str], set[tuple[str, str]]] = defaultdict(set)
-        self.missed: set[str] = set()  # files that are no more what was stored
+        self.missed: set[str] = set()  # files that changed since they were stored
         self._relater = Relater(self._look_up, modules, self._find_types)
 
     async def load_types(self, code: CodeStore, wanted: Collection[str]) -> None:
-        """Learn the names of all types, for languages in which any file may use them."""
+        """Load the names of all types, for languages in which any file may use them."""
         languages = {find_language(self._files[path].language) for path in wanted}
         families = {
             known.names.family for known in languages if known and known.names.project_types
@@ -70,7 +70,7 @@ class ProjectGraph:
         self._types[kin, name.name].add(place)
 
     def find_relations(self, paths: Sequence[str]) -> list[Relation]:
-        """Return all that goes out of these files and their scopes."""
+        """Return all relations that start at these files and their scopes."""
         return [relation for path in paths for relation in self._relater.find_relations(path)]
 
     def _look_up(self, path: str) -> OutlinedFile | None:
@@ -85,7 +85,7 @@ class ProjectGraph:
         if found is None:
             found = read_file(self._root, self._project_id, path, 0)
             if found.parsed is None or found.parsed.file.hash != self._files[path].hash:
-                self.missed.add(path)  # the next run will see to it
+                self.missed.add(path)  # the next run relates it
                 return None
         if found.outline is None:
             return None
@@ -96,7 +96,7 @@ class ProjectGraph:
         for path, qualified_name in sorted(self._types.get((kin, name), ())):
             known = self._look_up(path)
             definitions = known.outline.definitions if known is not None else ()
-            for number, definition in enumerate(definitions[1:], 1):  # the file is no type
+            for number, definition in enumerate(definitions[1:], 1):  # the first is the file
                 if definition.qualified_name == qualified_name and definition.type in HOLDERS:
                     places.append((path, number))
         return places

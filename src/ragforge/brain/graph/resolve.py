@@ -1,4 +1,4 @@
-"""Resolve: which definition a name means at a place in a file."""
+"""Resolve: which definition a name in a scope means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARAMETER = re.compile(rf"(?<=[(,\s*&]){_NAME}(?![\w$.(:'])|(?<=[(,\s]){_NAME}(
 
 
 class Resolver:
-    """Names to definitions. An answer is certain by the rules of the language, or None."""
+    """Resolves names to definitions. An answer is certain by the language's rules, or None."""
 
     def __init__(self, index: NameIndex) -> None:
         self._index = index
@@ -27,16 +27,16 @@ class Resolver:
         self._outer: dict[tuple[str, str, str], tuple[Meaning, int] | None] = {}
 
     def resolve_use(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
-        """Return what a name in the body of a definition means."""
+        """Return the definition that a name in the body of another one means."""
         parts = name.split(".")
         if len(parts) == 1:
             return self._resolve_word(view, scope, name, is_call)
         head, rules = parts[0], view.rules
-        if not head:  # a member of something computed
+        if not head:  # a member of a computed value
             return None
         if head in rules.self_words or (rules.receiver and head == _find_receiver(view, scope)):
             found = self._resolve_member(view, scope, parts)
-            if found or not view.rules.path_names:  # where `self::` is a module
+            if found or not view.rules.path_names:  # `self::` is a module there
                 return found
         if head in rules.super_words:
             kinds = self.members.find_self_types(view, scope)
@@ -48,12 +48,12 @@ class Resolver:
         return self._resolve_name(view, scope, parts)
 
     def resolve_type(self, view: FileView, scope: int, name: str) -> Target | None:
-        """Return the type that a name means in a definition, inherited ones left out."""
+        """Return the type that a name in a definition means; inherited types are left out."""
         found = self._resolve_name(view, scope, name.split("."), whole=True)
         return found if found and self._index.is_type(found) else None
 
     def _resolve_word(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
-        """Return what one word means. A variable could have a short or lower-case name."""
+        """Return what one word means. A short or lower-case word may also be a variable."""
         if is_call and (
             name in view.rules.super_words or (name == "super" and view.rules.self_words)
         ):
@@ -72,9 +72,10 @@ class Resolver:
     def _resolve_name(
         self, view: FileView, scope: int, parts: list[str], whole: bool = False
     ) -> Target | None:
-        """Return what a name means; the whole name is meant where it must be a type's.
+        """Return what a name means.
 
-        The bases of types are left out then: they are what is being looked for.
+        With `whole`, the last part must be found too, and bases are left out: this is how
+        bases themselves are resolved.
         """
         head = parts[0]
         place = _find_binding(view, scope, head)
@@ -93,7 +94,7 @@ class Resolver:
         return None
 
     def _resolve_path(self, view: FileView, parts: list[str], whole: bool) -> Target | None:
-        """Return what is at the end of a path from a crate or a module of Rust."""
+        """Return what is at the end of a path from a crate or module."""
         files, left = self._index.modules.locate(view.path, view.language, "::".join(parts))
         found = self.exports.follow_path(files, list(left)) if files and left else None
         if found and whole and self._index.get_definition(found).name != parts[-1]:
@@ -101,7 +102,7 @@ class Resolver:
         return found
 
     def _look_around(self, view: FileView, scope: int, name: str, inherit: bool) -> Target | None:
-        """Return what a name means by the definitions around its place, the innermost first."""
+        """Return what a name means by the enclosing definitions, the innermost first."""
         number: int | None = scope if scope != FILE else None
         implicit = view.rules.implicit_members
         while number is not None:
@@ -120,14 +121,14 @@ class Resolver:
         return None if own is None else (view.path, own)
 
     def _list_types(self, view: FileView, number: int) -> list[Target]:
-        """Return the type that a definition is, or that it belongs to from elsewhere."""
+        """Return the type that a definition is, or that it is written outside of."""
         if view.definitions[number].type in CONTAINERS:
             return [(view.path, number)]
         owner = view.find_owner(number)
         return self.members.find_owners(view, owner) if owner else []
 
     def _resolve_dotted_alias(self, view: FileView, parts: list[str], whole: bool) -> Target | None:
-        """Return what a name means that starts with a module's own dotted name."""
+        """Return what a name means that starts with a dotted alias of a module."""
         for count in range(len(parts) - 1, 1, -1):
             name = ".".join(parts[:count])
             if name in view.dotted and name in view.bound:
@@ -139,7 +140,7 @@ class Resolver:
     def _look_outside(
         self, view: FileView, scope: int, parts: list[str]
     ) -> tuple[Meaning, int] | None:
-        """Return what files mean by a name that need not be imported, and how much of it."""
+        """Return what a name means without being bound in this file, and how many parts it took."""
         space = _find_space(view, scope)
         if any(place != FILE for place, _ in view.wildcards):
             space = f"{space} {scope}"
@@ -181,7 +182,7 @@ class Resolver:
         return None if meaning is None else (meaning, 1)
 
     def _find_qualified(self, view: FileView, name: str) -> Target | None:
-        """Return what has a qualified name, in this file or in those that it knows of."""
+        """Return the definition with a qualified name, in this file or one that it sees."""
         own = view.qualified.get(name)
         if own is not None and view.definitions[own].type != "namespace":
             return view.path, own
@@ -200,7 +201,7 @@ class Resolver:
     def _follow(
         self, meaning: Meaning | None, parts: list[str], count: int, whole: bool = False
     ) -> Target | None:
-        """Return the end of a dotted name: a member, or that which has no such member."""
+        """Return the end of a dotted name: a member, or the last part that could be found."""
         for name in parts[count:]:
             if isinstance(meaning, ImportedModule):
                 meaning = self.exports.resolve_inside(meaning, name)
@@ -221,14 +222,14 @@ class Resolver:
         return self._index.get_definition(target).type in SPACES
 
     def _is_static(self, target: Target) -> bool:
-        """Whether a type has a member, and not only its objects; only Ruby says it."""
+        """Tell whether a member belongs to the type itself, where signatures show it."""
         prefix = self._index.get_view(target).rules.static_prefix
         definition = self._index.get_definition(target)
         is_function = definition.type in ("method", "function")
         return not is_function or definition.signature.startswith(prefix)
 
     def _is_meant(self, meaning: Meaning | None, parts: list[str]) -> bool:
-        """Whether a definition is what stands before a dot: a variable may have its name."""
+        """Tell whether a name before a dot means this definition, and not a variable."""
         if meaning is None or isinstance(meaning, ImportedModule) or len(parts) == 1:
             return meaning is not None
         kind = self._index.get_definition(meaning).type
@@ -265,7 +266,7 @@ def _find_receiver(view: FileView, scope: int) -> str | None:
 
 
 def _is_parameter(view: FileView, scope: int, name: str) -> bool:
-    """Whether a function around a place has a parameter, or a type parameter, of this name."""
+    """Tell whether an enclosing function has a parameter or type parameter of this name."""
     for number in _walk_outwards(view, scope):
         definition = view.definitions[number]
         signature = definition.signature
@@ -283,12 +284,12 @@ def _is_parameter(view: FileView, scope: int, name: str) -> bool:
 
 @lru_cache(1 << 12)
 def _list_parameters(signature: str) -> frozenset[str]:
-    """Return the names in a signature that stand where parameters do."""
+    """Return the names in a signature that may be parameters."""
     return frozenset(match.group() for match in _PARAMETER.finditer(signature))
 
 
 def _find_space(view: FileView, scope: int) -> str:
-    """Return the qualified name of what holds a place, functions left out."""
+    """Return the qualified name of the type or namespace around a scope."""
     for number in _walk_outwards(view, scope):
         definition = view.definitions[number]
         if definition.type in HOLDERS:
@@ -299,7 +300,7 @@ def _find_space(view: FileView, scope: int) -> str:
 
 
 def _list_prefixes(space: str, view: FileView) -> Iterable[str]:
-    """Yield what may be left out before a name, the innermost first."""
+    """Yield the prefixes that a name may lack, the innermost first."""
     while space:
         if view.rules.nested_names or _is_namespace(view, space):
             yield space
@@ -309,7 +310,7 @@ def _list_prefixes(space: str, view: FileView) -> Iterable[str]:
 
 
 def _is_open(view: FileView) -> bool:
-    """Whether a file knows all names of a package that is surely none of the project's."""
+    """Tell whether a file imports all names of a package that is never the project's."""
     return any(
         found.module.partition(".")[0] in view.rules.foreign_wildcards
         for _, found in view.wildcards

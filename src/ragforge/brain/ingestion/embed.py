@@ -1,4 +1,4 @@
-"""Embed: give scopes their vectors, and again only when their text has changed."""
+"""Embed: give scopes their vectors, and new ones only when their text has changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragforge.ports.work import LockStore
 
 BATCH = 512
 SOURCE_CHARS = 1_500
-"""More of a long function says less about what it is for."""
+"""The rest of a long function adds little about its purpose."""
 
 
 async def embed_scopes(
@@ -27,9 +27,9 @@ async def embed_scopes(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     files: Sequence[str] | None = None,
 ) -> int:
-    """Embed what has no vector of this model for its present text; return how many.
+    """Embed the scopes that have no vector of this model for their text; return how many.
 
-    With `files`, what is in these alone. It can be broken off at any point; what was
+    With `files`, only scopes in these files. It can be interrupted at any point; what was
     embedded stays. Raises ModelError.
     """
     async with locks.hold_lock(lock_store, locks.name_embedding_lock(project_id), holder):
@@ -63,7 +63,7 @@ async def _embed(
     while made:
         try:
             await code.embed(made)
-        except ScopeNotFound:  # replaced while it was embedded, by whoever ingests now
+        except ScopeNotFound:  # another ingestion replaced a scope meanwhile
             known = await code.scope_names([vector.scope_id for vector in made])
             made = [vector for vector in made if vector.scope_id in known]
         else:
@@ -72,7 +72,7 @@ async def _embed(
 
 
 def format_scope(scope: Scope) -> str:
-    """Return the text of a scope's vector: where it stands, what it is called, what it says."""
+    """Return the text to embed for a scope: its path, name, signature and source."""
     return "\n".join(
         (
             f"{scope.file} {scope.qualified_name}",
@@ -84,7 +84,7 @@ def format_scope(scope: Scope) -> str:
 
 
 def format_module(module: Scope, names: Sequence[ScopeName]) -> str:
-    """Return the text of a file's or module's vector: all in it, each with the file's path.
+    """Return the text to embed for a file or module: all names in it, each with the path.
 
     A question about a part of the system is nearer to this than to any one function.
     """

@@ -1,8 +1,8 @@
-"""Settled: knowing, without looking at each of them, that all scopes have their vectors.
+"""Embedding state: whether all scopes of a project have vectors, without looking at each.
 
-A project's state names the model that has embedded all of it. An ingestion takes that away before
-it changes anything and puts a name of its own there instead; whoever has embedded what an
-ingestion left says so only if no other one has come between.
+A project's state names the model that has embedded all of it. Before an ingestion changes
+anything it replaces the state by one of its own. Whoever embeds the result sets the model's name
+only if no other ingestion has changed the state meanwhile.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ragforge.ports.work import LockStore
 
 
 def format_embedded_state(model: str) -> str:
-    """Return the state of a project all of whose scopes a model has embedded."""
+    """Return the state of a project that a model has embedded completely."""
     return f"embedded by {model}"
 
 
 async def unsettle(code: CodeStore, project: Project) -> Project:
-    """Note that scopes are about to change; the ingestion lock is held."""
+    """Record that scopes are about to change; the caller holds the ingestion lock."""
     changed = replace(project, state=f"changed {new_id()}")
     await code.save_project(changed)
     return changed
@@ -32,11 +32,11 @@ async def unsettle(code: CodeStore, project: Project) -> Project:
 async def settle(
     code: CodeStore, lock_store: LockStore, holder: Holder, found: Project, model: str
 ) -> None:
-    """Note that a model has embedded a project as it was found, if it still is as it was."""
+    """Record that a model has embedded a project, unless its state has changed since."""
     name = locks.name_ingestion_lock(found.uuid)
     holder = replace(holder, token=new_id())
     if not await lock_store.acquire(name, holder, locks.LEASE):
-        return  # whoever ingests now may be changing it
+        return  # an ingestion may be changing it now
     try:
         if await code.project(found.path) == found:
             await code.save_project(replace(found, state=format_embedded_state(model)))

@@ -1,4 +1,4 @@
-"""Ingest: bring what the store knows of a project up to date with its files."""
+"""Ingest: bring the store up to date with the files of a project."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragforge.ports.work import LockStore
 
 
 def make_project_id(root: Path) -> str:
-    """Return the id of the project at a path: the same on every run."""
+    """Return the id of the project at a path."""
     return make_id("project", str(root))
 
 
@@ -32,10 +32,10 @@ class Ingester:
     limits: FileLimits = field(default_factory=FileLimits)
 
     async def ingest(self, root: Path, on_step: OnStep = lambda _: None) -> IngestionReport:
-        """Read what is new or changed, forget what is gone, and relate what that concerns.
+        """Read new and changed files, forget those that are gone, and relate affected files.
 
-        Interrupted at any point, it leaves a store that the next run completes. While
-        another process ingests the same project, this waits and then looks again.
+        If it is interrupted at any point, the next run completes the work. While another
+        process ingests the same project, it waits, then compares again.
         Raises OSError if the root cannot be listed.
         """
         from ragforge.brain.files.compare import compare
@@ -66,7 +66,7 @@ class Ingester:
                     before=project,
                     after=project,
                 )
-            # Parsing and relating are much to load, where there is nothing to parse.
+            # Loaded late: parsing and relating take long to import, and mostly nothing has changed.
             from ragforge.brain.ingestion.ingestion_run import IngestionRun
 
             return await IngestionRun(

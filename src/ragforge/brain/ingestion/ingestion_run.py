@@ -1,4 +1,4 @@
-"""Run: one ingestion of one project, step by step."""
+"""Ingestion run: one ingestion of one project, step by step."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ RELATED_TOGETHER = 1_000
 class IngestionRun:
     """One ingestion of one project.
 
-    A file whose state is PARSED is one whose relations are not known to be right. Whatever
-    makes relations wrong marks them so first: a run that dies leaves the marks behind.
+    The state PARSED marks a file whose relations may be wrong. Files are marked before a
+    change makes their relations wrong, so that the next run can complete one that dies.
     """
 
     code: CodeStore
@@ -51,7 +51,9 @@ class IngestionRun:
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
-    changed: dict[str, ChangedNames | None] = field(default_factory=dict)  # for whoever sees these
+    changed: dict[str, ChangedNames | None] = field(
+        default_factory=dict
+    )  # with the names that changed
     skipped: list[Skipped] = field(default_factory=list)
     scopes: int = 0
 
@@ -60,7 +62,7 @@ class IngestionRun:
         return self.project.uuid
 
     async def execute(self) -> IngestionReport:
-        """Bring the store up to date with the files; what is done stays if it breaks off."""
+        """Bring the store up to date with the files. Work that is done survives an interruption."""
         as_found, found = self.project, self.walked.files
         difference = self.difference
         if difference.suspects or difference.gone:
@@ -130,7 +132,7 @@ class IngestionRun:
                 times[file.path] = file.parsed.file.mtime
         if times:
             await self.code.touch_files(self.project_id, times)
-        # What loses its names keeps no mark of its own, so those who saw them are marked.
+        # A file that loses its names has no mark of its own, so its dependents are marked.
         nameless = [
             file.path
             for file in changed
@@ -141,7 +143,7 @@ class IngestionRun:
         )
         await self._remove(lost)
         names = find_changed_names(changed, self.old, await self._load_stored(changed))
-        self.changed = names | self.changed  # what was unsettled before stays so
+        self.changed = names | self.changed  # an earlier change without names stays one
         parsed = [file.parsed for file in changed if file.parsed is not None]
         if parsed:
             await self.code.replace_files(self.project_id, parsed)
@@ -149,11 +151,11 @@ class IngestionRun:
             assert file.parsed is not None
             self.new[file.path] = file.parsed.file
             self.scopes += len(file.parsed.scopes)
-            # The sources are in the store now; names and uses are what relating needs.
+            # Sources are in the store now; relating needs only names and uses.
             self.read[file.path] = replace(file, parsed=None)
 
     async def _load_stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
-        """Return what is stored of files, before they are replaced."""
+        """Return the stored scopes of files, before they are replaced."""
         paths = [file.path for file in files if file.path in self.old]
         names = await self.code.names_in(self.project_id, paths)
         return (await self.code.scopes([name.uuid for name in names])).values()
@@ -180,13 +182,13 @@ class IngestionRun:
 
     async def _relate_some(self, graph: ProjectGraph, paths: Sequence[str]) -> None:
         relations = await asyncio.to_thread(graph.find_relations, paths)
-        # Names of a file that has changed meanwhile are missing: the next run relates again.
+        # The names of a file that changed meanwhile are missing: the next run relates again.
         state = PARSED if graph.missed else RELATED
         try:
             await self.code.relate_files(self.project_id, paths, relations, state)
         except NotFound:
-            # Something was forgotten or changed meanwhile. What can be related is; the rest
-            # keeps its mark for the next run.
+            # Something was removed or changed meanwhile. Relate the files one by one; those
+            # that fail keep their mark for the next run.
             if len(paths) > 1:
                 for path in paths:
                     await self._relate_some(graph, [path])

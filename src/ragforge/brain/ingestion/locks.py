@@ -1,4 +1,4 @@
-"""Locks: who is ingesting or embedding a project now, in whatever process."""
+"""Locks: one process at a time ingests or embeds a project."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def hold_lock(
     holder: Holder,
     on_wait: Callable[[Lock], None] = lambda _: None,
 ) -> AsyncIterator[None]:
-    """Hold a lock, waiting for whoever has it; it frees itself if this process dies."""
+    """Wait for a lock and hold it. It is released if this process dies."""
     holder = replace(holder, token=new_id())  # two tasks of one process are two holders
     while not await locks.acquire(name, holder, LEASE):
         if (other := await locks.holder(name)) is not None:
@@ -45,7 +45,7 @@ async def hold_lock(
         renewing.cancel()
         with suppress(asyncio.CancelledError):
             await renewing
-        with suppress(StoreError):  # its time runs out anyway
+        with suppress(StoreError):  # its lease ends anyway
             await locks.release(name, holder)
 
 

@@ -1,4 +1,4 @@
-"""Pool: files read and parsed on all cores, a bounded number at a time."""
+"""Pool: read and parse files on all cores, a bounded number at a time."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ragforge.domain.code import File, ParsedFile, Scope
 from ragforge.processes import open_process
 
 MANY_FILES = 300
-"""Below this, starting processes takes longer than they save."""
+"""With fewer files, starting processes takes longer than it saves."""
 BATCH_FILES = 100
 BATCH_BYTES = 1_000_000
 MOST_WORKERS = 8
 AHEAD = 2
-"""How many batches a worker may be ahead of whoever stores them: it bounds memory."""
+"""How many batches a worker may be ahead of the store: it bounds memory."""
 LENGTH_BYTES = 8
 
 Job: TypeAlias = tuple[str, int, str | None]  # path, time, known hash
 
 
 def _as_call(value: object) -> tuple[type, tuple[object, ...]]:
-    """Pickle a dataclass as a call: the way of frozen ones with slots takes ten times as long."""
+    """Pickle a dataclass as a call: the default for frozen ones with slots is ten times slower."""
     kind = type(value)
     return kind, tuple([getattr(value, name) for name in kind.__match_args__])  # type: ignore[attr-defined]
 
@@ -45,8 +45,8 @@ for _kind in (Definition, File, Import, Outline, ParsedFile, ReadFile, Scope):
 class SourceReader:
     """Reads the files of one project; use it as a context manager.
 
-    The workers are programs of their own, not `multiprocessing`'s: that would run the main
-    module of whoever uses this library once more in each of them.
+    The workers are separate programs, not `multiprocessing`'s: that would run the main module
+    of the program that uses this library again in each of them.
     """
 
     def __init__(self, root: Path, project_id: str, expected: int) -> None:
@@ -89,7 +89,7 @@ class SourceReader:
             yield read
 
     async def _take_next(self) -> list[ReadFile]:
-        """Return the next batch. Raises what went wrong with the workers, if they failed."""
+        """Return the next batch. Raises the error of a worker task that failed."""
         waiting = asyncio.ensure_future(self._done.get())
         try:
             await asyncio.wait([waiting, *self._tasks], return_when=asyncio.FIRST_COMPLETED)
@@ -104,10 +104,10 @@ class SourceReader:
             waiting.cancel()
 
     async def _work(self) -> None:
-        """Take batches until there are none, in one process after another if they die."""
+        """Read batches until there are none left; a process that dies is replaced."""
         command = (
             sys.executable,
-            "-P",  # it may run in the project, whose modules are not to be imported
+            "-P",  # it may run in the project, whose modules must not be imported
             "-m",
             "ragforge.brain.ingestion.pool_worker",
             self._root,
@@ -124,7 +124,7 @@ class SourceReader:
                     await self._done.put(read)
 
     async def _isolate(self, batch: list[Job]) -> None:
-        """Find the file that ended a worker, by reading one at a time; leave it out."""
+        """Queue the files of a batch one by one; a file that ends a worker alone is left out."""
         if len(batch) == 1:
             await self._done.put([ReadFile(batch[0][0], skipped="unreadable")])
         else:
@@ -132,7 +132,7 @@ class SourceReader:
 
 
 async def _ask(process: Process, batch: list[Job]) -> list[ReadFile] | None:
-    """Have a worker read a batch; None if it died over it."""
+    """Let a worker read a batch; return None if the worker died."""
     assert process.stdin is not None
     assert process.stdout is not None
     data = pickle.dumps(batch)
@@ -147,7 +147,7 @@ async def _ask(process: Process, batch: list[Job]) -> list[ReadFile] | None:
 
 
 def _count_workers() -> int:
-    """Return how many processes read; whoever stores what they read needs a core as well."""
+    """Return how many processes to start; the one that stores results needs a core too."""
     return min(max((os.cpu_count() or 1) - 1, 1), MOST_WORKERS)
 
 

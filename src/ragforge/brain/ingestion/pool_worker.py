@@ -1,4 +1,4 @@
-"""A worker of the pool: reads and parses the files it is told to, until its input ends."""
+"""Pool worker: reads and parses the files named on its input, until that ends."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ragforge.brain.ingestion.pool import LENGTH_BYTES, read_all
 
 def main() -> None:
     root, project_id = sys.argv[1:]
-    gc.disable()  # what is made of a file are many objects, and none refers to itself
+    gc.disable()  # a file makes many objects, and none of them is part of a cycle
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while head := asked.read(LENGTH_BYTES):
         length = int.from_bytes(head, "little")
         job = asked.read(length)
-        if len(job) < length:  # whoever asked was killed over it
+        if len(job) < length:  # the parent was killed while it wrote
             return
         data = pickle.dumps(read_all(root, project_id, pickle.loads(job)), pickle.HIGHEST_PROTOCOL)
         answers.write(len(data).to_bytes(LENGTH_BYTES, "little"))
@@ -28,5 +28,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except BrokenPipeError:  # whoever asked was killed: nobody is to be told, not at exit either
+    except BrokenPipeError:  # the parent was killed: print nothing, not even at exit
         os._exit(1)

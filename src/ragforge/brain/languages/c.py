@@ -108,7 +108,7 @@ _USING = re.compile(r"using\s+(namespace\s+|enum\s+|typename\s+)?(?:::)?([\w:]+)
 
 
 def _find_name(node: Node) -> Node | None:
-    """Return the name inside a declarator: `(*name[3])(int)` has it rather deep."""
+    """Return the name inside a declarator, which may be deep: `(*name[3])(int)`."""
     inner: Node | None = node
     while inner is not None and inner.type not in _NAME_NODES:
         inner = (
@@ -148,7 +148,7 @@ _STANDARD = split_words(
 
 
 class CModules(ModuleFinder):
-    """An include leads from its file's directory, else to the one path that ends so."""
+    """An include is relative to its file's directory, else the end of exactly one path."""
 
     def locate(self, importer: str, module: str) -> Located:
         if "::" in module:
@@ -173,7 +173,7 @@ class CModules(ModuleFinder):
         return get_stem(module)
 
 
-# What a header says in C++ and could not say in C.
+# What a header can contain in C++ but not in C.
 _CPP_ONLY = re.compile(
     r"^\s*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w+|public:|private:|protected:)"
     r"|\bstd::|\bconstexpr\b|\bnullptr\b",

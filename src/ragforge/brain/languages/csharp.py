@@ -63,7 +63,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
 
 
 class CSharpModules(ModuleFinder):
-    """C#: only libraries are known by the name of a namespace."""
+    """A namespace is not a file; it only shows which library is used."""
 
     def find_library(self, module: str) -> str | None:
         names = module.split(".")

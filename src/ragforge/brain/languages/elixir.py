@@ -99,7 +99,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
 
 
 class ElixirModules(ModuleFinder):
-    """Elixir: a library's modules share their first name."""
+    """A module is not a file; the modules of a library share their first name."""
 
     def find_library(self, module: str) -> str | None:
         top = module.partition(".")[0]

@@ -71,7 +71,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
 
 
 def _list_package(path: str) -> str:
-    """Return what a package is called by custom: its last segment, without a version."""
+    """Return the usual name of a package: the last segment of its path, without a version."""
     segments = path.split("/")
     if len(segments) > 1 and _VERSION.fullmatch(segments[-1]):
         segments.pop()

@@ -198,7 +198,7 @@ def _split_names(text: str) -> Iterator[tuple[str, str]]:
 
 
 _EXTENSIONS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
-_WRITTEN_FOR = {  # the emitted file's name stands for its source
+_WRITTEN_FOR = {  # the name of a built file means its source
     ".js": (".ts", ".tsx", ".d.ts", ".jsx"),
     ".jsx": (".tsx",),
     ".mjs": (".mts", ".d.mts"),
@@ -212,7 +212,7 @@ _ENTRIES = ("source", "module", "main", "types", "typings")
 
 @dataclass(frozen=True, slots=True)
 class _Config:
-    """The aliases of a tsconfig: what stands before the star, and where that leads."""
+    """The path aliases of a tsconfig."""
 
     directory: str
     base: str | None
@@ -220,7 +220,7 @@ class _Config:
 
 
 class JavaScriptModules(ModuleFinder):
-    """A specifier with a dot is a path; others are looked for in aliases and the workspace."""
+    """A specifier with a dot is a path; others are aliases or packages of the workspace."""
 
     def __init__(self, paths: ProjectPaths, manifests: Mapping[str, str]) -> None:
         super().__init__(paths, manifests)
@@ -337,13 +337,13 @@ def _read_config(directory: str, read: Mapping[str, Any]) -> _Config:
         (pattern.partition("*")[0], "*" in pattern, _collect_texts(targets))
         for pattern, targets in (paths.items() if isinstance(paths, dict) else ())
     ]
-    aliases.sort(key=lambda alias: (alias[1], -len(alias[0])))  # the most exact one decides
+    aliases.sort(key=lambda alias: (alias[1], -len(alias[0])))  # the most exact one wins
     place = resolve_path(directory, base) if isinstance(base, str) else None
     return _Config(directory, place, tuple(aliases))
 
 
 def _list_entries(manifest: Mapping[str, Any], inner: str) -> Iterator[str]:
-    """Yield the places in a package that a specifier may mean, the likeliest first."""
+    """Yield the paths in a package that a specifier may mean, the likeliest first."""
     exports = manifest.get("exports")
     if isinstance(exports, dict):
         yield from _collect_texts(exports.get(f"./{inner}" if inner else "."))

@@ -162,7 +162,7 @@ _ONE_SEGMENT = frozenset(("java", "javax", "kotlin", "kotlinx", "scala", "androi
 
 
 class JvmModules(ModuleFinder):
-    """Packages are found by the end of a directory's path; several may make up one."""
+    """Packages are found by the end of a directory's path; one may have several directories."""
 
     def __init__(self, paths: ProjectPaths, manifests: Mapping[str, str]) -> None:
         super().__init__(paths, manifests)
@@ -183,7 +183,7 @@ class JvmModules(ModuleFinder):
         return self._find_file(importer, [*module.split("."), name])
 
     def find_siblings(self, path: str) -> Files:
-        """Return the files of a package: tests share it with what they test."""
+        """Return the files of a package; tests are in the package of what they test."""
         directory = get_parent(path)
         parts = directory.split("/")
         for place in range(len(parts) - 1, 1, -1):
@@ -239,13 +239,13 @@ class JvmModules(ModuleFinder):
 
 
 def _is_at_source_root(path: str, end: str) -> bool:
-    """Whether a path without its end is a place where packages start."""
+    """Tell whether packages start at a path without its end."""
     root = path[: -len(end)].rstrip("/")
     return not root or root.rpartition("/")[2] in _SOURCE_ROOTS or "scala-" in root
 
 
 def _get_build_module(path: str) -> str:
-    """Return the part of a build that a path belongs to."""
+    """Return the module of the build that a path belongs to."""
     return f"/{path}/".partition("/src/")[0]
 
 

@@ -37,7 +37,7 @@ class NameRules:
     self_words: frozenset[str] = _NONE  # the object itself: `self`
     super_words: frozenset[str] = _NONE  # what its class inherits: `super`
     receiver: re.Pattern[str] | None = None  # finds what a signature calls the object
-    implicit_members: bool = False  # members are known without a word for the object
+    implicit_members: bool = False  # members need no word for the object
     static_prefix: str = ""  # how the signature of a type's own function starts: `def self.`
     bases_in_body: bool = False  # a type names its bases in its body, not in its head
 
@@ -51,8 +51,8 @@ class NameRules:
     # Names that are known without an import
     package_names: bool = False  # those of the other files of a package
     project_types: bool = False  # types of the whole project, by their qualified name
-    bare_types: bool = False  # packages are no part of a type's qualified name
-    nested_names: bool = True  # a name may lack the namespaces around its place
+    bare_types: bool = False  # packages are not part of a type's qualified name
+    nested_names: bool = True  # a name may lack the namespaces around it
     opens_namespaces: bool = False  # `using` makes the names of a namespace known
     path_names: bool = False  # paths may start at a crate or module: `crate::shapes::Square`
     dotted_names: bool = False  # a definition's own name may have dots: `function a.b()`
@@ -138,5 +138,5 @@ class Language:
 
 
 def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text: a long set is easier to read so."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())

@@ -50,7 +50,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
 
 
 class LuaModules(ModuleFinder):
-    """`a.b` is `a/b.lua` or `a/b/init.lua`, wherever the one such file is."""
+    """`a.b` is `a/b.lua` or `a/b/init.lua`, in any directory if there is only one."""
 
     def locate(self, importer: str, module: str) -> Located:
         base = module.replace(".", "/").strip("/")

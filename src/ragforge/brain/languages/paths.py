@@ -44,7 +44,7 @@ def list_ancestors(directory: str) -> Iterable[str]:
 
 
 class ProjectPaths:
-    """All files of a project; the order in which they were named does not matter."""
+    """All files of a project; their order does not matter."""
 
     def __init__(self, paths: Collection[str]) -> None:
         self.all = frozenset(paths)
@@ -64,13 +64,13 @@ class ProjectPaths:
         return self._by_directory.get(directory, ())
 
     def find_ending(self, end: str) -> list[str]:
-        """Return the files whose path ends so, in whole segments, sorted."""
+        """Return the files whose path ends in these segments, sorted."""
         tail = f"/{end}"
         named = self._by_name.get(end.rpartition("/")[2], ())
         return [path for path in named if path == end or path.endswith(tail)]
 
     def find_directories_ending(self, end: str) -> list[str]:
-        """Return the directories with files whose path ends so, in whole segments, sorted."""
+        """Return the directories with files whose path ends in these segments, sorted."""
         tail = f"/{end}"
         named = self._directories_by_name.get(end.rpartition("/")[2], ())
         return [path for path in named if path == end or path.endswith(tail)]
@@ -98,12 +98,12 @@ class ProjectPaths:
 
 
 def keep_single(found: Collection[str]) -> tuple[str, ...]:
-    """Return what was found if it is one thing."""
+    """Return what was found if it is exactly one path, else ()."""
     return tuple(found) if len(found) == 1 else ()
 
 
 def pick_nearest(found: Collection[str], importer: str) -> tuple[str, ...]:
-    """Return the one file, or the one that shares most of its directory with the importer."""
+    """Return the only file, or the one whose directory is nearest to the importer's."""
     if len(found) < 2:
         return tuple(found)
     ranked = sorted(((_count_shared(path, importer), path) for path in found), reverse=True)

@@ -72,7 +72,7 @@ def _read_used(prefix: str, text: str, line: int) -> Iterator[Import]:
 
 
 class PhpModules(ModuleFinder):
-    """Namespaces lead to directories as composer.json maps them, else by their own names."""
+    """A namespace is a directory: as composer.json maps it, else of the same name."""
 
     def __init__(self, paths: ProjectPaths, manifests: Mapping[str, str]) -> None:
         super().__init__(paths, manifests)
@@ -110,7 +110,7 @@ class PhpModules(ModuleFinder):
 
 
 def _read_mappings(directory: str, text: str) -> list[tuple[str, str]]:
-    """Return which namespace starts where, as a composer.json says."""
+    """Return the namespaces and their directories in a composer.json."""
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):

@@ -131,10 +131,10 @@ class PythonModules(ModuleFinder):
             if found := self._find_at(root, name):
                 return found
         top = name.partition(".")[0]
-        if top in sys.stdlib_module_names:  # not what a stranger's `signal.py` is named after
+        if top in sys.stdlib_module_names:  # not another directory's `signal.py`
             return ()
-        found_elsewhere = {self._find_at(root, name) for root in self._roots.get(top, ())} - {()}
-        return found_elsewhere.pop() if len(found_elsewhere) == 1 else ()
+        others = {self._find_at(root, name) for root in self._roots.get(top, ())} - {()}
+        return others.pop() if len(others) == 1 else ()
 
     def _find_relative(self, directory: str, level: int, name: str) -> Files:
         for _ in range(level - 1):

@@ -91,7 +91,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
 
 
 def _list_leaves(tree: str) -> Iterator[tuple[str, str]]:
-    """Yield each path that a use tree brings in, and its other name if it has one."""
+    """Yield each path of a use tree, and its alias if it has one."""
     prefixes = [""]
     path = ""
     for piece in _PIECE.findall(tree + ","):
@@ -196,7 +196,7 @@ class RustModules(ModuleFinder):
         return ()
 
     def _find_inner(self, path: str) -> str:
-        """Return the directory in which the modules inside a file are."""
+        """Return the directory of the modules that a file declares."""
         if path.endswith("mod.rs") or self._is_root(path):
             return get_parent(path)
         return join_path(get_parent(path), get_stem(path))
@@ -212,7 +212,7 @@ class RustModules(ModuleFinder):
 
 
 def _read_names(path: str, text: str) -> tuple[str, str | None]:
-    """Return the name of a package and the path of its library, if its manifest says it."""
+    """Return the name of a package and the path of its library, if its manifest has them."""
     try:
         read = tomllib.loads(text)
     except (ValueError, RecursionError):

@@ -39,7 +39,7 @@ _VARIABLE = re.compile(r"^(?:\$\{?[^/]*|\$\([^)]*\))/")
 
 
 class ShellModules(ModuleFinder):
-    """A sourced file, from the script's directory or by the end after a variable."""
+    """A sourced file is relative to the script or the root; a leading variable is ignored."""
 
     def locate(self, importer: str, module: str) -> Located:
         plain = _VARIABLE.sub("", module)

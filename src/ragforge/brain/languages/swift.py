@@ -58,7 +58,7 @@ def _read_imports(text: str, line: int) -> Iterator[Import]:
 
 
 class SwiftModules(ModuleFinder):
-    """Swift: a module is a target of the build, whose files are in a directory of its name."""
+    """A module is a target of the build, whose files are in a directory of its name."""
 
     def find_library(self, module: str) -> str | None:
         top = module.partition(".")[0]

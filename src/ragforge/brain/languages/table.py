@@ -1,4 +1,4 @@
-"""Table: every language, the files it is in by their names, and where its value is."""
+"""Table: all languages, how their files are recognised, and where their values are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Row:
     value: str = ""  # "<module>:<constant>"; without one, its files are cut into chunks
     filenames: str = ""  # of files that have no such ending, in lower case
     manifests: str = ""  # files that decide what imports mean
-    is_document: bool = False  # written to be read: it has sections
+    is_document: bool = False  # documents are searched apart from code
 
 
 ROWS = (
@@ -60,7 +60,7 @@ ROWS = (
     Row("tsx", "tsx", ".javascript:TSX"),
     Row("typescript", "ts mts cts", ".javascript:TYPESCRIPT"),
     Row("zig", "zig", ".zig:ZIG"),
-    # Documents are cut at their headings.
+    # Documents, most of which are cut at their headings.
     Row("asciidoc", "adoc asciidoc", is_document=True),
     Row("latex", "tex bib", is_document=True),
     Row("markdown", "md markdown mdx mdown mkd", is_document=True),
@@ -132,7 +132,7 @@ TABLE = LanguageTable(ROWS)
 
 
 def detect_language(path: str) -> str | None:
-    """Return the name of a file's language by the file's name, None if that says nothing."""
+    """Return the language of a file by the file's name, None if it is unknown."""
     filename = PurePosixPath(path).name.lower()
     if found := TABLE.by_filename.get(filename):
         return found

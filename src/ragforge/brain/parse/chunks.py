@@ -1,4 +1,4 @@
-"""Chunks: the outline of text that no grammar is known for."""
+"""Chunks: the outline of text without a grammar."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outlin
 from ragforge.domain.code import CHUNK
 
 TARGET_LINES = 60
-_SHORTEST, _LONGEST = 40, 80  # where a blank line is taken instead of the target
+_SHORTEST, _LONGEST = 40, 80  # a blank line in this range is preferred to the target
 
 
 def outline_chunks(language: str, path: str, text: str, type_: str = CHUNK) -> Outline:
-    """Return the outline of a text in pieces of some sixty lines, cut at blank lines."""
+    """Return the outline of a text in chunks of about sixty lines, cut at blank lines."""
     lines = text.removeprefix("\ufeff").rstrip().split("\n")
     filename = PurePosixPath(path).name
     found: list[Definition] = []
@@ -32,7 +32,7 @@ def outline_chunks(language: str, path: str, text: str, type_: str = CHUNK) -> O
 
 
 def cut(lines: Sequence[str], first: int) -> int:
-    """Return the line at which the next piece of a text starts, counted from 0."""
+    """Return the line at which the next chunk starts, counted from 0."""
     if len(lines) - first <= _LONGEST:
         return len(lines)
     target = first + TARGET_LINES

@@ -18,12 +18,12 @@ _READ_AT_MOST = 4 * MAX_DOCSTRING_CHARS  # markers and indentation need some roo
 
 
 def is_licence(text: str) -> bool:
-    """Tell whether a comment speaks of rights instead of the code."""
+    """Tell whether a comment is a licence or copyright notice."""
     return bool(_LICENCE.search(text))
 
 
 def read_comment(text: str) -> str:
-    """Return what a block of comments says."""
+    """Return the text of a block of comments."""
     lines = [
         _CLOSER.sub("", _OPENER.sub("", line, count=1)).rstrip()
         for line in text[:_READ_AT_MOST].split("\n")
@@ -33,7 +33,7 @@ def read_comment(text: str) -> str:
 
 
 def read_string(text: str) -> str:
-    """Return what a documenting string literal says, its indentation taken off."""
+    """Return the text of a docstring literal, without its indentation."""
     literal = _STRING.match(text[:_READ_AT_MOST])
     first, *rest = (literal.group(2) if literal else text[:_READ_AT_MOST]).split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)

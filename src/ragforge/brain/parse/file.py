@@ -1,4 +1,4 @@
-"""File: the outline of one file, whatever it is written in."""
+"""File: the outline of one file in any language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragforge.brain.parse.tree import outline_tree
 
 
 def parse(path: str, text: str) -> Outline:
-    """Return the outline of a file. Any text has one: this raises nothing."""
+    """Return the outline of a file. It never raises: any text has an outline."""
     name = detect_language(path) or "text"
     if name == "markdown":
         return outline_markdown(path, text)

@@ -1,4 +1,4 @@
-"""Scopes: what a file's outline defines, with source, hash and an id that lasts."""
+"""File scopes: the scopes of a file, with source, hash and stable id, ready to be stored."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ MAX_SOURCE_CHARS = 100_000
 
 
 def make_scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:
-    """Return an id for each definition: of its file, name and type.
+    """Return an id for each definition, made from its file, name and type.
 
-    Those that share all of these are told apart by their order.
+    Definitions that share all of these are numbered in their order.
     """
     seen: Counter[tuple[str, str]] = Counter()
     ids = []
@@ -65,7 +65,7 @@ def _format_signature(definition: Definition) -> str:
 
 
 def _list_children(definitions: Sequence[Definition]) -> list[list[Definition]]:
-    """Return for each definition those directly inside it; a module holds the outermost."""
+    """Return the definitions directly inside each one; a module holds the outermost."""
     inner: list[list[Definition]] = [[] for _ in definitions]
     module = next((n for n, d in enumerate(definitions) if d.type == MODULE), None)
     for number, definition in enumerate(definitions):
@@ -80,7 +80,7 @@ def _list_children(definitions: Sequence[Definition]) -> list[list[Definition]]:
 def _replace_inner(
     lines: Sequence[str], definition: Definition, inner: Sequence[Definition]
 ) -> str:
-    """Return a source in which each inner definition is its signature alone.
+    """Return a source in which inner definitions are reduced to their signatures.
 
     So a class or chapter is found by all it holds, and no line is indexed twice.
     """
@@ -88,7 +88,7 @@ def _replace_inner(
     outside: list[str] = []
     line = definition.start_line
     for child in sorted(inner, key=lambda found: found.start_line):
-        if child.start_line > definition.end_line:  # a method that stands outside its type
+        if child.start_line > definition.end_line:  # a method outside of its type
             outside.append(child.signature)
             continue
         kept += lines[line - 1 : child.start_line - 1]

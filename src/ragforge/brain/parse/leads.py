@@ -12,11 +12,11 @@ from ragforge.brain.parse.source import Source
 _MAY_PRECEDE_FILE_COMMENT = frozenset(
     (b"", b"<?php", b"'use strict';", b'"use strict";', b"#pragma once", b"\xef\xbb\xbf")
 )
-_MAX_HEADER_COMMENTS = 500  # a file of comments alone is read only so far
+_MAX_HEADER_COMMENTS = 500  # of a file with only comments, no more is read
 
 
 class Leads:
-    """The leading nodes of a file, found by the row on which they end."""
+    """The comments and attributes of a file by the row on which they end."""
 
     def __init__(self, source: Source, comments: list[Node], others: Iterable[Node]) -> None:
         self._source = source
@@ -26,9 +26,9 @@ class Leads:
         self._claimed: set[int] = set()
 
     def find_above(self, start: int, floor: int) -> tuple[int, str]:
-        """Return where a definition starts with its leads, and what its comment says.
+        """Return where a definition starts with its leads, and the text of its comment.
 
-        What stands before `floor` belongs to another one.
+        What is before `floor` belongs to another definition.
         """
         source = self._source
         row = source.find_line(start) - 2
@@ -52,7 +52,7 @@ class Leads:
         return first, read_comment(text)
 
     def read_file_comment(self) -> str:
-        """Return what the comment at the top of the file says, unless a definition has it."""
+        """Return the comment at the top of the file, unless it belongs to a definition."""
         position = 0
         block: list[Node] = []
         for comment in self._comments[:_MAX_HEADER_COMMENTS]:
@@ -84,5 +84,5 @@ def _get_last_row(node: Node) -> int:
 
 
 def _count_line_ends(comment: Node) -> int:
-    """Return how many line ends may follow a comment before its block is over."""
+    """Return how many line ends may follow a comment within its block."""
     return 0 if comment.end_point[1] == 0 else 1

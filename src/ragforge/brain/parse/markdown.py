@@ -11,7 +11,7 @@ from ragforge.brain.parse.sections import Heading, outline_sections
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t\r]*$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t\r]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
-# A line that starts so belongs to a list, a quote, a table or code, and is no setext heading.
+# A line of a list, quote, table or code block, which cannot be a setext heading.
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:[>|#]|[-+*][ \t]|\d+[.)][ \t])")
 _FRONT_MATTER = "---"
 
@@ -23,10 +23,10 @@ def outline_markdown(path: str, text: str) -> Outline:
 
 
 def find_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the headings of a text, those in fenced code left out."""
+    """Yield the headings of a text, except those in fenced code."""
     fence = ""
     number = _skip_front_matter(lines)
-    paragraph = 0  # how many lines of text stand right above
+    paragraph = 0  # the number of text lines right above
     while number < len(lines):
         line = lines[number]
         marker = _FENCE.match(line)
@@ -40,7 +40,7 @@ def find_headings(lines: Sequence[str]) -> Iterator[Heading]:
             paragraph = 0
         elif paragraph and (setext := _SETEXT.match(line)):
             level = 1 if setext.group(1).startswith("=") else 2
-            # Below several lines a row of dashes is far more often meant as a rule.
+            # Below several lines a row of dashes is usually a horizontal rule.
             if level == 1 or paragraph == 1:
                 yield Heading(lines[number - 1].strip(), level, number - 1)
             paragraph = 0

@@ -1,4 +1,4 @@
-"""Marks: the bases, decorators and documenting strings of scopes."""
+"""Marks: the bases, decorators and docstrings of scopes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DECORATOR = re.compile(r"[\s@#\[!(]*([\w$.:\\]+)")
 def attach_marks(
     source: Source, stretches: Sequence[Stretch], captures: Mapping[str, list[Node]]
 ) -> None:
-    """Give each mark to the innermost scope around it."""
+    """Attach each mark to the innermost scope around it."""
     starts = [start for start, _ in stretches]
 
     def find_innermost(byte: int) -> ScopeDraft:
@@ -44,7 +44,7 @@ def attach_marks(
 
 
 def _sort_nodes(nodes: list[Node] | None) -> list[Node]:
-    """Return nodes by their place: patterns of one query yield them in turns."""
+    """Return nodes by position: a query yields them pattern by pattern."""
     return sorted(nodes or (), key=lambda node: node.start_byte)
 
 

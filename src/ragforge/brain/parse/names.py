@@ -1,4 +1,4 @@
-"""Names: dotted names out of source text, whatever a language's separators are."""
+"""Names: dotted names from source text, for the separators of all languages."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _NOT_BASES = frozenset(("public", "private", "protected", "virtual", "override",
 
 
 def parse_name(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, bool]:
-    """Return the last parts of a name with dots between them, and whether it is plain.
+    """Return the last parts of a name joined by dots, and whether all of it is a plain name.
 
-    It is not where a part is computed: `make(x).save` is known as `save` only.
+    It is not if a part is computed: of `make(x).save` only `save` is returned.
     """
     if text.isidentifier():  # by far the most frequent
         return text, True
@@ -38,12 +38,12 @@ def parse_name(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, boo
 
 
 def parse_bases(text: str) -> tuple[str, ...]:
-    """Return the types that a list of base types names, without type arguments."""
+    """Return the names in a list of base types, without type arguments."""
     found: dict[str, None] = {}
     text = text.strip()
     text = text[1:-1] if text.startswith("(") else text
     for part in _BASE_SEPARATORS.split(_strip_brackets(text, "<([{")):
-        if "=" in part:  # a keyword argument is no base
+        if "=" in part:  # a keyword argument
             continue
         before_delegate = part.strip(" \t\r\n:<").split(" by ")[0]
         names = [name for name in _BASE_NAME.findall(before_delegate) if name not in _NOT_BASES]
@@ -53,7 +53,7 @@ def parse_bases(text: str) -> tuple[str, ...]:
 
 
 def _strip_brackets(text: str, kinds: str) -> str:
-    """Return the text without what stands in brackets of these kinds."""
+    """Return the text without brackets of these kinds and what is in them."""
     kept: list[str] = []
     depth = position = 0
     for bracket in _BRACKETS.finditer(text):

@@ -1,7 +1,6 @@
 """Notebook: the sections of a Jupyter notebook, by the headings in its cells.
 
-What was typed counts, text and code; what came out of it does not. A cell's lines are those
-that its source takes in the file.
+Inputs count, text and code; outputs do not. A cell's lines are those of its source in the file.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ragforge.domain.code import SECTION
 
 NOTEBOOK = "notebook"
 MOST_LINES = 80
-"""Cells without a heading are one section up to so many lines."""
+"""Cells without a heading are joined into sections of up to this many lines."""
 _CELLS = re.compile(r'"cells"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
 
@@ -33,7 +32,7 @@ class _Cell:
 
 
 def outline_notebook(path: str, text: str) -> Outline | None:
-    """Return the outline of a notebook, None if it is none."""
+    """Return the outline of a notebook, None if the text is not one."""
     cells = list(_read_cells(text))
     if not cells:
         return None
@@ -64,7 +63,7 @@ def outline_notebook(path: str, text: str) -> Outline | None:
 
 
 def _group_cells(cells: list[_Cell]) -> Iterator[list[_Cell]]:
-    """Yield cells that belong together: up to the next heading, or as many lines as are read."""
+    """Yield the cells of each section: up to the next heading, or the most lines."""
     group: list[_Cell] = []
     lines = 0
     for cell in cells:
@@ -79,7 +78,7 @@ def _group_cells(cells: list[_Cell]) -> Iterator[list[_Cell]]:
 
 
 def _read_cells(text: str) -> Iterator[_Cell]:
-    """Yield the cells that hold something, with where they stand."""
+    """Yield the cells that are not empty, with their lines."""
     start = _CELLS.search(text)
     if start is None:
         return

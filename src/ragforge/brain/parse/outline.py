@@ -1,4 +1,4 @@
-"""Outline: the scopes of a file and the raw facts from which relations are resolved."""
+"""Outline: the scopes of a file, and the names from which relations are resolved."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ MAX_SIGNATURE_CHARS = 300
 MAX_DOCSTRING_CHARS = 2_000
 
 TYPES = frozenset(("class", "interface", "struct", "enum", "trait", "object", "type"))
-"""What a value can be of; such a definition may be inherited from."""
+"""Types of values; they may be inherited from."""
 CONTAINERS = TYPES | {"impl"}
-"""What has members."""
+"""Definitions with members."""
 SPACES = frozenset(("module", "namespace"))
-"""What only holds names."""
+"""Definitions that only hold names."""
 HOLDERS = CONTAINERS | SPACES
-"""What holds other definitions by their names."""
+"""Definitions that hold others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A named range of lines; they count from 1 and both ends are included.
 
-    What is called and what is used otherwise are names as they are written in its own body,
-    not in the definitions in it; their parts are joined by dots in every language. One begins
-    with a dot if it is that of something computed: `f(x).save` gives `.save`.
+    `calls` and `uses` are names in its own body, not in inner definitions; their parts are
+    joined by dots in every language. A name starts with a dot if what precedes it is
+    computed: `f(x).save` gives `.save`.
     """
 
     name: str
     qualified_name: str
     type: str
-    start_line: int  # of the decorators or the comment that lead it in
+    start_line: int  # of the decorators or the comment above it
     end_line: int
     signature: str
     docstring: str
@@ -40,7 +40,7 @@ class Definition:
     calls: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
-    text: str | None = None  # what it says, where the lines of the file say it another way
+    text: str | None = None  # its text, if that differs from the lines of the file
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _ASCIIDOC_BLOCK = re.compile(r"(-{4,}|\.{4,}|={4,}|\+{4,}|/{4,}|```)[ \t\r]*$")
 _ORG = re.compile(r"(\*{1,6})[ \t]+(\S.*?)[ \t\r]*$")
 
 
-# A list of packages or a log is data, though its name ends like a text's.
+# Lists of packages and logs are data, though they have the ending of a text.
 _DATA = re.compile(
     r"(?:^|/)(?:[\w.-]*(?:requirements|constraints)[\w.-]*\.txt|robots\.txt|[^/]*\.log)$",
     re.IGNORECASE,
@@ -32,16 +32,14 @@ _BARE = re.compile(
 
 
 def is_prose(path: str) -> bool:
-    """Tell whether a text without a grammar was written to be read: by its ending, or as one of
-    the files that have none, such as README.
-    """
+    """Tell whether a file is a document, by its ending or by a name such as README."""
     if "." in path.rpartition("/")[2].lstrip("."):
         return not _DATA.search(path) and detect_language(path) in FORMATS
     return _BARE.search(path) is not None
 
 
 def outline_prose(language: str, path: str, text: str) -> Outline:
-    """Return the outline of a document; without headings, in pieces of some sixty lines."""
+    """Return the outline of a document; without headings, in chunks of about sixty lines."""
     lines = text.removeprefix("\ufeff").split("\n")
     headings = list(FORMATS[language](lines))
     if not headings:
@@ -50,13 +48,14 @@ def outline_prose(language: str, path: str, text: str) -> Outline:
 
 
 def _find_underlined(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield titles with a row of signs below, or above and below: which sign means which level
-    is up to the document, in the order in which they come.
+    """Yield titles with a row of signs below, or above and below.
+
+    Each document chooses its signs: the first that appears is level 1, the next level 2.
     """
     levels: dict[tuple[str, bool], int] = {}
     for number, line in enumerate(lines):
         if number == 0 or line[:1].isalnum() or (below := _ROW.match(line)) is None:
-            continue  # as nearly all lines
+            continue  # true for nearly all lines
         title = lines[number - 1].rstrip()
         if not title or _ROW.match(title):
             continue
@@ -71,7 +70,7 @@ def _find_underlined(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _find_plain(lines: Sequence[str]) -> Sequence[Heading]:
-    """Return the headings of a text that says nothing of its format: one of two, as it seems."""
+    """Return the headings of a plain text: underlined or marked, whichever are more."""
     underlined = list(_find_underlined(lines))
     if not any(line.startswith("#") for line in lines):
         return underlined
@@ -90,7 +89,7 @@ def _find_org(lines: Sequence[str]) -> Iterator[Heading]:
 def _find_marked(
     lines: Sequence[str], heading: re.Pattern[str], block: re.Pattern[str]
 ) -> Iterator[Heading]:
-    """Yield lines that begin with signs, as many as the level, outside of blocks of code."""
+    """Yield lines that start with as many signs as their level, outside of code blocks."""
     inside = ""
     for number, line in enumerate(lines):
         if fence := block.match(line):

@@ -1,4 +1,4 @@
-"""Reading: one file of a project, parsed and ready to be stored. Runs in any process."""
+"""Read source: one file of a project, parsed and ready to be stored, in any process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
 from ragforge.domain.code import File, ParsedFile
 
 RECENT_SECONDS = 2.0
-"""A file that changed so shortly before it was read may change again within one tick of its
-clock: its time is not noted, so that the next run reads it once more."""
+"""A file that changed so shortly before it was read may change again without another time: its
+time is not stored, so that the next run reads it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """A file as it was read, or why it was not."""
+    """A file that was read, or why it was not."""
 
     path: str
     parsed: ParsedFile | None = None
@@ -39,7 +39,7 @@ def make_file_id(project_id: str, path: str) -> str:
 def read_file(
     root: str, project_id: str, path: str, mtime_ns: int, known_hash: str | None = None
 ) -> ReadFile:
-    """Read and parse a file. One that still has the known hash comes without its outline."""
+    """Read and parse a file. If it still has the known hash, it is not parsed."""
     try:
         with open(os.path.join(root, path), "rb") as file:
             data = file.read()
@@ -71,10 +71,10 @@ def read_file(
 
 
 def format_import(found: Import, outline: Outline) -> str:
-    """Return an import as it is kept with its file: the module, and what is taken from it.
+    """Return an import as it is stored with its file: the module, and the names taken from it.
 
-    All that others may see is in it, so that a file which passes names on is known to have
-    changed: what the names are called here, and whether they are known in all of the file.
+    It holds all that other files may see, so that a change of a re-export is noticed: the
+    local names, and whether they hold in the whole file.
     """
     parts = [name if name == local else f"{name} as {local}" for name, local in found.names]
     if found.alias not in ("", found.module):
@@ -82,7 +82,7 @@ def format_import(found: Import, outline: Outline) -> str:
     if found.wildcard:
         parts.append("*")
     inner = outline.definitions[1:]
-    # Most imports stand before all definitions, and those are in the order of their lines.
+    # A quick check first: most imports precede all definitions, which are sorted by line.
     if (
         inner[:1]
         and inner[0].start_line < found.line
@@ -93,9 +93,9 @@ def format_import(found: Import, outline: Outline) -> str:
 
 
 def round_time(mtime_ns: int) -> datetime | None:
-    """Return a file's time, to the millisecond, or None if it cannot be relied on.
+    """Return a file's time, to the millisecond, or None if it is not reliable.
 
-    It is too young, or it is one that no clock ever showed.
+    It is not if it is too recent, in the future, or before 1970.
     """
     if not 0 <= mtime_ns / 1e9 <= time.time() - RECENT_SECONDS:
         return None

@@ -1,8 +1,8 @@
-"""Recover: the definitions that a syntax error has hidden from the grammar.
+"""Recover: the definitions that a syntax error hides from the grammar.
 
-Most errors cost the tree a statement. After some, such as a brace that is never closed, it
-takes all that follows for a part of the broken definition, or gives up on it. There the
-heads of definitions are recognised by their words, and their extent by indentation.
+Most errors cost one statement. After some, such as a brace that is never closed, the grammar
+takes all that follows for a part of the broken definition, or gives up. There the heads of
+definitions are recognised by keywords, and their ends by indentation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HEAD = re.compile(
     ).encode(),
     re.MULTILINE,
 )
-_MOST_LOST = 2_000  # looking a place up in a flat tree takes long
+_MOST_LOST = 2_000  # lookups in a flat tree are slow
 _NAMES = ("name", "method", "open")
 _TYPES = {"fun": "function", "func": "function", "fn": "function", "def": "function"}
 _TYPES |= {"protocol": "interface", "": "function"}
@@ -43,7 +43,7 @@ _TEXT = ("comment", "string", "heredoc", "template")
 def recover(
     source: Source, top: Node, errors: list[Node], scopes: list[ScopeDraft]
 ) -> list[ScopeDraft]:
-    """Return the scopes of a damaged file, mended and with the lost ones."""
+    """Return the scopes of a damaged file, repaired and with the lost ones."""
     ranges = [node.byte_range for node in errors]
     for scope in scopes:
         if scope.torn and scope.type in FUNCTIONS | TYPES_WITH_METHODS:
@@ -78,7 +78,7 @@ def _merge(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _is_text(top: Node, byte: int) -> bool:
-    """Tell whether a place is in a comment or string, and not in one that never ended."""
+    """Tell whether a byte is in a comment, or in a string that has an end."""
     node = top.descendant_for_byte_range(byte, byte)
     if node is None or not any(word in node.type for word in _TEXT):
         return False
@@ -120,7 +120,7 @@ def _find_indented_end(data: bytes, line_start: int, line_end: int) -> int:
 
 
 def _end_before_next_head(data: bytes, scope: ScopeDraft) -> int:
-    """Return where a torn scope ends if a head stands below that is indented no deeper."""
+    """Return the end of a torn scope: before the next head that is not indented deeper."""
     line_start = data.rfind(b"\n", 0, scope.start) + 1
     margin = _measure_indentation(data[line_start : _find_line_end(data, scope.start)])
     body = scope.name_end if scope.body_start >= scope.end else scope.body_start

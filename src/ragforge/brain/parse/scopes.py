@@ -1,4 +1,4 @@
-"""Scopes: the definitions in a tree, nested as they are written."""
+"""Scopes: the definitions in a syntax tree, nested as they are written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OWNERS = TYPES_WITH_METHODS | {"type", "function"}
 def find_scopes(
     language: Language, source: Source, matches: Iterable[tuple[int, Captures]]
 ) -> list[ScopeDraft]:
-    """Return the scopes that the matches of a language's definition query make."""
+    """Return the scopes from the matches of a language's definition query."""
     found: dict[int, tuple[int, str, Node, Captures]] = {}
     wraps: dict[int, Node] = {}
     same: set[int] = set()
@@ -90,7 +90,7 @@ def _build_scope(
 
 
 def _split_name(type_: str, text: str) -> tuple[str, str]:
-    """Return a definition's owner and name. Operators keep the name that they have."""
+    """Return a definition's owner and name. The names of operators are kept as they are."""
     name, whole = parse_name(text.strip(_QUOTES_AND_SPACE), segments=None)
     separator = "."
     if not whole:
@@ -115,7 +115,7 @@ def _is_weighty(name: str, node: Node) -> bool:
 
 
 def _stretch_open_namespaces(scopes: list[ScopeDraft], end: int) -> None:
-    """Let `namespace x;` reach to the next one, or to the end of the file."""
+    """Extend each `namespace x;` to the next one, or to the end of the file."""
     for scope in sorted(scopes, key=lambda scope: -scope.start):
         if scope.type == "namespace" and scope.body_start == scope.end:
             scope.end, end = end, scope.start
@@ -124,7 +124,7 @@ def _stretch_open_namespaces(scopes: list[ScopeDraft], end: int) -> None:
 def nest(
     language: Language, root: ScopeDraft, scopes: list[ScopeDraft], leads: Leads
 ) -> list[ScopeDraft]:
-    """Return the scopes with their parents, what leads them in, and their qualified names."""
+    """Return the scopes with their parents, leads and qualified names."""
     stack: list[ScopeDraft] = []
     kept: list[ScopeDraft] = []
     for scope in sorted(scopes, key=lambda scope: (scope.start, -scope.end)):
@@ -151,7 +151,7 @@ def nest(
         stack.append(scope)
     _adopt(kept)
     for scope in (root, *kept):
-        scope.latest = None  # so that nothing is left that refers to itself
+        scope.latest = None  # no cycles are left for the garbage collector
     return kept
 
 
@@ -160,7 +160,7 @@ def _is_clause(before: ScopeDraft, scope: ScopeDraft) -> bool:
 
 
 def _adopt(scopes: list[ScopeDraft]) -> None:
-    """Give methods that stand outside of their type that type as their parent."""
+    """Set the type as the parent of methods that are written outside of it."""
     owners = {scope.qualified_name: scope for scope in reversed(scopes) if scope.type in _OWNERS}
     for scope in scopes:
         owner = owners.get(scope.qualified_name.rpartition(".")[0]) if scope.owner else None

@@ -1,4 +1,4 @@
-"""Sections: the outline of a document out of its headings, whatever it is written in."""
+"""Sections: the outline of a document from its headings, in any format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outlin
 from ragforge.domain.code import SECTION
 
 LONGEST_LINES = 120
-"""Nobody finds a sentence in more than that."""
+"""Longer sections are split: a hit in one would not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Heading:
 def outline_sections(
     language: str, path: str, lines: Sequence[str], headings: Sequence[Heading]
 ) -> Outline:
-    """Return the outline of a document; what precedes its first heading has the file's name.
+    """Return the outline of a document; the text before the first heading has the file's name.
 
-    Where a section goes on for long without another heading, it has parts.
+    A long section without inner headings is split into parts.
     """
     headings = list(_with_parts(lines, headings))
     stem = PurePosixPath(path).stem
@@ -56,7 +56,7 @@ def outline_sections(
 
 
 def _with_parts(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[Heading]:
-    """Yield the headings, and for long stretches below one, where its further parts begin."""
+    """Yield the headings, and the starts of the further parts of long sections."""
     ends = [heading.line for heading in headings[1:]] + [len(lines)]
     for heading, end in zip(headings, ends, strict=False):
         yield heading

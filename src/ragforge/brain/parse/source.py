@@ -9,11 +9,11 @@ from functools import cached_property
 
 
 class Source:
-    """A file's text as the grammars like it, with the lines that an editor shows.
+    """A file's text as grammars can parse it, with the lines that an editor shows.
 
-    Carriage returns before a line's end go, since many grammars stumble over them. A NUL
-    ends the input for some grammars, so it becomes a space. What a language wants blanked
-    becomes spaces too. None of it moves a line.
+    Carriage returns at line ends are removed, since many grammars fail on them. A NUL becomes a
+    space, since it ends the input for some grammars; so does what a language has `blanked`.
+    Line numbers stay the same.
     """
 
     def __init__(self, text: str, blanked: re.Pattern[bytes] | None = None) -> None:
@@ -35,13 +35,13 @@ class Source:
         return bisect_right(self._line_starts, byte)
 
     def find_last_line(self, end: int, start: int) -> int:
-        """Return the line on which a range ends, whatever white space it ends with."""
+        """Return the line on which a range ends, without trailing white space."""
         while end > start and self.data[end - 1] in b" \t\r\n\f\v":
             end -= 1
         return self.find_line(max(end - 1, start))
 
     def begins_line(self, byte: int) -> bool:
-        """Tell whether nothing but white space stands before a byte on its line."""
+        """Tell whether only white space precedes a byte on its line."""
         before = self.data[self._line_starts[self.find_line(byte) - 1] : byte]
         return not before or before.isspace() or before == b"\xef\xbb\xbf"
 

@@ -20,9 +20,9 @@ from ragforge.brain.parse.scopes import find_scopes, nest
 from ragforge.brain.parse.source import Source
 from ragforge.brain.parse.uses import attach_uses, drop_locals, list_spans
 
-# Patterns that wait for their end in a deeply nested tree would take quadratic time.
+# Unfinished matches in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
-_SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # of which white space is a good part
+_SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # much of it may be white space
 _BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
 
 
@@ -60,7 +60,7 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
 
 
 def _parse(language: Language, grammar: tree_sitter.Language, source: Source) -> Node:
-    """Return the tree of a file; of two tries at a damaged one that with fewer errors."""
+    """Return the tree of a file; a damaged one is simplified if that gives fewer errors."""
     parser = Parser(grammar)
     top = parser.parse(source.data).root_node
     if not top.has_error or language.simplify is None:

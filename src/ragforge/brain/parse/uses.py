@@ -1,4 +1,4 @@
-"""Uses: which names each scope uses, found in one sweep over a file."""
+"""Uses: which names each scope uses, found in one pass over a file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ragforge.brain.parse.source import Source
 
 Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
 
-# A longer one holds more than names. Slices stay short, so that a chain of thousands of
-# calls, each of which starts where the first does, takes linear time.
+# A longer text holds more than names. Short slices keep a chain of thousands of calls, which all
+# start at the same byte, linear.
 _LONGEST_NAME = 200
 
 
@@ -40,7 +40,7 @@ def attach_uses(
     captures: Mapping[str, list[Node]],
     skipped: Iterable[Span],
 ) -> None:
-    """Give every used name to the innermost scope around it.
+    """Attach every used name to the innermost scope around it.
 
     This loop runs for each identifier of a project: it is flat and local on purpose.
     """
@@ -55,8 +55,8 @@ def attach_uses(
     scope = stretches[0][1]
     coming = iter((*stretches, (len(data) + 1, scope)))
     following_start, following = next(coming)
-    covered = 0  # up to here names are part of a longer one, or of something without uses
-    # Some are there twice, which does no harm. Each list is in order already, so this merges.
+    covered = 0  # names before this byte are part of a longer name, or skipped
+    # Duplicates do no harm. Each list is already sorted, so this merges them.
     for span in sorted([*uses, *called, *local, *hidden]):
         start, end = span[0], -span[1]
         if start < covered:
@@ -85,19 +85,19 @@ def attach_uses(
 
 @lru_cache(1 << 16)
 def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
-    """Return the name in a text, whether that is all of it, and where type arguments start."""
+    """Return the name in a text, whether it is all of it, and where type arguments start."""
     name, whole = parse_name(text.decode("utf-8", "replace"))
     name = name.lstrip(sigils) if sigils else name
     if name.lstrip("$")[:1].isdigit():  # `$0`: an argument without a name
         name = ""
     if name and not whole:
-        name = f".{name}"  # of something that is computed: `f(x).save` is not any `save`
+        name = f".{name}"  # a member of a computed value: `f(x).save` is not any `save`
     arguments = text.find(b"<")
     return name, whole, arguments if arguments > 0 else len(text)
 
 
 def drop_locals(root: ScopeDraft, scopes: list[ScopeDraft]) -> None:
-    """Forget uses of what is bound in a scope itself or in a function around it."""
+    """Remove uses of names that are bound in a scope or in a function around it."""
     for scope in (root, *scopes):
         around = scope.around
         if around is not None and around.type in FUNCTIONS and around.locals:

@@ -1,4 +1,4 @@
-"""Find: the code that bears on a question, by name, words, meaning and what uses it."""
+"""Code search: the scopes that are relevant to a question, by name, words and meaning."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ BY_MEANING = 60
 WHOLE_FILES = (MODULE, CHUNK)
 MAX_IDENTIFIERS = 5
 COUNTED = 200
-"""A word that so many scopes hold is known."""
+"""Scopes are counted up to this many: a word in so many is certainly used."""
 SAME_NAME = 50
-"""Of scopes with one name, more say nothing."""
+"""Of scopes with the same name, no more than these are candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class CodeHit:
     scope: Scope
     score: float  # 0..1, relative to the best
     signals: tuple[str, ...]
-    relevance: float = 0.0  # 0..1, the same in every project: how likely the question means it
+    relevance: float = 0.0  # 0..1, comparable between projects: how likely the question means it
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A scope beside another one in the graph."""
+    """A scope next to another one in the graph."""
 
     scope: Scope
     relation: RelationKind
@@ -74,9 +74,9 @@ class CodeFinder:
     async def search(
         self, question: str, project_id: str, under: str | None = None, limit: int = 10
     ) -> list[CodeHit]:
-        """Return the scopes that bear on a question, best first, spread over files.
+        """Return the scopes that are relevant to a question, best first, spread over files.
 
-        A model of meaning that fails leaves words and names.
+        If the embedder fails, names and words still count.
         """
         where = CodeFilter(project_id=project_id, under=under)
         asked = await self._translate_question(question, project_id)
@@ -115,7 +115,7 @@ class CodeFinder:
         ]
 
     async def _translate_question(self, question: str, project_id: str) -> Wording:
-        """Return what to search for: in English where the code speaks English."""
+        """Return the words to search for: in English if the code is in English."""
         asked = translate(question)
         if asked is None:
             return Wording(question, question)
@@ -125,9 +125,9 @@ class CodeFinder:
     async def _search_by_meaning(
         self, question: str, english: str, where: CodeFilter
     ) -> tuple[Sequence[ScopeMatch], Sequence[ScopeMatch]]:
-        """Return the nearest files, by what they hold as a whole, and the nearest scopes in them.
+        """Return the nearest files, and the nearest scopes in them.
 
-        Files first: it finds no less, and a tenth of the vectors is looked at.
+        Files first: it finds as much, and compares a tenth of the vectors.
         """
         vector = None
         if self.embedder is not None:
@@ -146,7 +146,7 @@ class CodeFinder:
     async def _search_by_name(
         self, question: str, project_id: str, under: str | None
     ) -> Sequence[ScopeName]:
-        """Return the scopes that the question names as code names them."""
+        """Return the scopes whose identifiers are in the question."""
         wanted = {name.rpartition(".")[2] for name in find_identifiers(question)[:MAX_IDENTIFIERS]}
         found: list[ScopeName] = []
         for name in sorted(wanted):
@@ -164,7 +164,7 @@ def keep_relevant(hits: Sequence[CodeHit], least: float = MIN_RELEVANCE) -> Rele
 
 
 def keep_within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]:
-    """Return the hits that fit into a number of characters together, each whole."""
+    """Return the hits that together fit into a number of characters; none is cut."""
     if max_chars is None:
         return list(hits)
     kept: list[CodeHit] = []

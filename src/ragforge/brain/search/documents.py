@@ -1,6 +1,6 @@
-"""Documents: the sections of READMEs, decisions, runbooks and notebooks that bear on a question.
+"""Document search: the sections of documents that are relevant to a question.
 
-They are searched apart from code: prose has more of a question's words than any function.
+Documents are searched apart from code: prose has more of a question's words than any function.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.translate import expand_query
 
 BY_WORDS = 100
-# What changed once, what may be done with it, and what tests feed on are seldom asked for.
+# Changelogs, licences and test data are seldom what a question is about.
 _ASIDE = re.compile(
     r"(^|/)(tests?|testdata|fixtures?|vendor|third[-_]party|releases?|changelogs?|versioned_docs)/|"
     r"(^|/)(change(s|log)|news|history|release[-_ ]?notes?|licen[sc]e|copying|authors|contributors)"
@@ -31,16 +31,16 @@ _ASIDE = re.compile(
 
 @lru_cache(1 << 14)
 def is_aside_document(path: str) -> bool:
-    """Tell changelogs, licences and data of tests from what people look things up in."""
+    """Tell whether a document is a changelog, a licence or test data."""
     return _ASIDE.search(path) is not None
 
 
 async def search_documents(
     finder: CodeFinder, question: str, project_id: str, under: str | None = None, limit: int = 10
 ) -> list[CodeHit]:
-    """Return the sections that bear on a question, best first, spread over files.
+    """Return the sections that are relevant to a question, best first, spread over files.
 
-    A model of meaning that fails leaves words and titles.
+    If the embedder fails, words and titles still count.
     """
     where = CodeFilter(project_id=project_id, under=under, sections=True)
     asked = expand_query(question, finder.tokeniser)  # prose may be in any language
@@ -57,7 +57,7 @@ async def search_documents(
     ranked = [place for place in ranked if place.id in sections]  # some may have been replaced
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
-    sides = {question, asked.english}  # the words of a document may be of either language
+    sides = {question, asked.english}  # a document may be in either language
     likely = max(
         estimate_relevance(
             question, found, best, finder.tokeniser, least, words, is_aside_document, prose=True
