@@ -46,7 +46,7 @@ def texts_of_this_project(amount: int) -> list[str]:
 def plain_seconds(embedder: BundledEmbedder, texts: list[str]) -> tuple[float, float, float]:
     """Return the CPU seconds of tokenising, those of look-up and sum, and the tokens a text."""
     table = embedder._table._in_memory
-    tokeniser = Tokenizer.from_file(str(bundled._package() / bundled._TOKENISER))
+    tokeniser = Tokenizer.from_file(str(bundled._find_package() / bundled._TOKENISER))
     start = time.process_time()
     tokens = [tokeniser.encode(text, add_special_tokens=False).ids for text in texts]
     tokenised = time.process_time()

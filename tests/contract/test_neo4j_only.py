@@ -79,7 +79,7 @@ async def test_a_store_of_the_future_is_refused(store: Store, neo4j_url: str) ->
         finally:
             await driver.execute_query("MATCH (n:RagForgeSchema) SET n.version = n.version - 998")
 
-    assert caught.value.known == len(migrate.migrations())
+    assert caught.value.known == len(migrate.read_migrations())
 
 
 async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: str) -> None:
@@ -102,7 +102,7 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
 
 
 async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4j_url: str) -> None:
-    steps = migrate.migrations()
+    steps = migrate.read_migrations()
     [place] = [n for n, step in enumerate(steps) if "MATCH (s:Summary) WHERE" in step[0]]
     await store.conversations.create(conversation(uuid="c"))
     await store.summaries.save(summary("c", uuid="s"))
@@ -120,8 +120,8 @@ async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4
 async def test_dates_of_an_older_store_become_date_times(
     store: Store, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = migrate.migrations()[:4]  # a later one deletes vectors
-    monkeypatch.setattr(migrate, "migrations", lambda: steps)
+    steps = migrate.read_migrations()[:4]  # a later one deletes vectors
+    monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
     await fill(store)
     turns = ["turn-0", "turn-1", "turn-2", "bill-0"]
     await store.conversations.set_link_pending(turns, True)  # as a later step does to some

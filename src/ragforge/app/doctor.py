@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 from ragforge import errors
 from ragforge.app import log
 from ragforge.config import Settings
-from ragforge.config.environment import doubtful_names, neo4j_credentials
-from ragforge.config.files import project_file, user_file
+from ragforge.config.environment import find_doubtful_names, read_neo4j_credentials
+from ragforge.config.files import find_project_file, find_user_file
 from ragforge.config.store_url import is_server
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.ports.store import Store
@@ -59,7 +59,7 @@ async def diagnose(
 ) -> list[Check]:
     """Run all checks; none of them raises an error."""
     url = settings.store.url
-    files = [path for path in (user_file(cwd, os.environ), project_file(cwd)) if path]
+    files = [path for path in (find_user_file(cwd, os.environ), find_project_file(cwd)) if path]
     checks = [check_python(sys.version_info[:3]), check_configuration(files, origins, os.environ)]
     checks += [Check("store location", "ok", f"{url} (from {origins['store.url']})")]
     if is_server(url):
@@ -94,7 +94,7 @@ def check_configuration(
     files: Sequence[Path], origins: Mapping[str, str], environ: Mapping[str, str]
 ) -> Check:
     """Check where settings come from, and which variables look mistyped."""
-    if doubtful := doubtful_names(environ):
+    if doubtful := find_doubtful_names(environ):
         names = "; ".join(f"{name}: did you mean {known}?" for name, known in doubtful.items())
         return Check(
             "configuration", "warn", f"unknown variables: {names}", "Rename or unset them."
@@ -157,7 +157,7 @@ def check_driver() -> Check:
 
 
 def check_credentials(environ: Mapping[str, str]) -> Check:
-    if neo4j_credentials(environ) is not None:
+    if read_neo4j_credentials(environ) is not None:
         return Check("Neo4j credentials", "ok", "a password is set in the environment")
     remedy = "If the server asks for a password, set RAGFORGE_NEO4J_PASSWORD."
     return Check("Neo4j credentials", "warn", "no password is set", remedy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ragforge.config.keys import api_key, where_to_put
+from ragforge.config.keys import explain_key, find_api_key
 from ragforge.config.settings import LlmSettings, Settings
 from ragforge.errors import InputError, KeyRejected, ModelError, ModelMissing
 from ragforge.ports.embedder import Embedder
@@ -51,9 +51,9 @@ def open_chat_model(llm: LlmSettings) -> ChatModel:
     Raises ModelMissing if its library is not installed, KeyRejected if there is no key.
     """
     provider, _, model = llm.model.partition(":")
-    key = api_key(provider)
+    key = find_api_key(provider)
     if key is None and llm.base_url is None:
-        raise KeyRejected(f"{llm.model} needs a key: {where_to_put(provider)}.")
+        raise KeyRejected(f"{llm.model} needs a key: {explain_key(provider)}.")
     from ragforge.adapters.models.provided import Limits
     from ragforge.adapters.models.providers import open_model
 
@@ -112,9 +112,9 @@ def _open_service(settings: Settings) -> EmbeddingService:
 
         return LocalTransformer()
     provider, _, model = chosen.model.partition(":")
-    key = api_key(provider)
+    key = find_api_key(provider)
     if key is None and chosen.base_url is None:
-        raise KeyRejected(f"Embeddings of {chosen.model} need a key: {where_to_put(provider)}.")
+        raise KeyRejected(f"Embeddings of {chosen.model} need a key: {explain_key(provider)}.")
     if provider == "openai":
         from ragforge.adapters.embedders.openai import BASE_URL, OpenAiEmbeddings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ragforge.config.environment import neo4j_credentials
+from ragforge.config.environment import read_neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.errors import InputError
@@ -27,7 +27,7 @@ async def open_store(settings: Settings, url: str | None = None) -> Store:
     if is_server(place):
         from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-        user, password = neo4j_credentials() or (None, None)
+        user, password = read_neo4j_credentials() or (None, None)
         return await open_neo4j(
             place,
             WORDS,

@@ -22,13 +22,13 @@ _PROVIDERS = (
 )
 
 
-def canonical(key: str) -> str:
+def resolve_key(key: str) -> str:
     """Return the key that a name stands for: maxContextChars is max_context_chars."""
     snake = _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", key)
     return ALIASES.get(snake, snake)
 
 
-def with_provider(model: object) -> object:
+def add_provider(model: object) -> object:
     """Return the name of an embedding model with its provider, where that is known by its name."""
     if isinstance(model, str):
         for pattern, provider in _PROVIDERS:

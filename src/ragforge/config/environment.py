@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 
 from ragforge.config.aliases import ALIASES
-from ragforge.config.problems import unknown_variable
-from ragforge.config.settings import known_keys
+from ragforge.config.problems import describe_unknown_variable
+from ragforge.config.settings import list_keys
 
 PREFIX = "RAGFORGE_"
 SHORT_NAMES = {"RAGFORGE_STORE": "store.url"}
@@ -23,19 +23,19 @@ OTHER_NAMES = (
 TEST_PREFIX = "RAGFORGE_TEST_"
 
 
-def variable_of(key: str) -> str:
+def format_variable(key: str) -> str:
     """Return the variable of a key: jobs.lease_seconds → RAGFORGE_JOBS__LEASE_SECONDS."""
     return PREFIX + key.upper().replace(".", "__")
 
 
-def settings_in(environ: Mapping[str, str], problems: list[str]) -> dict[str, tuple[str, str]]:
+def read_settings(environ: Mapping[str, str], problems: list[str]) -> dict[str, tuple[str, str]]:
     """Return the variables that are settings: key → (variable, value).
 
     An empty variable counts as unset. Adds to the problems a name with `__` that is no
     setting, and a setting that is given under both its names.
     """
-    names = {variable_of(alias): key for alias, key in ALIASES.items()}
-    names |= {variable_of(key): key for key in known_keys()}
+    names = {format_variable(alias): key for alias, key in ALIASES.items()}
+    names |= {format_variable(key): key for key in list_keys()}
     found: dict[str, tuple[str, str]] = {}
     for variable, value in sorted(environ.items()):
         if not variable.startswith(PREFIX) or variable.startswith(TEST_PREFIX) or not value:
@@ -43,7 +43,9 @@ def settings_in(environ: Mapping[str, str], problems: list[str]) -> dict[str, tu
         key = SHORT_NAMES.get(variable) or names.get(variable)
         if key is None:
             if "__" in variable:
-                problems.append(unknown_variable(variable, [*names, *SHORT_NAMES, *OTHER_NAMES]))
+                problems.append(
+                    describe_unknown_variable(variable, [*names, *SHORT_NAMES, *OTHER_NAMES])
+                )
         elif key in found:
             problems.append(f"{found[key][0]} and {variable} both set {key!r}: keep one.")
         else:
@@ -51,7 +53,7 @@ def settings_in(environ: Mapping[str, str], problems: list[str]) -> dict[str, tu
     return found
 
 
-def doubtful_names(environ: Mapping[str, str]) -> dict[str, str]:
+def find_doubtful_names(environ: Mapping[str, str]) -> dict[str, str]:
     """Return variables that look like a mistyped name: variable → the name that is known.
 
     They may be somebody else's, so that they are no error.
@@ -67,7 +69,7 @@ def doubtful_names(environ: Mapping[str, str]) -> dict[str, str]:
     return doubtful
 
 
-def neo4j_credentials(environ: Mapping[str, str] | None = None) -> tuple[str, str] | None:
+def read_neo4j_credentials(environ: Mapping[str, str] | None = None) -> tuple[str, str] | None:
     """Return the user and the password for Neo4j, or None if no password is set.
 
     They live in the environment alone: no file, no option, no message holds them.

@@ -14,7 +14,7 @@ PROJECT_FILE = "ragforge.config.yaml"
 MAX_BYTES = 1_000_000
 
 
-def user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
+def find_user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
     """Return the user's file, or None if there is none.
 
     RAGFORGE_CONFIG names another one; then it has to exist. Raises SettingsError.
@@ -31,7 +31,7 @@ def user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
     return path if _is_there(path) else None
 
 
-def project_file(cwd: Path) -> Path | None:
+def find_project_file(cwd: Path) -> Path | None:
     """Return the nearest project file, from the directory upwards.
 
     The search ends with the root of a git work tree, the home directory or the root.
@@ -40,7 +40,7 @@ def project_file(cwd: Path) -> Path | None:
         path = folder / PROJECT_FILE
         if _is_there(path):
             return path
-        if _is_there(folder / ".git") or folder == _home():
+        if _is_there(folder / ".git") or folder == _find_home():
             break
     return None
 
@@ -48,9 +48,9 @@ def project_file(cwd: Path) -> Path | None:
 def read_file(path: Path, shown: str) -> dict[Any, Any]:
     """Return the top level of a YAML file; an empty file is an empty mapping.
 
-    Raises SettingsError, with the line where it can be told.
+    Raises SettingsError, with the line where it is known.
     """
-    text = _text(path, shown)
+    text = _read_text(path, shown)
     if not text:
         return {}
     from ragforge.config.mapping import parse  # most runs have no file, and no need of YAML
@@ -58,7 +58,7 @@ def read_file(path: Path, shown: str) -> dict[Any, Any]:
     return parse(text, shown)
 
 
-def _text(path: Path, shown: str) -> str:
+def _read_text(path: Path, shown: str) -> str:
     try:
         if not path.is_file() and path.exists():
             raise SettingsError(f"{shown}: it is not a file.")
@@ -83,7 +83,7 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _home() -> Path | None:
+def _find_home() -> Path | None:
     try:
         return Path.home()
     except RuntimeError:

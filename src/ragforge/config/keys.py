@@ -14,7 +14,7 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def api_key(provider: str, environ: Mapping[str, str] | None = None) -> str | None:
+def find_api_key(provider: str, environ: Mapping[str, str] | None = None) -> str | None:
     """Return the key of a provider, or None if there is none anywhere."""
     variables = os.environ if environ is None else environ
     for name in VARIABLES[provider]:
@@ -23,7 +23,7 @@ def api_key(provider: str, environ: Mapping[str, str] | None = None) -> str | No
     return _from_keyring(provider)
 
 
-def where_to_put(provider: str) -> str:
+def explain_key(provider: str) -> str:
     """Return half a sentence that says how to give a provider's key."""
     return (
         f"set {VARIABLES[provider][0]}, or store it with `keyring set {KEYRING_SERVICE} {provider}`"

@@ -12,11 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragforge.config import problems
-from ragforge.config.aliases import MEMORY, canonical, with_provider
-from ragforge.config.environment import settings_in
-from ragforge.config.files import project_file, read_file, user_file
-from ragforge.config.settings import Settings, known_keys, known_sections, nest, user_only
-from ragforge.config.store_url import check_inside, is_server, normal_store_url
+from ragforge.config.aliases import MEMORY, add_provider, resolve_key
+from ragforge.config.environment import read_settings
+from ragforge.config.files import find_project_file, find_user_file, read_file
+from ragforge.config.settings import Settings, is_user_only, list_keys, list_sections, nest
+from ragforge.config.store_url import check_inside, is_server, normalise_store_url
 from ragforge.errors import SettingsError
 
 DEFAULT = "default"
@@ -43,7 +43,7 @@ class _Given:
     base: Path  # where relative paths start
     written: str  # the key as it was written, which may be another name of it
     as_text: bool = False  # a number is written as text, as in a variable
-    by_project: bool = False  # perhaps somebody else's words: they may not lead elsewhere
+    by_project: bool = False  # somebody else may have written it: user-only settings are refused
 
 
 def load_settings(
@@ -61,7 +61,7 @@ def load_settings(
     wrong: list[str] = []
     files = _find_files(cwd, variables, wrong)
     given = [item for path in files for item in _from_file(path, cwd, wrong)]
-    for key, (name, text) in settings_in(variables, wrong).items():
+    for key, (name, text) in read_settings(variables, wrong).items():
         given.append(_Given(key, text, name, name, cwd, key, as_text=True))
     given += _from_options(options or {}, cwd, wrong)
     values, origins = _merge(given, wrong)
@@ -73,89 +73,89 @@ def load_settings(
 
 def _find_files(cwd: Path, variables: Mapping[str, str], wrong: list[str]) -> list[Path]:
     try:
-        found = [user_file(cwd, variables), project_file(cwd)]
+        found = [find_user_file(cwd, variables), find_project_file(cwd)]
     except SettingsError as error:
         wrong.append(str(error))
-        found = [project_file(cwd)]
+        found = [find_project_file(cwd)]
     return [path for path in found if path is not None]
 
 
 def _from_file(path: Path, cwd: Path, wrong: list[str]) -> list[_Given]:
     shown = str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
-    by_project = path == project_file(cwd)
+    by_project = path == find_project_file(cwd)
     given: list[_Given] = []
-    keys, sections = known_keys(), known_sections()
+    keys, sections = list_keys(), list_sections()
 
     def walk(section: Mapping[Any, Any], prefix: str) -> None:
         for name, value in section.items():
             written = f"{prefix}{name}"
-            key = canonical(written)
+            key = resolve_key(written)
             if "." in str(name) and key in keys:
-                wrong.append(problems.flat_key(shown, written))
+                wrong.append(problems.describe_flat_key(shown, written))
             elif key in keys:
                 item = _Given(key, value, str(path), shown, path.parent, written)
                 given.append(replace(item, by_project=by_project))
             elif not isinstance(name, str) or key not in sections:
-                wrong.append(problems.unknown_key(shown, written))
+                wrong.append(problems.describe_unknown_key(shown, written))
             elif isinstance(value, dict):
                 walk(value, f"{written}.")
             elif value is not None:
-                wrong.append(problems.not_a_section(shown, key, value))
+                wrong.append(problems.describe_no_section(shown, key, value))
 
     try:
         walk(read_file(path, shown), "")
     except SettingsError as error:
         wrong.append(str(error))
-    return _each_once(given, wrong)
+    return _check_each_once(given, wrong)
 
 
 def _from_options(options: Mapping[str, object], cwd: Path, wrong: list[str]) -> list[_Given]:
     given: list[_Given] = []
-    keys = known_keys() if options else {}
-    for written, value in _flat(options):
-        key = canonical(written)
+    keys = list_keys() if options else {}
+    for written, value in _flatten(options):
+        key = resolve_key(written)
         if key not in keys and "." not in written:
-            alone = canonical(MEMORY + written)  # the memory's own settings need no more
+            alone = resolve_key(MEMORY + written)  # the memory's own settings need no more
             key = alone if alone in keys else written
         name = OPTION_NAMES.get(key, f"--{written}")
         item = _Given(key, value, name, name, cwd, written, as_text=isinstance(value, str))
         given.append(item)
-    return _each_once(given, wrong)
+    return _check_each_once(given, wrong)
 
 
-def _flat(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+def _flatten(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     """Yield dotted keys with their values; sections may be nested. None is not given."""
     for name, value in options.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flatten(value, f"{prefix}{name}.")
         elif value is not None:
             yield f"{prefix}{name}", value
 
 
-def _each_once(given: list[_Given], wrong: list[str]) -> list[_Given]:
+def _check_each_once(given: list[_Given], wrong: list[str]) -> list[_Given]:
     """Return what one origin gives, after a look for settings under two names."""
     first: dict[str, _Given] = {}
     for item in given:
         known = first.setdefault(item.key, item)
         if known is not item:
-            wrong.append(problems.same_setting(item.shown, known.written, item.written))
+            wrong.append(problems.describe_same_setting(item.shown, known.written, item.written))
     return given
 
 
 def _merge(given: list[_Given], wrong: list[str]) -> tuple[dict[str, object], dict[str, str]]:
-    fields = known_keys()
+    fields = list_keys()
     values: dict[str, object] = {}
     origins = dict.fromkeys(fields, DEFAULT)
     for item in given:
         field = fields.get(item.key)
         if field is None:
-            wrong.append(problems.unknown_key(item.shown, item.written))
+            wrong.append(problems.describe_unknown_key(item.shown, item.written))
             continue
         try:
             values[item.key] = _check(item, field)
             origins[item.key] = item.origin
         except ValidationError:
-            wrong.append(problems.bad_value(item.shown, item.written, item.value, field))
+            wrong.append(problems.describe_bad_value(item.shown, item.written, item.value, field))
         except ValueError as error:
             wrong.append(f"{item.shown}: {item.written!r} {error}.")
     return values, origins
@@ -174,7 +174,7 @@ def _check_store_kind(
     if serves != (wanted == "neo4j"):
         shown = next(item.shown for item in reversed(given) if item.key == key)
         url = origins["store.url"]
-        wrong.append(problems.other_store(shown, str(wanted), url, serves))
+        wrong.append(problems.describe_other_store(shown, str(wanted), url, serves))
 
 
 def _check(item: _Given, field: FieldInfo) -> object:
@@ -183,12 +183,12 @@ def _check(item: _Given, field: FieldInfo) -> object:
     Raises ValidationError if it is another type or out of bounds, ValueError with half
     a sentence if it is no store or not for a project to decide.
     """
-    if item.by_project and user_only(field):
+    if item.by_project and is_user_only(field):
         raise ValueError(
-            "is for you to decide, not for a project's file: it leads your key and your words "
-            "elsewhere, or costs money. Set it in your own file or in the environment"
+            "is for you to decide, not for a project's file: it sends your key and your words to "
+            "another place, or costs money. Set it in your own file or in the environment"
         )
-    given = with_provider(item.value) if item.key == "embeddings.model" else item.value
+    given = add_provider(item.value) if item.key == "embeddings.model" else item.value
     adapter: TypeAdapter[object] = TypeAdapter(cast(Any, Annotated[field.annotation, field]))
     if item.as_text:
         value = adapter.validate_strings(given)
@@ -197,7 +197,7 @@ def _check(item: _Given, field: FieldInfo) -> object:
     if item.key == "agent.memory.persistence.auto_save" and value is False:
         raise ValueError("is false, but what is said is always stored: set it to true")
     if item.key == "store.url" and isinstance(value, str):
-        url = normal_store_url(value, item.base)
+        url = normalise_store_url(value, item.base)
         if item.by_project:
             check_inside(url, item.base)
         return url

@@ -12,7 +12,7 @@ from ragforge.errors import SettingsError
 def parse(text: str, shown: str) -> dict[Any, Any]:
     """Return the mapping that a text is; one without content is empty.
 
-    Raises SettingsError, with the line where it can be told.
+    Raises SettingsError, with the line where it is known.
     """
     try:
         content = yaml.load(text, Loader=_UniqueKeys)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 from annotated_types import Ge, Le, MinLen
 from pydantic.fields import FieldInfo
 
-from ragforge.config.settings import known_keys
+from ragforge.config.settings import list_keys
 from ragforge.domain.text import shorten_end
 
 SHOWN_CHARS = 60
@@ -19,7 +19,7 @@ _CREDENTIALS = {
 }
 
 
-def unknown_key(origin: str, key: str) -> str:
+def describe_unknown_key(origin: str, key: str) -> str:
     """Say that a file holds a key that nothing knows."""
     name = key.rpartition(".")[2].lower()
     if variable := _CREDENTIALS.get(name):
@@ -32,30 +32,30 @@ def unknown_key(origin: str, key: str) -> str:
     return f"{origin}: unknown key {key!r}. {_suggest(key)}"
 
 
-def flat_key(origin: str, key: str) -> str:
+def describe_flat_key(origin: str, key: str) -> str:
     """Say that a key was written with dots instead of nested sections."""
     nested = ": {".join(key.split(".")) + ": …" + "}" * key.count(".")
     return f"{origin}: write {key!r} as nested sections: {nested}"
 
 
-def unknown_variable(name: str, known: list[str]) -> str:
+def describe_unknown_variable(name: str, known: list[str]) -> str:
     """Say that a variable names no setting."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f"Did you mean {near[0]}?" if near else f"Known are: {', '.join(known)}."
     return f"unknown environment variable {name}. {hint}"
 
 
-def bad_value(origin: str, key: str, value: object, field: FieldInfo) -> str:
+def describe_bad_value(origin: str, key: str, value: object, field: FieldInfo) -> str:
     """Say what a value is and what it may be."""
-    return f"{origin}: {key!r} is {_shown(value)}: it must be {allowed(field)}."
+    return f"{origin}: {key!r} is {_format_value(value)}: it must be {describe_allowed(field)}."
 
 
-def same_setting(origin: str, one: str, other: str) -> str:
+def describe_same_setting(origin: str, one: str, other: str) -> str:
     """Say that a setting is given twice, under two names."""
     return f"{origin}: {one!r} and {other!r} are the same setting: keep one."
 
 
-def other_store(origin: str, wanted: str, url_origin: str, is_server: bool) -> str:
+def describe_other_store(origin: str, wanted: str, url_origin: str, is_server: bool) -> str:
     """Say that the kind of store and the store itself do not fit."""
     found = "a server" if is_server else "a file"
     where = "by default" if url_origin == "default" else f"by {url_origin}"
@@ -66,16 +66,18 @@ def other_store(origin: str, wanted: str, url_origin: str, is_server: bool) -> s
     )
 
 
-def not_a_section(origin: str, key: str, value: object) -> str:
+def describe_no_section(origin: str, key: str, value: object) -> str:
     """Say that a value stands where a section belongs."""
     inside = {
-        k.removeprefix(f"{key}.").split(".")[0] for k in known_keys() if k.startswith(f"{key}.")
+        k.removeprefix(f"{key}.").split(".")[0] for k in list_keys() if k.startswith(f"{key}.")
     }
     names = ", ".join(sorted(inside))
-    return f"{origin}: {key!r} is {_shown(value)}: it must be a section that may hold {names}."
+    return (
+        f"{origin}: {key!r} is {_format_value(value)}: it must be a section that may hold {names}."
+    )
 
 
-def allowed(field: FieldInfo) -> str:
+def describe_allowed(field: FieldInfo) -> str:
     """Describe the values that a field takes."""
     kinds = set(get_args(field.annotation)) or {field.annotation}
     nothing = ", or nothing" if type(None) in kinds else ""
@@ -89,17 +91,17 @@ def allowed(field: FieldInfo) -> str:
         return "true or false"
     if kinds & {int, float}:
         number = "a whole number" if int in kinds else "a number"
-        low, high = _bound(field, Ge, "ge"), _bound(field, Le, "le")
+        low, high = _find_bound(field, Ge, "ge"), _find_bound(field, Le, "le")
         return f"{number} from {low} to {high}{nothing}"
-    text = "text that is not empty" if _bound(field, MinLen, "min_length") else "text"
+    text = "text that is not empty" if _find_bound(field, MinLen, "min_length") else "text"
     return f"{text}{nothing}"
 
 
-def _bound(field: FieldInfo, kind: type, name: str) -> Any:
+def _find_bound(field: FieldInfo, kind: type, name: str) -> Any:
     return next((getattr(m, name) for m in field.metadata if isinstance(m, kind)), None)
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, dict):
         return "a section"
     if isinstance(value, list):
@@ -111,9 +113,9 @@ def _shown(value: object) -> str:
 
 
 def _suggest(key: str) -> str:
-    """Look for what was meant: among the neighbours, then elsewhere, then anything alike."""
+    """Suggest a key: one of the same section, then one of the same name, then a similar one."""
     section, _, name = key.rpartition(".")
-    places = _places()
+    places = _list_places()
     neighbours = {p.rpartition(".")[2]: p for p in places if p.rpartition(".")[0] == section}
     near = difflib.get_close_matches(name, neighbours, n=1, cutoff=0.6)
     if near:
@@ -122,11 +124,11 @@ def _suggest(key: str) -> str:
     alike = same or difflib.get_close_matches(key, places, n=1, cutoff=0.6)
     if alike:
         return f"Did you mean {alike[0]!r}?"
-    return f"Known are: {', '.join(neighbours.values() or known_keys())}."
+    return f"Known are: {', '.join(neighbours.values() or list_keys())}."
 
 
-def _places() -> list[str]:
+def _list_places() -> list[str]:
     """Return all keys and all sections."""
-    keys = list(known_keys())
+    keys = list(list_keys())
     sections = {key[:end] for key in keys for end, char in enumerate(key) if char == "."}
     return keys + sorted(sections)

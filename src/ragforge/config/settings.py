@@ -16,7 +16,7 @@ from ragforge.config.aliases import ALIASES
 WEB_ADDRESS = r"^https?://[^\s@]+$"
 
 
-def default_store() -> str:
+def find_default_store() -> str:
     """Return the path of the store that is used when none is configured."""
     return str(Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / "ragforge.db")
 
@@ -32,7 +32,7 @@ class StoreSettings(_Section):
     """Where memory is kept."""
 
     url: str = Field(
-        default_factory=default_store,
+        default_factory=find_default_store,
         min_length=1,
         description="A file's path, sqlite:///path, or the URL of a Neo4j server.",
     )
@@ -89,7 +89,7 @@ class MemorySettings(_Section):
         default=100_000, ge=1, le=100_000_000, description="Characters a context may have."
     )
     code_search_percent: int = Field(
-        default=10, ge=0, le=100, description="Budget for code that bears on the question."
+        default=10, ge=0, le=100, description="Budget for code that is relevant to the question."
     )
     code_search_initial_limit: int = Field(
         default=100, ge=1, le=1_000, description="Hits in code that are taken before it is cut."
@@ -168,7 +168,7 @@ class TurnSettings(_Section):
     )
 
 
-def default_state() -> str:
+def find_default_state() -> str:
     return platformdirs.user_data_dir("ragforge", appauthor=False)
 
 
@@ -176,7 +176,7 @@ class AgentSettings(_Section):
     """How the agent works."""
 
     state_dir: str = Field(
-        default_factory=default_state,
+        default_factory=find_default_state,
         min_length=1,
         description="Where copies for /undo, permissions, the history of input and the log are.",
         json_schema_extra={"user_only": True},
@@ -288,39 +288,39 @@ class Settings(_Section):
     jobs: JobSettings = Field(default_factory=JobSettings)
 
 
-def section_of(field: FieldInfo) -> type[BaseModel] | None:
+def get_section(field: FieldInfo) -> type[BaseModel] | None:
     """Return the model of a field that is a section, or None for a value."""
     kind = field.annotation
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-def user_only(field: FieldInfo) -> bool:
+def is_user_only(field: FieldInfo) -> bool:
     """Tell whether a project's file may not set it: the project may be somebody else's."""
     extra = field.json_schema_extra
     return isinstance(extra, dict) and bool(extra.get("user_only"))
 
 
 @cache
-def known_keys(model: type[BaseModel] = Settings, prefix: str = "") -> Mapping[str, FieldInfo]:
+def list_keys(model: type[BaseModel] = Settings, prefix: str = "") -> Mapping[str, FieldInfo]:
     """Return every dotted key with its field, in the order of declaration."""
     keys: dict[str, FieldInfo] = {}
     for name, field in model.model_fields.items():
-        section = section_of(field)
+        section = get_section(field)
         if section is None:
             keys[prefix + name] = field
         else:
-            keys |= known_keys(section, f"{prefix}{name}.")
+            keys |= list_keys(section, f"{prefix}{name}.")
     return keys
 
 
 @cache
-def known_sections() -> frozenset[str]:
+def list_sections() -> frozenset[str]:
     """Return every section's dotted key, with those that hold other names for settings."""
-    keys = [*known_keys(), *ALIASES]
+    keys = [*list_keys(), *ALIASES]
     return frozenset(key[:end] for key in keys for end, char in enumerate(key) if char == ".")
 
 
-def value_at(settings: Settings, key: str) -> object:
+def get_value(settings: Settings, key: str) -> object:
     """Return the value of a dotted key."""
     value: Any = settings
     for name in key.split("."):

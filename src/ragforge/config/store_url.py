@@ -15,7 +15,7 @@ def is_server(url: str) -> bool:
     return bool(separator) and scheme.lower() in SERVER_SCHEMES
 
 
-def normal_store_url(text: str, base: Path) -> str:
+def normalise_store_url(text: str, base: Path) -> str:
     """Return a server's URL as it is, and anything else as an absolute path.
 
     Relative paths start at `base`. What follows `sqlite:///` is a path:
@@ -29,9 +29,9 @@ def normal_store_url(text: str, base: Path) -> str:
         raise ValueError("holds a NUL character")
     scheme, separator, rest = text.partition("://")
     if not separator:
-        return _file(text, base)
+        return _normalise_file(text, base)
     if scheme.lower() == "sqlite":
-        return _sqlite(rest, base)
+        return _normalise_sqlite(rest, base)
     if "@" in text:
         raise ValueError(
             "holds a user name or a password: take them out of the URL and set "
@@ -56,7 +56,7 @@ def check_inside(url: str, project: Path) -> None:
         )
 
 
-def _file(text: str, base: Path) -> str:
+def _normalise_file(text: str, base: Path) -> str:
     scheme = text.partition(":")[0].lower()
     if text.lower() == ":memory:":
         raise ValueError(f"is ':memory:', which forgets everything: it must be {FORMS}")
@@ -68,13 +68,13 @@ def _file(text: str, base: Path) -> str:
         raise ValueError("starts with '~', but this user has no home directory") from error
 
 
-def _sqlite(rest: str, base: Path) -> str:
+def _normalise_sqlite(rest: str, base: Path) -> str:
     path = rest.removeprefix("/")
     if path == rest or not path:
         raise ValueError("has no path: write sqlite:/// and then the path")
     if "?" in path:
         raise ValueError("has parameters after '?', which a sqlite URL may not have here")
-    return _file(path, base)
+    return _normalise_file(path, base)
 
 
 def _check_host(url: str) -> None:

@@ -56,7 +56,7 @@ class CodeStore(Protocol):
 
         A scope that keeps its id keeps its vector, and the relations that point to it.
         Relations that go out of a replaced file or its scopes are dropped.
-        Raises ProjectNotFound, DuplicateId if an id is taken elsewhere.
+        Raises ProjectNotFound, DuplicateId if another file has an id.
         """
 
     async def remove_files(self, project_id: str, paths: Sequence[str]) -> None:

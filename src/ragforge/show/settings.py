@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.config.settings import value_at
+from ragforge.config.settings import get_value
 from ragforge.show.console import print_table
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def settings_to_json(loaded: Loaded) -> dict[str, object]:
     settings = {
-        key: {"value": value_at(loaded.settings, key), "origin": origin}
+        key: {"value": get_value(loaded.settings, key), "origin": origin}
         for key, origin in loaded.origins.items()
     }
     return {"settings": settings, "files": [str(path) for path in loaded.files]}
@@ -21,7 +21,7 @@ def settings_to_json(loaded: Loaded) -> dict[str, object]:
 
 def show_settings(loaded: Loaded) -> None:
     """Show every setting, its value and where it came from."""
-    values = {key: value_at(loaded.settings, key) for key in loaded.origins}
+    values = {key: get_value(loaded.settings, key) for key in loaded.origins}
     rows = [
         [key, "-" if value is None else str(value), loaded.origins[key]]
         for key, value in values.items()

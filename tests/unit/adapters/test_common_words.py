@@ -13,7 +13,7 @@ from ragforge.adapters.stores.sqlite.common_words import (
     SHARE,
     CommonWords,
     is_common,
-    telling,
+    pick_telling,
 )
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.code import CodeFilter
@@ -61,10 +61,10 @@ def test_common_words_are_remembered_until_texts_are_gone() -> None:
 def test_common_words_are_worth_a_search_only_beside_few_rarer_ones() -> None:
     many = 5 * ROWS
 
-    assert telling({"the": many, "lease": 3, "lock": 2}, many) == ["lock", "lease"]
-    assert telling({"the": many, "and": many - 1, "lease": 3}, many) == ["lease", "and"]
-    assert telling({"the": many}, many) == ["the"]
-    assert telling({}, many) == []
+    assert pick_telling({"the": many, "lease": 3, "lock": 2}, many) == ["lock", "lease"]
+    assert pick_telling({"the": many, "and": many - 1, "lease": 3}, many) == ["lease", "and"]
+    assert pick_telling({"the": many}, many) == ["the"]
+    assert pick_telling({}, many) == []
 
 
 async def test_scopes_that_hold_a_common_word_alone_give_way_to_rarer_words(

@@ -19,7 +19,7 @@ from tests.fakes.projects import SHOP, brain_of, write
 async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     first = apsw.Connection(str(path))
-    first.execute(migrate.migrations()[0])
+    first.execute(migrate.read_migrations()[0])
     first.pragma("user_version", 1)
     first.pragma("application_id", migrate.APPLICATION_ID)
     first.close()
@@ -27,7 +27,7 @@ async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path)
     store = await open_sqlite(path, WORDS)
     await store.conversations.create(conversation(uuid="c"))
 
-    assert (await store.health()).schema == len(migrate.migrations())
+    assert (await store.health()).schema == len(migrate.read_migrations())
     await store.close()
 
 
@@ -38,8 +38,8 @@ async def test_a_later_step_keeps_what_an_older_file_holds(
     old = await open_sqlite(path, WORDS)
     await old.conversations.create(conversation(uuid="c"))
     await old.close()
-    steps = [*migrate.migrations(), "ALTER TABLE conversation ADD COLUMN colour TEXT"]
-    monkeypatch.setattr(migrate, "migrations", lambda: steps)
+    steps = [*migrate.read_migrations(), "ALTER TABLE conversation ADD COLUMN colour TEXT"]
+    monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
 
     new = await open_sqlite(path, WORDS)
 
@@ -54,7 +54,7 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     path = tmp_path / "store.db"
     known = migrate.prepare(path)
     broken = "CREATE TABLE half_done (x); SELECT no_such_function();"
-    monkeypatch.setattr(migrate, "migrations", lambda: [*[""] * known, broken])
+    monkeypatch.setattr(migrate, "read_migrations", lambda: [*[""] * known, broken])
 
     with pytest.raises(Exception, match="no_such_function"):
         migrate.prepare(path)
@@ -70,7 +70,7 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> N
     with ThreadPoolExecutor(8) as pool:
         schemas = list(pool.map(migrate.prepare, [tmp_path / "store.db"] * 8))
 
-    assert set(schemas) == {len(migrate.migrations())}
+    assert set(schemas) == {len(migrate.read_migrations())}
 
 
 async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
 async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     old = apsw.Connection(str(path))
-    for step in migrate.migrations()[:2]:
+    for step in migrate.read_migrations()[:2]:
         old.execute(step)
     old.pragma("user_version", 2)
     old.pragma("application_id", migrate.APPLICATION_ID)
@@ -123,11 +123,11 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
 async def test_summaries_of_an_older_file_are_embedded_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, steps = tmp_path / "store.db", migrate.migrations()
+    path, steps = tmp_path / "store.db", migrate.read_migrations()
     [anew] = [step for step in steps if "embedded by another text" in step]
     others = [step for step in steps if step is not anew]
     with monkeypatch.context() as older:  # as if that step came last
-        older.setattr(migrate, "migrations", lambda: others)
+        older.setattr(migrate, "read_migrations", lambda: others)
         old = await open_sqlite(path, WORDS)
         await old.conversations.create(conversation(uuid="c"))
         await old.summaries.save(summary("c", uuid="s"))
@@ -135,7 +135,7 @@ async def test_summaries_of_an_older_file_are_embedded_anew(
         assert await old.summaries.to_embed(MODEL, 5) == []
         await old.close()
 
-    monkeypatch.setattr(migrate, "migrations", lambda: [*others, anew])
+    monkeypatch.setattr(migrate, "read_migrations", lambda: [*others, anew])
     new = await open_sqlite(path, WORDS)
 
     assert await new.summaries.to_embed(MODEL, 5) == ["s"]
@@ -145,7 +145,7 @@ async def test_summaries_of_an_older_file_are_embedded_anew(
 async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     old = apsw.Connection(str(path))
-    for step in migrate.migrations()[:5]:
+    for step in migrate.read_migrations()[:5]:
         old.execute(step)
     old.pragma("user_version", 5)
     old.pragma("application_id", migrate.APPLICATION_ID)
@@ -196,14 +196,14 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
 async def test_documents_of_an_older_file_are_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = migrate.migrations()
+    steps = migrate.read_migrations()
     documents = next(n for n, step in enumerate(steps) if "read again" in step)
-    monkeypatch.setattr(migrate, "migrations", lambda: steps[:documents])
+    monkeypatch.setattr(migrate, "read_migrations", lambda: steps[:documents])
     write(tmp_path / "project", SHOP)
     old = await open_sqlite(tmp_path / "store.db", WORDS)
     await brain_of(old, tmp_path / "project").ingest()
     await old.close()
-    monkeypatch.setattr(migrate, "migrations", lambda: steps)
+    monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
 
     new = await open_sqlite(tmp_path / "store.db", WORDS)
     report, _ = await brain_of(new, tmp_path / "project").ingest()

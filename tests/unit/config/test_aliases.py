@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.config import load_settings
-from ragforge.config.aliases import ALIASES, canonical
-from ragforge.config.settings import known_keys
+from ragforge.config.aliases import ALIASES, resolve_key
+from ragforge.config.settings import list_keys
 from ragforge.errors import SettingsError
 
 DOCS = Path(__file__).parents[3] / "docs" / "configuration.md"
@@ -189,6 +189,6 @@ def test_a_model_known_by_its_name_needs_no_provider(project: Path, name: str, m
 def test_every_key_and_every_other_name_is_documented() -> None:
     text = DOCS.read_text("utf-8")
     documented = set(re.findall(r"^\| `([\w.]+)` \|", text, re.MULTILINE))
-    assert documented >= set(known_keys())
-    assert documented - set(known_keys()) == set(ALIASES)
-    assert all(canonical(alias) in known_keys() for alias in ALIASES)
+    assert documented >= set(list_keys())
+    assert documented - set(list_keys()) == set(ALIASES)
+    assert all(resolve_key(alias) in list_keys() for alias in ALIASES)

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragforge.config import load_settings
-from ragforge.config.environment import doubtful_names
-from ragforge.config.problems import unknown_key
-from ragforge.config.settings import known_keys
+from ragforge.config.environment import find_doubtful_names
+from ragforge.config.problems import describe_unknown_key
+from ragforge.config.settings import list_keys
 from ragforge.errors import SettingsError
 
 NAME = "ragforge.config.yaml"
-KEYS = sorted(known_keys())
+KEYS = sorted(list_keys())
 
 
 def refusal(project: Path, content: str = "", environ: dict[str, str] | None = None) -> str:
@@ -64,7 +64,7 @@ def test_one_wrong_letter_is_always_recognised(key: str, data: st.DataObject) ->
     place = data.draw(st.integers(start, len(key) - 1))
     letter = data.draw(st.sampled_from("qjz"))
     mistyped = key[:place] + letter + key[place + 1 :]
-    meant = re.search(r"Did you mean '([^']+)'\?$", unknown_key("f", mistyped))
+    meant = re.search(r"Did you mean '([^']+)'\?$", describe_unknown_key("f", mistyped))
     assert meant
     assert len(meant[1]) == len(key)
     assert sum(one != other for one, other in zip(meant[1], mistyped, strict=True)) <= 1
@@ -167,4 +167,4 @@ def test_no_variable_can_crash_the_loading(project: Path, text: str) -> None:
 
 def test_a_variable_that_looks_mistyped_is_noticed() -> None:
     environ = {"RAGFORGE_STROE": "x", "RAGFORGE_STORE": "y", "RAGFORGE_TEST_STORE": "z"}
-    assert doubtful_names(environ) == {"RAGFORGE_STROE": "RAGFORGE_STORE"}
+    assert find_doubtful_names(environ) == {"RAGFORGE_STROE": "RAGFORGE_STORE"}

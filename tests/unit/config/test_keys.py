@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragforge.config.keys import api_key, where_to_put
+from ragforge.config.keys import explain_key, find_api_key
 
 
 def test_a_key_comes_from_the_providers_variable() -> None:
     environ = {"OPENAI_API_KEY": " sk-1 ", "GOOGLE_API_KEY": "g-1"}
 
-    assert api_key("openai", environ) == "sk-1"
-    assert api_key("google", environ) == "g-1"
+    assert find_api_key("openai", environ) == "sk-1"
+    assert find_api_key("google", environ) == "g-1"
 
 
 def test_a_key_may_be_in_the_system_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,8 +22,8 @@ def test_a_key_may_be_in_the_system_keyring(monkeypatch: pytest.MonkeyPatch) -> 
     fake = SimpleNamespace(get_password=lambda *place: stored.get(place))
     monkeypatch.setitem(sys.modules, "keyring", fake)
 
-    assert api_key("anthropic", {}) == "sk-ant"
-    assert api_key("openai", {}) is None
+    assert find_api_key("anthropic", {}) == "sk-ant"
+    assert find_api_key("openai", {}) is None
 
 
 def test_a_keyring_that_fails_holds_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,9 +32,9 @@ def test_a_keyring_that_fails_holds_no_key(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=locked))
 
-    assert api_key("openai", {}) is None
+    assert find_api_key("openai", {}) is None
 
 
 def test_a_missing_key_is_asked_for_by_name() -> None:
-    assert "GEMINI_API_KEY" in where_to_put("google")
-    assert "keyring set ragforge google" in where_to_put("google")
+    assert "GEMINI_API_KEY" in explain_key("google")
+    assert "keyring set ragforge google" in explain_key("google")

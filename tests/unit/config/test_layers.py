@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.config import Settings, load_settings
-from ragforge.config.environment import neo4j_credentials, variable_of
-from ragforge.config.settings import known_keys, value_at
+from ragforge.config.environment import format_variable, read_neo4j_credentials
+from ragforge.config.settings import get_value, list_keys
 from ragforge.errors import SettingsError
 
 
@@ -147,12 +147,12 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("key", [key for key in known_keys() if key != "store.url"])
+@pytest.mark.parametrize("key", [key for key in list_keys() if key != "store.url"])
 def test_every_key_has_a_variable(project: Path, key: str) -> None:
     text = TEXTS.get(key, "42")
-    loaded = load_settings(project, environ={variable_of(key): text})
-    assert str(value_at(loaded.settings, key)).lower() == text
-    assert loaded.origins[key] == variable_of(key)
+    loaded = load_settings(project, environ={format_variable(key): text})
+    assert str(get_value(loaded.settings, key)).lower() == text
+    assert loaded.origins[key] == format_variable(key)
 
 
 def test_an_empty_variable_counts_as_unset(project: Path) -> None:
@@ -190,10 +190,10 @@ def test_settings_cannot_be_changed(home: Path) -> None:
 
 
 def test_neo4j_credentials_come_from_the_environment() -> None:
-    assert neo4j_credentials({}) is None
-    assert neo4j_credentials({"RAGFORGE_NEO4J_PASSWORD": "x"}) == ("neo4j", "x")
+    assert read_neo4j_credentials({}) is None
+    assert read_neo4j_credentials({"RAGFORGE_NEO4J_PASSWORD": "x"}) == ("neo4j", "x")
     named = {"RAGFORGE_NEO4J_USER": "ann", "RAGFORGE_NEO4J_PASSWORD": "x"}
-    assert neo4j_credentials(named) == ("ann", "x")
+    assert read_neo4j_credentials(named) == ("ann", "x")
 
 
 @pytest.mark.parametrize(

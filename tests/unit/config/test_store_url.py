@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.config import load_settings
-from ragforge.config.store_url import is_server, normal_store_url
+from ragforge.config.store_url import is_server, normalise_store_url
 from ragforge.errors import SettingsError
 
 BASE = Path("/base")
@@ -27,13 +27,13 @@ BASE = Path("/base")
     ],
 )
 def test_a_file_becomes_an_absolute_path(text: str, path: str) -> None:
-    assert normal_store_url(text, BASE) == path
+    assert normalise_store_url(text, BASE) == path
 
 
 def test_a_tilde_is_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ann")
-    assert normal_store_url("~/notes.db", BASE) == "/home/ann/notes.db"
-    assert normal_store_url("sqlite:///~/notes.db", BASE) == "/home/ann/notes.db"
+    assert normalise_store_url("~/notes.db", BASE) == "/home/ann/notes.db"
+    assert normalise_store_url("sqlite:///~/notes.db", BASE) == "/home/ann/notes.db"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_tilde_is_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_server_stays_as_it_is(url: str) -> None:
-    assert normal_store_url(url, BASE) == url
+    assert normalise_store_url(url, BASE) == url
     assert is_server(url)
 
 
@@ -75,7 +75,7 @@ def test_a_server_stays_as_it_is(url: str) -> None:
 )
 def test_anything_else_is_refused_with_a_reason(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=r".") as caught:
-        normal_store_url(text, BASE)
+        normalise_store_url(text, BASE)
     assert said in str(caught.value)
 
 
@@ -91,7 +91,7 @@ def test_anything_else_is_refused_with_a_reason(text: str, said: str) -> None:
 )
 def test_a_url_with_credentials_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(ValueError, match="RAGFORGE_NEO4J_PASSWORD") as caught:
-        normal_store_url(url, BASE)
+        normalise_store_url(url, BASE)
     assert "hunt" not in str(caught.value)
     assert "ann" not in str(caught.value)
 
@@ -103,7 +103,7 @@ def test_a_url_with_credentials_is_refused_and_not_repeated(url: str) -> None:
 def test_no_password_is_ever_repeated(scheme: str, password: str) -> None:
     secret = f"s3cr3t{password}s3cr3t"
     with pytest.raises(ValueError, match=r".") as caught:
-        normal_store_url(f"{scheme}://ann:{secret}@host", BASE)
+        normalise_store_url(f"{scheme}://ann:{secret}@host", BASE)
     assert "s3cr3t" not in str(caught.value)
 
 

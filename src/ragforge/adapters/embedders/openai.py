@@ -12,9 +12,9 @@ from typing import Any
 from ragforge.adapters.embedders.http import (
     CHARS_PER_TOKEN,
     Provider,
+    check_vectors,
     count_of,
-    service_name,
-    usable,
+    format_service_name,
 )
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import TRANSFORMER
@@ -72,7 +72,7 @@ class OpenAiEmbeddings:
             base_url, key, "Authorization: Bearer {}", key_place, timeout_seconds
         )
         self.dimension = dimension or known.dimension
-        self.name = service_name(
+        self.name = format_service_name(
             self._provider, {"api.openai.com": "openai"}, model, self.dimension
         )
         self.max_texts = max_texts
@@ -93,14 +93,14 @@ class OpenAiEmbeddings:
             body["dimensions"] = self._asked_dimension
         said = await self._provider.post("embeddings", body)
         host = self._provider.host
-        vectors = usable(_in_order(said, len(texts), host), self.dimension, host)
+        vectors = check_vectors(_sort_by_index(said, len(texts), host), self.dimension, host)
         return Embedded(vectors, count_of(said, "usage", "prompt_tokens"))
 
     async def close(self) -> None:
         await self._provider.close()
 
 
-def _in_order(said: Json, count: int, host: str) -> list[object]:
+def _sort_by_index(said: Json, count: int, host: str) -> list[object]:
     """Return the vectors by their index: servers may answer in the order they were done."""
     data = said.get("data") if isinstance(said, dict) else None
     if not isinstance(data, list):

@@ -20,7 +20,7 @@ _BUSY = {429}
 _TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 529}
 
 
-def translated(
+def translate_error(
     error: Exception, model: str, secret: str = "", *, with_tools: bool = False
 ) -> ModelError | None:
     """Return our error for the library's; None for what is not about the provider."""
@@ -29,13 +29,15 @@ def translated(
 
     if isinstance(error, ModelError):
         return error
-    said = _said(error, secret)
+    said = _shorten_message(error, secret)
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return _by_status(status, said, model, getattr(error, "retry_after", None), with_tools)
+        return _translate_status(
+            status, said, model, getattr(error, "retry_after", None), with_tools
+        )
     match error:
         case theirs.ModelAuthenticationError():
-            return _key_rejected(model, said)
+            return _reject_key(model, said)
         case theirs.ModelRateLimitError() | theirs.ModelOverloadedError():
             return ModelBusy(f"{model} is busy: {said}", error.retry_after)
         case theirs.ModelRequestRejectedError() | theirs.ModelQuotaExceededError():
@@ -46,14 +48,14 @@ def translated(
             return ModelUnavailable(f"{model} cannot be reached or broke off: {said}")
         case theirs.UnexpectedModelBehavior() | ValueError():
             return BadAnswer(f"The answer of {model} cannot be read: {said}")
-    return _of_a_provider(error, model, said)
+    return _translate_provider_error(error, model, said)
 
 
-def _by_status(
+def _translate_status(
     status: int, said: str, model: str, retry_after: float | None, with_tools: bool
 ) -> ModelError:
     if status in (401, 403):
-        return _key_rejected(model, said)
+        return _reject_key(model, said)
     if status in _BUSY:
         return ModelBusy(f"{model} takes no more requests for now: {said}", retry_after)
     if status in _TRANSIENT or status >= 500:
@@ -63,29 +65,29 @@ def _by_status(
     return RequestRefused(f"{model} refuses the request with status {status}: {said}")
 
 
-def _key_rejected(model: str, said: str) -> KeyRejected:
+def _reject_key(model: str, said: str) -> KeyRejected:
     provider = model.partition(":")[0].upper()
     variable = {"GOOGLE": "GEMINI"}.get(provider, provider)
     return KeyRejected(f"{model} does not accept the key: {said} Check {variable}_API_KEY.")
 
 
-def _of_a_provider(error: Exception, model: str, said: str) -> ModelError | None:
+def _translate_provider_error(error: Exception, model: str, said: str) -> ModelError | None:
     """Translate what a provider's own library raises past pydantic-ai."""
     if type(error).__module__.partition(".")[0] in {"openai", "anthropic", "google", "httpcore2"}:
         return ModelUnavailable(f"{model} cannot be reached or broke off: {said}")
     return None
 
 
-def _said(error: Exception, secret: str) -> str:
+def _shorten_message(error: Exception, secret: str) -> str:
     """Return the provider's own words, short, on one line, without the key."""
     body = getattr(error, "body", None)
-    text = _message_in(body) or getattr(error, "message", None) or str(error)
+    text = _find_message(body) or getattr(error, "message", None) or str(error)
     if secret:
         text = str(text).replace(secret, "…")
     return shorten_end(" ".join(str(text).split()), _MESSAGE_CHARS)
 
 
-def _message_in(body: object) -> str | None:
+def _find_message(body: object) -> str | None:
     if isinstance(body, (str, bytes)):
         try:
             body = json.loads(body)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ragforge.adapters.models.failures import translated
-from ragforge.adapters.models.wire import parameters_of, reply_of, to_messages
+from ragforge.adapters.models.failures import translate_error
+from ragforge.adapters.models.wire import read_reply, to_messages, to_parameters
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
 from ragforge.errors import BadAnswer, ModelUnavailable
 
@@ -61,9 +61,9 @@ class ProvidedModel:
                 self._model,
                 to_messages(request, marks=self._takes_marks),
                 model_settings=self._settings(request),
-                model_request_parameters=parameters_of(request, self._model),
+                model_request_parameters=to_parameters(request, self._model),
             )
-            return self._checked(reply_of(response))
+            return self._checked(read_reply(response))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
         from pydantic_ai.direct import model_request_stream
@@ -73,14 +73,14 @@ class ProvidedModel:
                 self._model,
                 to_messages(request, marks=self._takes_marks),
                 model_settings=self._settings(request),
-                model_request_parameters=parameters_of(request, self._model),
+                model_request_parameters=to_parameters(request, self._model),
             ) as pieces:
                 async for event in pieces:
-                    if piece := _piece(event):
+                    if piece := _read_delta(event):
                         yield piece
                 if pieces.finish_reason is None and not pieces.get().parts:
                     raise ModelUnavailable(f"{self.name} ended its answer before it began.")
-                yield self._checked(reply_of(pieces.get()))
+                yield self._checked(read_reply(pieces.get()))
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -115,13 +115,13 @@ class ProvidedModel:
         try:
             yield
         except Exception as error:
-            ours = translated(error, self.name, self._secret, with_tools=bool(request.tools))
+            ours = translate_error(error, self.name, self._secret, with_tools=bool(request.tools))
             if ours is None:
                 raise
             raise ours from None  # what the library says may hold the key
 
 
-def _piece(event: object) -> StreamEvent | None:
+def _read_delta(event: object) -> StreamEvent | None:
     from pydantic_ai.messages import (
         PartDeltaEvent,
         PartStartEvent,

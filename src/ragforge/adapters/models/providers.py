@@ -18,7 +18,7 @@ NO_KEY = "no-key"
 """What is sent to a local server, which wants none: the libraries insist on something."""
 
 
-def _openai(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
+def _open_openai(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -26,7 +26,7 @@ def _openai(model: str, key: str, base_url: str | None, http: AsyncClient) -> Mo
     return OpenAIChatModel(model, provider=provider)
 
 
-def _anthropic(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
+def _open_anthropic(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
@@ -34,7 +34,7 @@ def _anthropic(model: str, key: str, base_url: str | None, http: AsyncClient) ->
     return AnthropicModel(model, provider=provider)
 
 
-def _google(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
+def _open_google(model: str, key: str, base_url: str | None, http: AsyncClient) -> Model:
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
@@ -43,9 +43,9 @@ def _google(model: str, key: str, base_url: str | None, http: AsyncClient) -> Mo
 
 
 PROVIDERS: dict[str, Callable[[str, str, str | None, AsyncClient], Model]] = {
-    "openai": _openai,
-    "anthropic": _anthropic,
-    "google": _google,
+    "openai": _open_openai,
+    "anthropic": _open_anthropic,
+    "google": _open_google,
 }
 
 

@@ -52,16 +52,16 @@ def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessa
             if parts:
                 messages.append(ModelRequest(parts))
                 parts = []
-            messages.append(_response(message))
+            messages.append(_to_response(message))
         else:
             is_marked = marks and place > 0 and place == request.stable
-            parts.append(_request_part(message, is_marked=is_marked))
+            parts.append(_to_request_part(message, is_marked=is_marked))
     if parts:
         messages.append(ModelRequest(parts))
     return messages
 
 
-def _request_part(message: UserMessage | ToolMessage, *, is_marked: bool) -> ModelRequestPart:
+def _to_request_part(message: UserMessage | ToolMessage, *, is_marked: bool) -> ModelRequestPart:
     """Return a message, with a mark before it where all before it should be cached."""
     from pydantic_ai.messages import CachePoint, ToolReturnPart, UserPromptPart
 
@@ -75,7 +75,7 @@ def _request_part(message: UserMessage | ToolMessage, *, is_marked: bool) -> Mod
     )
 
 
-def _response(message: AssistantMessage) -> ModelResponse:
+def _to_response(message: AssistantMessage) -> ModelResponse:
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 
     if isinstance(message.original, ModelResponse):
@@ -87,7 +87,7 @@ def _response(message: AssistantMessage) -> ModelResponse:
     return ModelResponse(parts)
 
 
-def parameters_of(request: ChatRequest, model: Model) -> ModelRequestParameters:
+def to_parameters(request: ChatRequest, model: Model) -> ModelRequestParameters:
     """Return tools and the shape of the answer, in the way this model knows best."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
@@ -118,7 +118,7 @@ def parameters_of(request: ChatRequest, model: Model) -> ModelRequestParameters:
     )
 
 
-def reply_of(response: ModelResponse) -> Reply:
+def read_reply(response: ModelResponse) -> Reply:
     """Return an answer in our terms; an answer given through the final tool is its text."""
     from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
@@ -134,15 +134,15 @@ def reply_of(response: ModelResponse) -> Reply:
             case ToolCallPart(tool_name=name, args=arguments) if name == FINAL_ANSWER:
                 texts = [arguments if isinstance(arguments, str) else json.dumps(arguments)]
             case ToolCallPart(tool_name=name, args=arguments, tool_call_id=wish):
-                wishes.append(ToolRequest(wish, name, _arguments(arguments)))
+                wishes.append(ToolRequest(wish, name, _parse_arguments(arguments)))
             case _:
                 pass  # files and what providers run by themselves: nobody asked for them
     said = AssistantMessage("".join(texts), "\n".join(reasoning), tuple(wishes), original=response)
     finish = _FINISHES.get(response.finish_reason or "stop", "stop")
-    return Reply(said, _usage(response), finish)
+    return Reply(said, _read_usage(response), finish)
 
 
-def _arguments(given: Json) -> Json:
+def _parse_arguments(given: Json) -> Json:
     """Return arguments as an object; what is no JSON object stays as it was said."""
     if not isinstance(given, str):
         return given or {}
@@ -153,18 +153,18 @@ def _arguments(given: Json) -> Json:
     return value if isinstance(value, dict) else given
 
 
-def _usage(response: ModelResponse) -> Usage:
+def _read_usage(response: ModelResponse) -> Usage:
     used = response.usage
     return Usage(
         used.input_tokens,
         used.output_tokens,
         requests=1,
-        usd=_price(response),
+        usd=_estimate_price(response),
         cached_tokens=used.cache_read_tokens,
     )
 
 
-def _price(response: ModelResponse) -> float | None:
+def _estimate_price(response: ModelResponse) -> float | None:
     try:
         return float(response.cost().total_price)
     except Exception:  # unknown models and missing counts: the library raises many kinds

@@ -63,11 +63,11 @@ def _start_of(pid: int) -> float | None:
             state, *facts = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    return None if state == b"Z" else _boot_time() + int(facts[18]) / os.sysconf("SC_CLK_TCK")
+    return None if state == b"Z" else _read_boot_time() + int(facts[18]) / os.sysconf("SC_CLK_TCK")
 
 
 @cache
-def _boot_time() -> float:
+def _read_boot_time() -> float:
     with open("/proc/stat", "rb") as file:
         return next(float(line.split()[1]) for line in file if line.startswith(b"btime"))
 

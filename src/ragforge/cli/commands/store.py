@@ -75,10 +75,10 @@ def copy(
 
 
 def _normalise_url(option: str, text: str) -> str:
-    from ragforge.config.store_url import normal_store_url
+    from ragforge.config.store_url import normalise_store_url
 
     try:
-        return normal_store_url(text, get_current_directory())
+        return normalise_store_url(text, get_current_directory())
     except ValueError as error:
         raise SettingsError(f"{option} {error}.") from None
 

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from ragforge.adapters.embedders import bundled
 from ragforge.adapters.embedders.byte_pairs import BytePairs
 
-FILE = bundled._package() / bundled._TOKENISER
+FILE = bundled._find_package() / bundled._TOKENISER
 PAIRS = BytePairs(FILE)
 THEIRS = Tokenizer.from_file(str(FILE))
 WORD = re.compile(r"[^\W_]+")

@@ -208,9 +208,9 @@ async def test_a_damaged_model_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
     (tmp_path / "packs").mkdir()
-    pack = (granite._folder() / granite._PACK).read_bytes()
+    pack = (granite._find_folder() / granite._PACK).read_bytes()
     (tmp_path / granite._PACK).write_bytes(damage(pack))
-    monkeypatch.setattr(granite, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(granite, "_find_folder", lambda: tmp_path)
 
     with pytest.raises(EmbedderUnavailable, match="cannot be loaded"):
         await LocalTransformer().request(["hello"], "document")
@@ -219,7 +219,7 @@ async def test_a_damaged_model_is_told(
 async def test_a_model_without_its_file_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(granite, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(granite, "_find_folder", lambda: tmp_path)
 
     with pytest.raises(EmbedderUnavailable, match=r"hmsemb cannot be loaded"):
         await LocalTransformer().request(["hello"], "document")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.adapters.stores.neo4j import facts, messages
-from ragforge.adapters.stores.neo4j.cypher import fields
+from ragforge.adapters.stores.neo4j.cypher import select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import REFERENCE
 from ragforge.adapters.stores.table import Stored
@@ -24,7 +24,7 @@ async def copy_until(
         source=source,
         last=last["position"],
     )
-    originals = [messages.loaded(row) for row in rows]
+    originals = [messages.decode_message(row) for row in rows]
     copies = copy_messages(originals)
     placed = await messages.add(tx, branch, copies, tokeniser)
     pairs = [[old.uuid, new.uuid] for old, new in zip(originals, copies, strict=True)]
@@ -67,7 +67,7 @@ async def _copy_vectors(tx: Transaction, pairs: list[list[str]], last: int) -> N
 async def _copy_references(tx: Transaction, pairs: list[list[str]]) -> None:
     rows = await tx.each(
         f"""MATCH (f:CodeReference {{owner_id: row[0]}})
-            RETURN {fields("f", REFERENCE)} AS fact, row[1] AS owner""",
+            RETURN {select_fields("f", REFERENCE)} AS fact, row[1] AS owner""",
         pairs,
     )
     await facts.put_references(tx, [row["fact"] | {"owner_id": row["owner"]} for row in rows])

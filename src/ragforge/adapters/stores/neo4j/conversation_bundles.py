@@ -14,7 +14,7 @@ from ragforge.adapters.stores.neo4j import (
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.cypher import fields
+from ragforge.adapters.stores.neo4j.cypher import select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import Shelf
 from ragforge.adapters.stores.rows import CONVERSATION, FILE_MENTION, NOTE, REFERENCE, SUMMARY
@@ -30,32 +30,32 @@ from ragforge.ports.words import Tokeniser
 async def read(tx: Transaction, conversation_id: str) -> ConversationBundle:
     """Return everything that is known of a conversation. Raises ConversationNotFound."""
     # The lock keeps it as it is until all of it is read.
-    row = await conversation_nodes.locked(tx, conversation_id)
+    row = await conversation_nodes.lock(tx, conversation_id)
     said = await tx.rows(
         f"""MATCH (m:Message {{conversation_id: $id}})
             WITH m ORDER BY m.position RETURN {messages.WITH_CALLS}""",
         id=conversation_id,
     )
-    origins = await _points(tx, "<-[e:HAS_BRANCH]-", conversation_id)
+    origins = await _read_branch_points(tx, "<-[e:HAS_BRANCH]-", conversation_id)
     own = "n.uuid = $id"
     inside = "n.conversation_id = $id"
-    whole_vectors = await _vectors(tx, vectors.CONVERSATIONS, own, conversation_id)
+    whole_vectors = await _read_vectors(tx, vectors.CONVERSATIONS, own, conversation_id)
     return ConversationBundle(
         conversation=CONVERSATION.decode(row),
-        messages=tuple(messages.loaded(one) for one in said),
-        references=await _references(tx, conversation_id),
-        summaries=await _summaries(tx, conversation_id),
+        messages=tuple(messages.decode_message(one) for one in said),
+        references=await _read_references(tx, conversation_id),
+        summaries=await _read_summaries(tx, conversation_id),
         branch_of=next(iter(origins), None),
-        branches=tuple(await _points(tx, "-[e:HAS_BRANCH]->", conversation_id)),
+        branches=tuple(await _read_branch_points(tx, "-[e:HAS_BRANCH]->", conversation_id)),
         vector=whole_vectors.get(conversation_id),
-        turn_vectors=await _vectors(tx, vectors.TURNS, inside, conversation_id),
-        summary_vectors=await _vectors(tx, vectors.SUMMARIES, inside, conversation_id),
+        turn_vectors=await _read_vectors(tx, vectors.TURNS, inside, conversation_id),
+        summary_vectors=await _read_vectors(tx, vectors.SUMMARIES, inside, conversation_id),
         notes=tuple(
-            NOTE.decode(one) for one in await note_nodes.of_conversation(tx, conversation_id)
+            NOTE.decode(one) for one in await note_nodes.read_of_conversation(tx, conversation_id)
         ),
-        note_vectors=await _vectors(tx, vectors.NOTES, inside, conversation_id),
-        trimmed=await _flagged(tx, "summary_trimmed", conversation_id),
-        link_pending=await _flagged(tx, "link_pending", conversation_id),
+        note_vectors=await _read_vectors(tx, vectors.NOTES, inside, conversation_id),
+        trimmed=await _read_flagged(tx, "summary_trimmed", conversation_id),
+        link_pending=await _read_flagged(tx, "link_pending", conversation_id),
     )
 
 
@@ -77,7 +77,7 @@ async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) 
     await _check_free(tx, whole.summaries)
     for summary in whole.summaries:
         await _add_summary(tx, summary, row["project_path"], tokeniser)
-    known = await note_nodes.known(tx, [note.uuid for note in whole.notes])
+    known = await note_nodes.find_known(tx, [note.uuid for note in whole.notes])
     new = [NOTE.encode(note) for note in whole.notes if note.uuid not in known]
     await note_nodes.put(tx, new, tokeniser)
     new_vectors = {owner: v for owner, v in whole.note_vectors.items() if owner not in known}
@@ -93,12 +93,12 @@ async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) 
     await _link(tx, whole)
 
 
-async def _references(
+async def _read_references(
     tx: Transaction, conversation_id: str
 ) -> dict[str, tuple[CodeReference, ...]]:
     rows = await tx.column(
         f"""MATCH (m:Message {{conversation_id: $id}}) MATCH (f:CodeReference {{owner_id: m.uuid}})
-            RETURN {fields("f", REFERENCE)} AS row
+            RETURN {select_fields("f", REFERENCE)} AS row
             ORDER BY m.position, f.file, f.qualified_name, f.scope_id""",
         id=conversation_id,
     )
@@ -108,7 +108,7 @@ async def _references(
     return {owner: tuple(references) for owner, references in found.items()}
 
 
-async def _summaries(tx: Transaction, conversation_id: str) -> tuple[SummaryBundle, ...]:
+async def _read_summaries(tx: Transaction, conversation_id: str) -> tuple[SummaryBundle, ...]:
     rows = await tx.rows(
         f"""MATCH (n:Summary {{conversation_id: $id}})
             RETURN {summary_nodes.ROW} AS row,
@@ -131,13 +131,15 @@ async def _summaries(tx: Transaction, conversation_id: str) -> tuple[SummaryBund
     )
 
 
-async def _flagged(tx: Transaction, flag: str, conversation_id: str) -> frozenset[str]:
+async def _read_flagged(tx: Transaction, flag: str, conversation_id: str) -> frozenset[str]:
     query = f"""MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.{flag}
                 RETURN n.uuid"""
     return frozenset(await tx.column(query, id=conversation_id))
 
 
-async def _points(tx: Transaction, arrow: str, conversation_id: str) -> list[BranchPoint]:
+async def _read_branch_points(
+    tx: Transaction, arrow: str, conversation_id: str
+) -> list[BranchPoint]:
     rows = await tx.rows(
         f"""MATCH (:Conversation {{uuid: $id}}){arrow}(n:Conversation)
             RETURN n.uuid AS conversation, e.message_id AS message ORDER BY n.uuid""",
@@ -146,7 +148,7 @@ async def _points(tx: Transaction, arrow: str, conversation_id: str) -> list[Bra
     return [BranchPoint(row["conversation"], row["message"]) for row in rows]
 
 
-async def _vectors(
+async def _read_vectors(
     tx: Transaction, shelf: Shelf, condition: str, conversation_id: str
 ) -> dict[str, Vector]:
     rows = await tx.rows(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import CONVERSATION, MESSAGE
 from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.conversations import Conversation, ConversationFilter, Message
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
 
-ROW = fields("n", CONVERSATION)
+ROW = select_fields("n", CONVERSATION)
 LAST_ACTIVE_FIRST = "ORDER BY n.updated_ms DESC, n.uuid"
 
 
@@ -25,7 +25,7 @@ async def read(tx: Transaction, conversation_id: str) -> Row:
     return row
 
 
-async def locked(tx: Transaction, conversation_id: str) -> Row:
+async def lock(tx: Transaction, conversation_id: str) -> Row:
     """Return a conversation's row after taking its lock: nobody else changes it meanwhile.
 
     Raises ConversationNotFound.
@@ -80,16 +80,16 @@ async def recount(tx: Transaction, conversation_id: str) -> None:
     )
 
 
-async def message(tx: Transaction, message_id: str) -> Row:
+async def read_message(tx: Transaction, message_id: str) -> Row:
     """Return a message's row. Raises MessageNotFound."""
-    query = f"MATCH (m:Message {{uuid: $id}}) RETURN {fields('m', MESSAGE)} AS row"
+    query = f"MATCH (m:Message {{uuid: $id}}) RETURN {select_fields('m', MESSAGE)} AS row"
     row: Row | None = await tx.value(query, id=message_id)
     if row is None:
         raise MessageNotFound(message_id)
     return row
 
 
-def passing(where: ConversationFilter) -> Where:
+def make_filter(where: ConversationFilter) -> Where:
     """Return the filter as conditions."""
     conditions = Where().add("n.cwd = $cwd", cwd=where.cwd)
     conditions.add("n.project_path = $project_path", project_path=where.project_path)

@@ -11,7 +11,7 @@ from ragforge.adapters.stores.neo4j import summary_nodes
 from ragforge.adapters.stores.neo4j.branching import copy_until
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.recall import Recall
+from ragforge.adapters.stores.neo4j.recall import TurnSearch
 from ragforge.adapters.stores.neo4j.references import References
 from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.domain.conversations import (
@@ -25,7 +25,7 @@ from ragforge.domain.conversations import (
 from ragforge.errors import MessageNotFound
 
 
-class Neo4jConversations(Recall, References):
+class Neo4jConversations(TurnSearch, References):
     """Keeps the promises of `ConversationStore`."""
 
     async def create(self, conversation: Conversation) -> None:
@@ -45,7 +45,7 @@ class Neo4jConversations(Recall, References):
     async def find(
         self, where: ConversationFilter, limit: int = 50, offset: int = 0
     ) -> list[Conversation]:
-        conditions = nodes.passing(where)
+        conditions = nodes.make_filter(where)
         query = f"""MATCH (n:Conversation) WHERE {conditions}
                     RETURN {nodes.ROW} AS row {nodes.LAST_ACTIVE_FIRST} SKIP $offset LIMIT $limit"""
         rows = await self._database.column(
@@ -56,7 +56,7 @@ class Neo4jConversations(Recall, References):
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
             result = apply_changes(
-                CONVERSATION.decode(await nodes.locked(tx, conversation_id)), changes
+                CONVERSATION.decode(await nodes.lock(tx, conversation_id)), changes
             )
             await nodes.put(tx, [CONVERSATION.encode(result)])
             return result
@@ -65,7 +65,7 @@ class Neo4jConversations(Recall, References):
 
     async def delete(self, conversation_id: str) -> None:
         async def work(tx: Transaction) -> None:
-            await nodes.locked(tx, conversation_id)
+            await nodes.lock(tx, conversation_id)
             await summary_nodes.remove_all(tx, conversation_id)
             await message_nodes.delete_messages(tx, conversation_id)
             await tx.rows("MATCH (n:Conversation {uuid: $id}) DETACH DELETE n", id=conversation_id)
@@ -74,7 +74,7 @@ class Neo4jConversations(Recall, References):
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         async def work(tx: Transaction) -> list[Message]:
-            conversation = await nodes.locked(tx, conversation_id)
+            conversation = await nodes.lock(tx, conversation_id)
             if not messages:
                 return []
             placed = await message_nodes.add(tx, conversation, messages, self._tokeniser)
@@ -88,7 +88,7 @@ class Neo4jConversations(Recall, References):
         rows = await self._database.rows(query, id=message_id)
         if not rows:
             raise MessageNotFound(message_id)
-        return message_nodes.loaded(rows[0])
+        return message_nodes.decode_message(rows[0])
 
     async def messages(
         self,
@@ -120,7 +120,7 @@ class Neo4jConversations(Recall, References):
                     RETURN h.uuid AS turn, {message_nodes.WITH_CALLS}"""
         turns: dict[str, list[Message]] = {}
         for row in await self._database.rows(query, ids=list(turn_ids)):
-            turns.setdefault(row["turn"], []).append(message_nodes.loaded(row))
+            turns.setdefault(row["turn"], []).append(message_nodes.decode_message(row))
         return turns
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
@@ -148,13 +148,13 @@ class Neo4jConversations(Recall, References):
         async def work(tx: Transaction) -> list[ToolCall]:
             await nodes.read(tx, conversation_id)
             rows = await tx.column(query, id=conversation_id, limit=limit, **where.parameters)
-            return [message_nodes.call_of(row) for row in rows]
+            return [message_nodes.decode_call(row) for row in rows]
 
         return await self._database.read(work)
 
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
-            last = await nodes.message(tx, message_id)
+            last = await nodes.read_message(tx, message_id)
             row = await nodes.create(tx, into)
             await copy_until(tx, last, row, self._tokeniser)
             await nodes.recount(tx, into.uuid)
@@ -169,6 +169,6 @@ class Neo4jConversations(Recall, References):
         async def work(tx: Transaction) -> list[Message]:
             await nodes.read(tx, where.parameters["id"])
             rows = await tx.rows(query, **where.parameters, **parameters)
-            return [message_nodes.loaded(row) for row in rows]
+            return [message_nodes.decode_message(row) for row in rows]
 
         return await self._database.read(work)

@@ -19,7 +19,7 @@ LOCK = "SET n._lock = true REMOVE n._lock"
 _KEY_CHARS = 200
 
 
-def fields(variable: str, names: Iterable[str]) -> str:
+def select_fields(variable: str, names: Iterable[str]) -> str:
     """Return a map of a node's properties as a row: absent ones are null, helpers left out.
 
     A time is a date-time in the graph and text in a row. Most have their milliseconds beside them,

@@ -22,12 +22,16 @@ async def add_directories(tx: Transaction, project_id: str, paths: Iterable[str]
     await tx.each(
         """MATCH (d:Directory {uuid: row[0]})
            MATCH (parent:Directory {uuid: row[1]}) MERGE (d)-[:IN_DIRECTORY]->(parent)""",
-        [[uuid, ids[parent]] for path, uuid in ids.items() if (parent := _parent(path)) in ids],
+        [
+            [uuid, ids[parent]]
+            for path, uuid in ids.items()
+            if (parent := _find_parent(path)) in ids
+        ],
     )
     await tx.each(
         f"""MATCH (f:{FILE_LABELS} {{project_id: $project, path: row[0]}})
             MATCH (d:Directory {{uuid: row[1]}}) MERGE (f)-[:IN_DIRECTORY]->(d)""",
-        [[path, ids[parent]] for path in files if (parent := _parent(path)) in ids],
+        [[path, ids[parent]] for path in files if (parent := _find_parent(path)) in ids],
         project=project_id,
     )
 
@@ -42,5 +46,5 @@ async def prune_directories(tx: Transaction, project_id: str, paths: Iterable[st
         )
 
 
-def _parent(path: str) -> str:
+def _find_parent(path: str) -> str:
     return path.rpartition("/")[0]

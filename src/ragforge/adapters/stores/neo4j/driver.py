@@ -15,7 +15,7 @@ from neo4j import (
     NotificationMinimumSeverity,
 )
 
-from ragforge.adapters.stores.neo4j.failures import translated, understood
+from ragforge.adapters.stores.neo4j.failures import translate_errors, translate_url_errors
 from ragforge.adapters.stores.table import Row
 
 T = TypeVar("T")
@@ -69,13 +69,13 @@ class Database:
 
     async def read(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Do the work in a transaction that only reads."""
-        with translated(self.url):
+        with translate_errors(self.url):
             async with self._session() as session:
                 return await session.execute_read(lambda inner: work(Transaction(inner)))
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Do the work in a transaction: durable when it returns, undone when it raises."""
-        with translated(self.url):
+        with translate_errors(self.url):
             async with self._session() as session:
                 return await session.execute_write(lambda inner: work(Transaction(inner)))
 
@@ -84,7 +84,7 @@ class Database:
 
         What it did before it raised stays done.
         """
-        with translated(self.url):
+        with translate_errors(self.url):
             async with self._session() as session:
                 await (await session.run(query)).consume()
 
@@ -102,7 +102,7 @@ class Database:
 
     async def verify(self) -> None:
         """Raise a StoreUnavailable unless the server answers, without trying for long."""
-        with understood(self.url):
+        with translate_url_errors(self.url):
             await self._driver.verify_connectivity()
 
     async def close(self) -> None:
@@ -120,12 +120,12 @@ def connect(url: str, user: str | None, password: str | None, database: str | No
     Credentials in the URL are used where none are given, and never shown again.
     Raises StoreUnavailable if the URL cannot be understood.
     """
-    place, found_user, found_password = _without_credentials(url)
+    place, found_user, found_password = _split_credentials(url)
     user, password = user or found_user, password or found_password
     auth = None if password is None else (user or "neo4j", password)
-    # Retries are told by the error in the end, not by lines on the user's terminal.
+    # The last error reports a failure; retries must not write to the user's terminal.
     logging.getLogger("neo4j").addHandler(_QUIET)
-    with understood(place):
+    with translate_url_errors(place):
         driver = AsyncGraphDatabase.driver(
             place,
             auth=auth,
@@ -139,7 +139,7 @@ def connect(url: str, user: str | None, password: str | None, database: str | No
     return Database(driver, place, database)
 
 
-def _without_credentials(url: str) -> tuple[str, str | None, str | None]:
+def _split_credentials(url: str) -> tuple[str, str | None, str | None]:
     parts = urlsplit(url)
     if "@" not in parts.netloc:
         return url, None, None

@@ -53,7 +53,7 @@ _READ_ONLY = (
 
 
 @contextmanager
-def translated(url: str) -> Iterator[None]:
+def translate_errors(url: str) -> Iterator[None]:
     """Raise what the driver or the server reports as an error that says what to do about it."""
     try:
         yield
@@ -62,20 +62,20 @@ def translated(url: str) -> Iterator[None]:
     except OverflowError as error:
         raise InputError("A number does not fit into 64 bits") from error
     except (Neo4jError, DriverError, OSError) as error:
-        raise _translation(url, error) from error
+        raise _translate(url, error) from error
 
 
 @contextmanager
-def understood(url: str) -> Iterator[None]:
+def translate_url_errors(url: str) -> Iterator[None]:
     """Do as `translated`, for a URL that the driver may not understand at all."""
-    with translated(url):
+    with translate_errors(url):
         try:
             yield
         except ValueError as error:
             raise ConfigurationError(str(error)) from error
 
 
-def _translation(url: str, error: Exception) -> RagForgeError:
+def _translate(url: str, error: Exception) -> RagForgeError:
     if isinstance(error, Neo4jError):
         return _from_server(url, error)
     if isinstance(error, IncompleteCommit):
@@ -85,15 +85,15 @@ def _translation(url: str, error: Exception) -> RagForgeError:
         )
     if isinstance(error, _AWAY):
         return StoreUnavailable(
-            f"Neo4j at {url} does not answer: {_reason(error)}. Start it with `make neo4j`, or "
-            "choose another store with --store."
+            f"Neo4j at {url} does not answer: {_find_reason(error)}. "
+            "Start it with `make neo4j`, or choose another store with --store."
         )
     if isinstance(error, ConfigurationError):
         return StoreUnavailable(f"Neo4j at {url} cannot be used: {error}. Check the address.")
     return StoreError(f"Neo4j at {url}: {error}")
 
 
-def _reason(error: BaseException) -> str:
+def _find_reason(error: BaseException) -> str:
     """Return the first cause in few words: the driver's own are many."""
     cause: BaseException | None = error
     while cause is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, LOCK, SCOPE_LABELS, assign, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.words import scope_words
+from ragforge.adapters.stores.neo4j.words import make_scope_words
 from ragforge.adapters.stores.rows import FILE
 from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.code import RELATION_KINDS, SECTION, FileKind
@@ -45,13 +45,13 @@ async def check_free(
         for taken, count in Counter(row[key] for row in rows).items():
             if count > 1:
                 raise DuplicateId(kind, taken)
-    elsewhere = await tx.each(
+    taken_ids = await tx.each(
         f"""MATCH (f:{FILE_LABELS} {{uuid: row[0]}})
             WHERE f.project_id <> $project OR f.path <> row[1] RETURN f.uuid AS uuid LIMIT 1""",
         [[row["uuid"], row["path"]] for row in files],
         project=project_id,
     )
-    for file in elsewhere:
+    for file in taken_ids:
         raise DuplicateId("file", file["uuid"])
     scope = await tx.value(
         f"""MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids
@@ -127,7 +127,7 @@ async def put_scopes(tx: Transaction, rows: Iterable[Row], tokeniser: Tokeniser)
     groups: dict[str, list[Row]] = {"Scope": [], "MarkdownSection": []}
     for row in rows:
         label = "MarkdownSection" if row["type"] == SECTION else "Scope"
-        groups[label].append(row | _found_by(row, tokeniser))
+        groups[label].append(row | _make_words(row, tokeniser))
     for label, other in (("Scope", "MarkdownSection"), ("MarkdownSection", "Scope")):
         if not groups[label]:
             continue
@@ -145,8 +145,8 @@ async def put_scopes(tx: Transaction, rows: Iterable[Row], tokeniser: Tokeniser)
         )
 
 
-def _found_by(row: Stored, tokeniser: Tokeniser) -> Row:
-    return scope_words(row, tokeniser) | {
+def _make_words(row: Stored, tokeniser: Tokeniser) -> Row:
+    return make_scope_words(row, tokeniser) | {
         "name_key": index_key(row["name"]),
         "qualified_name_key": index_key(row["qualified_name"]),
     }

@@ -7,9 +7,14 @@ from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from ragforge.adapters.stores.holders import is_dead, log_takeover
-from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.leases import lease_row, milliseconds, moment, server_ms
+from ragforge.adapters.stores.neo4j.leases import (
+    encode_lease,
+    from_milliseconds,
+    read_server_ms,
+    to_milliseconds,
+)
 from ragforge.adapters.stores.rows import JOB, encode_job
 from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import to_epoch_ms
@@ -17,7 +22,7 @@ from ragforge.domain.text import check_text
 from ragforge.domain.work import Holder, Job, JobStatus, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
 
-_ROW = fields("n", JOB)
+_ROW = select_fields("n", JOB)
 _LATER = "n.run_after = datetime($run_after), n.run_after_ms = $run_after_ms"
 _DUE = """(n.status = 'pending' AND n.run_after_ms <= timestamp()
     OR n.status = 'running' AND (n.lease_until <= timestamp() OR n.token IN $dead))"""
@@ -31,7 +36,7 @@ class Neo4jJobs:
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
         async def work(tx: Transaction) -> int:
-            created = moment(await server_ms(tx))
+            created = from_milliseconds(await read_server_ms(tx))
             rows = [encode_job(job, created) for job in jobs]
             new = await add(tx, rows)
             return new + (await _restart(tx, rows) if again else 0)
@@ -42,15 +47,15 @@ class Neo4jJobs:
         self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None
     ) -> Job | None:
         # Looking needs no lock: most of the time there is nothing to do.
-        if await self._database.read(lambda tx: _due(tx, kinds)) is None:
+        if await self._database.read(lambda tx: _find_due(tx, kinds)) is None:
             return None
 
         async def work(tx: Transaction) -> Job | None:
-            while (key := await _due(tx, kinds)) is not None:
+            while (key := await _find_due(tx, kinds)) is not None:
                 await tx.rows(f"MATCH (n:RagForgeJob {{key: $key}}) {LOCK}", key=key)
                 # Another process may have taken it just before the lock was had.
-                if await _due(tx, kinds, key) is not None:
-                    row = lease_row(holder, await server_ms(tx), lease)
+                if await _find_due(tx, kinds, key) is not None:
+                    row = encode_lease(holder, await read_server_ms(tx), lease)
                     taken = f"""MATCH (n:RagForgeJob {{key: $key}})
                                 SET n += $row, n.status = 'running', n.attempts = n.attempts + 1,
                                     n.error = null
@@ -69,7 +74,7 @@ class Neo4jJobs:
 
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         later = "n.lease_until = timestamp() + $span"
-        await self._change_held(key, holder, later, span=milliseconds(lease))
+        await self._change_held(key, holder, later, span=to_milliseconds(lease))
 
     async def finish(self, key: str, holder: Holder) -> None:
         await self._change_held(key, holder, "n.status = 'done'")
@@ -92,12 +97,12 @@ class Neo4jJobs:
     async def revive(self, key: str) -> None:
         async def work(tx: Transaction) -> None:
             await _read(tx, key)
-            start = await server_ms(tx)
+            start = await read_server_ms(tx)
             await tx.rows(
                 f"""MATCH (n:RagForgeJob {{key: $key, status: 'dead'}})
                     SET n.status = 'pending', n.attempts = 0, {_LATER}""",
                 key=key,
-                run_after=format_time("run_after", moment(start)),
+                run_after=format_time("run_after", from_milliseconds(start)),
                 run_after_ms=start,
             )
 
@@ -171,18 +176,20 @@ async def _restart(tx: Transaction, rows: Sequence[Row]) -> int:
     )
 
 
-async def _due(tx: Transaction, kinds: Sequence[str] | None, key: str | None = None) -> str | None:
+async def _find_due(
+    tx: Transaction, kinds: Sequence[str] | None, key: str | None = None
+) -> str | None:
     """Return the key of the job that has been due the longest, or None."""
     where = Where().add("n.key = $key", key=key)
     where.add("n.kind IN $kinds", kinds=None if kinds is None else list(kinds))
     query = f"""MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running']
                   AND {_DUE} AND {where}
                 RETURN n.key ORDER BY n.run_after_ms, n.sequence LIMIT 1"""
-    found: str | None = await tx.value(query, dead=await _dead_tokens(tx), **where.parameters)
+    found: str | None = await tx.value(query, dead=await _find_dead_tokens(tx), **where.parameters)
     return found
 
 
-async def _dead_tokens(tx: Transaction) -> list[str]:
+async def _find_dead_tokens(tx: Transaction) -> list[str]:
     """Return the tokens of processes that died holding a job."""
     rows = await tx.rows(
         """MATCH (n:RagForgeJob {status: 'running'})

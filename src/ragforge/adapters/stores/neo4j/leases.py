@@ -13,12 +13,12 @@ from ragforge.domain.work import Holder
 LEASE = ".token, .host, .pid, .started, .lease_until"
 
 
-async def server_ms(tx: Transaction) -> int:
+async def read_server_ms(tx: Transaction) -> int:
     """Return the server's time: the one clock that all processes share."""
     return int(await tx.value("RETURN timestamp()"))
 
 
-def lease_row(holder: Holder, start: int, span: timedelta) -> Row:
+def encode_lease(holder: Holder, start: int, span: timedelta) -> Row:
     """Return what is stored of a lease that starts at a server's time."""
     check_text("holder.token", holder.token)
     check_text("holder.host", holder.host)
@@ -27,18 +27,18 @@ def lease_row(holder: Holder, start: int, span: timedelta) -> Row:
         "host": holder.host,
         "pid": holder.pid,
         "started": holder.started,
-        "lease_until": start + milliseconds(span),
+        "lease_until": start + to_milliseconds(span),
     }
 
 
-def holder_of(row: Stored) -> Holder:
+def decode_holder(row: Stored) -> Holder:
     return Holder(row["host"], row["pid"], row["started"], row["token"])
 
 
-def milliseconds(span: timedelta) -> int:
+def to_milliseconds(span: timedelta) -> int:
     return span // timedelta(milliseconds=1)
 
 
-def moment(ms: Any) -> datetime:
+def from_milliseconds(ms: Any) -> datetime:
     """Return a server's time with the local offset."""
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)).astimezone()

@@ -9,10 +9,10 @@ from ragforge.adapters.stores.neo4j.cypher import LOCK
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.leases import (
     LEASE,
-    holder_of,
-    lease_row,
-    moment,
-    server_ms,
+    decode_holder,
+    encode_lease,
+    from_milliseconds,
+    read_server_ms,
 )
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.text import check_id, check_text
@@ -31,14 +31,14 @@ class Neo4jLocks:
         async def work(tx: Transaction) -> bool:
             # The node stays when the lock is free: a deleted one could not be waited for.
             await tx.rows(f"MERGE (n:RagForgeLock {{name: $name}}) {LOCK}", name=name)
-            start = await server_ms(tx)
+            start = await read_server_ms(tx)
             left = await _read(tx, name)
-            known = _held(left, start)
+            known = _pick_held(left, start)
             if known is not None and known["token"] != holder.token:
                 return False
             if left is not None and known is None:
                 log_takeover(f"Lock {name}", left)
-            row = lease_row(holder, start, ttl)
+            row = encode_lease(holder, start, ttl)
             row["acquired_ms"] = start if known is None else known["acquired_ms"]
             await tx.rows("MATCH (n:RagForgeLock {name: $name}) SET n += $row", name=name, row=row)
             return True
@@ -62,16 +62,16 @@ class Neo4jLocks:
         check_text("lock name", name)
 
         async def work(tx: Transaction) -> Row | None:
-            return _held(await _read(tx, name), await server_ms(tx))
+            return _pick_held(await _read(tx, name), await read_server_ms(tx))
 
         row = await self._database.read(work)
         if row is None:
             return None
         return Lock(
             name=name,
-            holder=holder_of(row),
-            acquired_at=moment(row["acquired_ms"]),
-            expires_at=moment(row["lease_until"]),
+            holder=decode_holder(row),
+            acquired_at=from_milliseconds(row["acquired_ms"]),
+            expires_at=from_milliseconds(row["lease_until"]),
         )
 
 
@@ -85,7 +85,7 @@ async def _read(tx: Transaction, name: str) -> Row | None:
     return row
 
 
-def _held(row: Row | None, now_ms: int) -> Row | None:
+def _pick_held(row: Row | None, now_ms: int) -> Row | None:
     """Return the lock if somebody alive holds it in time."""
     if row is None or row["lease_until"] <= now_ms:
         return None

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragforge.adapters.stores.neo4j.cypher import assign, fields
+from ragforge.adapters.stores.neo4j.cypher import assign, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import (
     MESSAGE,
@@ -21,21 +21,23 @@ from ragforge.domain.turns import Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
-CALL = f"{{call: {fields('t', TOOL_CALL)}, result: {fields('r', TOOL_RESULT)}}}"
+CALL = f"{{call: {select_fields('t', TOOL_CALL)}, result: {select_fields('r', TOOL_RESULT)}}}"
 """A tool call with its result, which is null where there is none."""
-WITH_CALLS = f"""{fields("m", MESSAGE)} AS message, COLLECT {{
+WITH_CALLS = f"""{select_fields("m", MESSAGE)} AS message, COLLECT {{
       MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
       OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
       WITH t, r ORDER BY t.position RETURN {CALL} }} AS calls"""
 """What to return of a message `m`, to be read by `loaded`."""
 
 
-def loaded(row: Stored) -> Message:
+def decode_message(row: Stored) -> Message:
     """Return the message of a row that holds it with its calls."""
-    return MESSAGE.decode(row["message"], tool_calls=tuple(call_of(call) for call in row["calls"]))
+    return MESSAGE.decode(
+        row["message"], tool_calls=tuple(decode_call(call) for call in row["calls"])
+    )
 
 
-def call_of(row: Stored) -> ToolCall:
+def decode_call(row: Stored) -> ToolCall:
     """Return the tool call of a row that holds it with its result."""
     return decode_tool_call(row["call"], row["result"])
 
@@ -58,10 +60,10 @@ async def _place(
     tx: Transaction, conversation_id: str, messages: Sequence[Message]
 ) -> list[Message]:
     """Give each message its turn and position."""
-    newest = await _newest(tx, conversation_id, "turn_index")
-    position = await _newest(tx, conversation_id, "position") + 1
+    newest = await _find_newest(tx, conversation_id, "turn_index")
+    position = await _find_newest(tx, conversation_id, "position") + 1
     named = {m.turn_index for m in messages if m.role != "user" and m.turn_index is not None}
-    known = await _known_turns(tx, conversation_id, named) | {BEFORE_FIRST_TURN}
+    known = await _find_turns(tx, conversation_id, named) | {BEFORE_FIRST_TURN}
     placed = []
     for message in messages:
         turn_index = newest if message.turn_index is None else message.turn_index
@@ -75,7 +77,7 @@ async def _place(
     return placed
 
 
-async def _newest(tx: Transaction, conversation_id: str, name: str) -> int:
+async def _find_newest(tx: Transaction, conversation_id: str, name: str) -> int:
     """Return the highest turn index or position, or -1 if there is none."""
     # The bound and the order match the index on both, which then answers at once.
     query = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.{name} >= 0
@@ -84,7 +86,7 @@ async def _newest(tx: Transaction, conversation_id: str, name: str) -> int:
     return -1 if found is None else int(found)
 
 
-async def _known_turns(tx: Transaction, conversation_id: str, indexes: Iterable[int]) -> set[int]:
+async def _find_turns(tx: Transaction, conversation_id: str, indexes: Iterable[int]) -> set[int]:
     return set(
         await tx.column(
             """MATCH (m:Message {conversation_id: $id, role: 'user'})
@@ -178,7 +180,7 @@ async def index_turns(
     )
     by_conversation = defaultdict(list)
     for row in rows:
-        by_conversation[row["message"]["conversation_id"]].append(loaded(row))
+        by_conversation[row["message"]["conversation_id"]].append(decode_message(row))
     found = (turn for said in by_conversation.values() for turn in group_into_turns(said))
     await put_words(tx, found, tokeniser)
 

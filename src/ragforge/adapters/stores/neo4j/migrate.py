@@ -27,11 +27,15 @@ _ONE_NODE = """CREATE CONSTRAINT ragforge_schema IF NOT EXISTS
 _TRIES = 10
 
 
-def migrations() -> list[list[str]]:
+def read_migrations() -> list[list[str]]:
     """Return the statements of every step; the first leads from nothing to schema 1."""
     folder = files("ragforge.adapters.stores.neo4j") / "migrations"
     steps = sorted((step for step in folder.iterdir()), key=lambda step: step.name)
-    return [_statements(step.read_text("utf-8")) for step in steps if step.name.endswith(".cypher")]
+    return [
+        _split_statements(step.read_text("utf-8"))
+        for step in steps
+        if step.name.endswith(".cypher")
+    ]
 
 
 async def prepare(database: Database, tokeniser: Tokeniser) -> int:
@@ -40,15 +44,15 @@ async def prepare(database: Database, tokeniser: Tokeniser) -> int:
     Raises SchemaTooNew, or StoreUnavailable if the server is too old.
     """
     await _check_server(database)
-    steps = migrations()
+    steps = read_migrations()
     if not await _is_current(database, len(steps), tokeniser):
-        await _retried(partial(_run, database, [_ONE_NODE]))
+        await _retry(partial(_run, database, [_ONE_NODE]))
         await database.write(lambda tx: _upgrade(tx, database, steps, tokeniser))
     await _await_indexes(database)
     return len(steps)
 
 
-async def server_version(database: Database) -> str:
+async def read_server_version(database: Database) -> str:
     """Return the version that the server tells of itself."""
     query = (
         "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0]"
@@ -56,7 +60,7 @@ async def server_version(database: Database) -> str:
     return str(await database.value(query))
 
 
-async def problems(database: Database) -> list[str]:
+async def find_problems(database: Database) -> list[str]:
     """Return what is wrong with the indexes."""
     return await database.column(
         """SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'ragforge_' AND state <> 'ONLINE'
@@ -65,7 +69,7 @@ async def problems(database: Database) -> list[str]:
 
 
 async def _check_server(database: Database) -> None:
-    version = await server_version(database)
+    version = await read_server_version(database)
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     if numbers < OLDEST_SERVER:
         raise StoreUnavailable(
@@ -76,7 +80,7 @@ async def _check_server(database: Database) -> None:
 
 
 async def _is_current(database: Database, known: int, tokeniser: Tokeniser) -> bool:
-    row = await database.read(_schema)
+    row = await database.read(_read_schema)
     _check_schema(database, row["version"], known)
     return (row["version"], row["tokeniser"]) == (known, tokeniser.version)
 
@@ -90,7 +94,7 @@ async def _upgrade(
     repeated, so that a crash in between does no harm.
     """
     await tx.rows(f"MERGE {_NODE} {LOCK}")
-    row = await _schema(tx)
+    row = await _read_schema(tx)
     _check_schema(database, row["version"], len(steps))
     for number, step in enumerate(steps[row["version"] :], row["version"] + 1):
         log.info("%s: migrating to schema %d", database.url, number)
@@ -114,9 +118,9 @@ async def _take_step(database: Database, statements: list[str]) -> None:
     for in_batches, group in groupby(statements, lambda text: "IN TRANSACTIONS" in text):
         if in_batches:
             for statement in group:
-                await _retried(partial(database.in_batches, statement))
+                await _retry(partial(database.in_batches, statement))
         else:
-            await _retried(partial(_run, database, list(group)))
+            await _retry(partial(_run, database, list(group)))
             await _await_indexes(database)
 
 
@@ -124,7 +128,7 @@ async def _await_indexes(database: Database) -> None:
     await database.rows("CALL db.awaitIndexes($seconds)", seconds=INDEX_SECONDS)
 
 
-async def _schema(tx: Transaction) -> Row:
+async def _read_schema(tx: Transaction) -> Row:
     row = await tx.row(f"MATCH {_NODE} RETURN n.version AS version, n.tokeniser AS tokeniser")
     found = row or {"version": None, "tokeniser": None}
     return found | {"version": found["version"] or 0}
@@ -145,7 +149,7 @@ async def _run(database: Database, statements: Sequence[str]) -> None:
     await database.write(work)
 
 
-async def _retried(work: Callable[[], Awaitable[None]]) -> None:
+async def _retry(work: Callable[[], Awaitable[None]]) -> None:
     """Do what another process may be doing at this very moment."""
     for attempt in range(_TRIES):
         try:
@@ -159,6 +163,6 @@ async def _retried(work: Callable[[], Awaitable[None]]) -> None:
             await asyncio.sleep(0.2 * (attempt + 1))
 
 
-def _statements(text: str) -> list[str]:
+def _split_statements(text: str) -> list[str]:
     lines = [line for line in text.splitlines(keepends=True) if not line.startswith("//")]
     return [part.strip() for part in "".join(lines).split(";\n") if part.strip()]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import assign, fields
+from ragforge.adapters.stores.neo4j.cypher import assign, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.words import note_words
+from ragforge.adapters.stores.neo4j.words import make_note_words
 from ragforge.adapters.stores.rows import NOTE
 from ragforge.adapters.stores.table import Row
 from ragforge.errors import NoteNotFound
 from ragforge.ports.words import Tokeniser
 
-ROW = fields("n", NOTE)
+ROW = select_fields("n", NOTE)
 
 
 async def read(tx: Transaction, note_id: str) -> Row:
@@ -25,7 +25,7 @@ async def read(tx: Transaction, note_id: str) -> Row:
     return row
 
 
-async def known(tx: Transaction, note_ids: Sequence[str]) -> set[str]:
+async def find_known(tx: Transaction, note_ids: Sequence[str]) -> set[str]:
     """Return those of some ids that are taken."""
     query = "MATCH (n:Note) WHERE n.uuid IN $ids RETURN n.uuid"
     return set(await tx.column(query, ids=list(note_ids)))
@@ -36,7 +36,7 @@ async def put(tx: Transaction, rows: Sequence[Row], tokeniser: Tokeniser) -> Non
 
     Which of two notes is written first makes no difference.
     """
-    new: list[Row] = [{**row, "words": note_words(row, tokeniser)} for row in rows]
+    new: list[Row] = [{**row, "words": make_note_words(row, tokeniser)} for row in rows]
     await tx.each(f"MERGE (n:Note {{uuid: row.uuid}}) SET {assign('n', NOTE)}", new)
     await tx.each(
         """MATCH (n:Note {uuid: row.uuid}) MATCH (older:Note {uuid: row.supersedes})
@@ -50,7 +50,7 @@ async def put(tx: Transaction, rows: Sequence[Row], tokeniser: Tokeniser) -> Non
     )
 
 
-async def of_conversation(tx: Transaction, conversation_id: str) -> list[Row]:
+async def read_of_conversation(tx: Transaction, conversation_id: str) -> list[Row]:
     """Return the notes that were made in a conversation, oldest first."""
     return await tx.column(
         f"""MATCH (n:Note {{conversation_id: $id}})

@@ -30,7 +30,7 @@ class Neo4jNotes:
         async def work(tx: Transaction) -> None:
             if note.supersedes is not None:
                 await nodes.read(tx, note.supersedes)
-            for taken in await nodes.known(tx, [note.uuid]):
+            for taken in await nodes.find_known(tx, [note.uuid]):
                 raise DuplicateId("note", taken)
             await nodes.put(tx, [row], self._tokeniser)
 
@@ -51,7 +51,7 @@ class Neo4jNotes:
         return [NOTE.decode(row) for row in rows]
 
     async def find(self, where: NoteFilter, limit: int = 50, offset: int = 0) -> list[Note]:
-        conditions = _notes(where)
+        conditions = _make_filter(where)
         query = f"""MATCH (n:Note) WHERE {conditions} RETURN {nodes.ROW} AS row
                     ORDER BY n.created_ms DESC, n.uuid SKIP $offset LIMIT $limit"""
         rows = await self._database.column(
@@ -85,20 +85,20 @@ class Neo4jNotes:
     async def by_words(self, query: str, where: NoteFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         return await words.search(
-            self._database, "ragforge_note_words", wanted, _notes(where), limit
+            self._database, "ragforge_note_words", wanted, _make_filter(where), limit
         )
 
     async def by_vector(
         self, vector: Vector, where: NoteFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         return await self._database.read(
-            lambda tx: vector_nodes.nearest(
-                tx, vector_nodes.NOTES, vector, _notes(where), limit, min_score
+            lambda tx: vector_nodes.find_nearest(
+                tx, vector_nodes.NOTES, vector, _make_filter(where), limit, min_score
             )
         )
 
 
-def _notes(where: NoteFilter) -> Where:
+def _make_filter(where: NoteFilter) -> Where:
     conditions = Where().add("n.project_path = $project_path", project_path=where.project_path)
     conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
     conditions.add("n.text = $text", text=where.text)

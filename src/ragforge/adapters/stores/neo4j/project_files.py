@@ -7,7 +7,7 @@ from datetime import datetime
 
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
-from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, Where, fields
+from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, Where, select_fields
 from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
@@ -37,7 +37,7 @@ class ProjectFiles:
         await self._database.write(work)
 
     async def project(self, path: str) -> Project:
-        query = f"MATCH (n:Project {{path: $path}}) RETURN {fields('n', PROJECT)} AS row"
+        query = f"MATCH (n:Project {{path: $path}}) RETURN {select_fields('n', PROJECT)} AS row"
         row = await self._database.value(query, path=path)
         if row is None:
             raise ProjectNotFound(path)
@@ -124,5 +124,5 @@ class ProjectFiles:
     async def _files(self, project_id: str, where: Where) -> list[File]:
         where.add("n.project_id = $project", project=project_id)
         query = f"""MATCH (n:{FILE_LABELS}) WHERE {where}
-                    RETURN {fields("n", FILE)} AS row ORDER BY n.path"""
+                    RETURN {select_fields("n", FILE)} AS row ORDER BY n.path"""
         return [FILE.decode(row) for row in await self._database.column(query, **where.parameters)]

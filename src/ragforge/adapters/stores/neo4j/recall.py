@@ -15,7 +15,7 @@ from ragforge.errors import ConversationNotFound, MessageNotFound
 from ragforge.ports.words import Tokeniser
 
 
-class Recall:
+class TurnSearch:
     """The part of `ConversationStore` that searches."""
 
     def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
@@ -76,7 +76,7 @@ class Recall:
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         return await words.search(
-            self._database, "ragforge_turn_words", wanted, _turns(where), limit
+            self._database, "ragforge_turn_words", wanted, _make_filter(where), limit
         )
 
     async def match_words(
@@ -84,30 +84,30 @@ class Recall:
     ) -> WordMatches:
         wanted = self._tokeniser.query(query)
         return await self._database.read(
-            lambda tx: turn_words.match_words(tx, wanted, _turns(where), limit, reach)
+            lambda tx: turn_words.match_words(tx, wanted, _make_filter(where), limit, reach)
         )
 
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         return await self._database.read(
-            lambda tx: vector_nodes.nearest(
-                tx, vector_nodes.TURNS, vector, _turns(where), limit, min_score
+            lambda tx: vector_nodes.find_nearest(
+                tx, vector_nodes.TURNS, vector, _make_filter(where), limit, min_score
             )
         )
 
     async def conversations_by_vector(
         self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
-        conditions = conversation_nodes.passing(where)
+        conditions = conversation_nodes.make_filter(where)
         return await self._database.read(
-            lambda tx: vector_nodes.nearest(
+            lambda tx: vector_nodes.find_nearest(
                 tx, vector_nodes.CONVERSATIONS, vector, conditions, limit, min_score
             )
         )
 
 
-def _turns(where: MemoryFilter) -> Where:
+def _make_filter(where: MemoryFilter) -> Where:
     conditions = Where().add(
         "n.conversation_id = $conversation", conversation=where.conversation_id
     )

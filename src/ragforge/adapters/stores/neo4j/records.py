@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragforge.adapters.stores.neo4j import facts
-from ragforge.adapters.stores.neo4j.cypher import fields
+from ragforge.adapters.stores.neo4j.cypher import select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import (
     CONVERSATIONS,
@@ -50,18 +50,18 @@ class Section:
     where: str = "true"
 
 
-def _nodes(label: str, names: Iterable[str], key: str = "uuid") -> Section:
-    return Section(f"(n:{label})", fields("n", names), (f"n.{key}",))
+def _make_section(label: str, names: Iterable[str], key: str = "uuid") -> Section:
+    return Section(f"(n:{label})", select_fields("n", names), (f"n.{key}",))
 
 
-def _summaries(level: int) -> Section:
+def _make_summary_section(level: int) -> Section:
     covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
                 WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
-    record = fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
+    record = select_fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
     return Section("(n:Summary)", record, where=f"n.level = {level}")
 
 
-def _relations(label: str) -> Section:
+def _make_relation_section(label: str) -> Section:
     target = "coalesce(b.uuid, b.name)"
     return Section(
         f"(n:{label})-[e:{'|'.join(RELATION_KINDS)}]->(b)",
@@ -70,31 +70,31 @@ def _relations(label: str) -> Section:
     )
 
 
-def _vectors(kind: str, shelf: Shelf) -> Section:
+def _make_vector_section(kind: str, shelf: Shelf) -> Section:
     record = f"""{{owner_kind: '{kind}', owner_id: n.uuid, model: n.{shelf.model},
         data: n.{shelf.name}, embedding_hash: n.embedding_hash}}"""
     return Section(f"(n:{shelf.label})", record, where=f"n.{shelf.name} IS NOT NULL")
 
 
-_JOB = fields("n", JOB).replace(
+_JOB = select_fields("n", JOB).replace(
     ".status", "status: CASE n.status WHEN 'running' THEN 'pending' ELSE n.status END"
 )
 _BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
 
 SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
-    "conversation": (_nodes("Conversation", CONVERSATION),),
-    "message": (_nodes("Message", MESSAGE),),
-    "tool_call": (_nodes("ToolCall", TOOL_CALL),),
-    "tool_result": (_nodes("ToolResult", TOOL_RESULT),),
+    "conversation": (_make_section("Conversation", CONVERSATION),),
+    "message": (_make_section("Message", MESSAGE),),
+    "tool_call": (_make_section("ToolCall", TOOL_CALL),),
+    "tool_result": (_make_section("ToolResult", TOOL_RESULT),),
     # Level 1 first: level 2 refers to it.
-    "summary": (_summaries(1), _summaries(2)),
-    "note": (_nodes("Note", NOTE),),
-    "project": (_nodes("Project", PROJECT),),
-    "file": tuple(_nodes(label, FILE) for label in ("File", "WebPage")),
-    "scope": tuple(_nodes(label, SCOPE) for label in ("Scope", "MarkdownSection")),
-    "relation": tuple(map(_relations, ("File", "WebPage", "Scope", "MarkdownSection"))),
+    "summary": (_make_summary_section(1), _make_summary_section(2)),
+    "note": (_make_section("Note", NOTE),),
+    "project": (_make_section("Project", PROJECT),),
+    "file": tuple(_make_section(label, FILE) for label in ("File", "WebPage")),
+    "scope": tuple(_make_section(label, SCOPE) for label in ("Scope", "MarkdownSection")),
+    "relation": tuple(map(_make_relation_section, ("File", "WebPage", "Scope", "MarkdownSection"))),
     "reference": (
-        Section("(n:CodeReference)", fields("n", REFERENCE), ("n.owner_id", "n.scope_id")),
+        Section("(n:CodeReference)", select_fields("n", REFERENCE), ("n.owner_id", "n.scope_id")),
     ),
     "mention": (
         Section("(f:CodeMention)", facts.MENTION, ("f.owner_id", "f.kind", "f.target_id")),
@@ -103,12 +103,12 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         Section("(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)", _BRANCH, ("n.uuid", "b.uuid")),
     ),
     "vector": (
-        _vectors("turn", TURNS),
-        _vectors("conversation", CONVERSATIONS),
-        _vectors("summary", SUMMARIES),
-        _vectors("note", NOTES),
-        _vectors("scope", SCOPES),
-        _vectors("scope", SECTIONS),
+        _make_vector_section("turn", TURNS),
+        _make_vector_section("conversation", CONVERSATIONS),
+        _make_vector_section("summary", SUMMARIES),
+        _make_vector_section("note", NOTES),
+        _make_vector_section("scope", SCOPES),
+        _make_vector_section("scope", SECTIONS),
     ),
     "job": (Section("(n:RagForgeJob)", _JOB, ("n.key",)),),
 }
@@ -130,7 +130,7 @@ async def read(
 
     A cursor is the number of the section and the keys of the record in it.
     """
-    number, keys = (0, []) if after is None else _cursor(after)
+    number, keys = (0, []) if after is None else _parse_cursor(after)
     found: list[tuple[str, Record]] = []
     for place, section in enumerate(SECTIONS_OF[kind][number:], number):
         if len(found) >= limit:
@@ -141,14 +141,14 @@ async def read(
     return found
 
 
-def _cursor(text: str) -> tuple[int, list[str]]:
+def _parse_cursor(text: str) -> tuple[int, list[str]]:
     number, *keys = json.loads(text)
     return number, keys
 
 
 async def _page(tx: Transaction, section: Section, after: list[str], limit: int) -> list[Row]:
     return await tx.rows(
-        f"""MATCH {section.match} WHERE {_after(section.keys)} AND {section.where}
+        f"""MATCH {section.match} WHERE {_format_after(section.keys)} AND {section.where}
             RETURN {section.record} AS record, [{", ".join(section.keys)}] AS keys
             ORDER BY {", ".join(section.keys)} LIMIT $limit""",
         after=after,
@@ -156,15 +156,14 @@ async def _page(tx: Transaction, section: Section, after: list[str], limit: int)
     )
 
 
-def _after(keys: Sequence[str], place: int = 0) -> str:
+def _format_after(keys: Sequence[str], place: int = 0) -> str:
     """Return the condition that keys come after the parameter `after`, the first one first."""
     first, *rest = keys
     if not rest:
         return f"{first} > $after[{place}]"
     # A plain bound on the first key lets its index find and order the page.
-    return (
-        f"{first} >= $after[{place}] AND ({first} <> $after[{place}] OR {_after(rest, place + 1)})"
-    )
+    later = _format_after(rest, place + 1)
+    return f"{first} >= $after[{place}] AND ({first} <> $after[{place}] OR {later})"
 
 
 def _record(kind: RecordKind, row: Row) -> Record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
-from ragforge.adapters.stores.neo4j.cypher import Where, fields, index_key
+from ragforge.adapters.stores.neo4j.cypher import Where, index_key, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.domain.code import CodeReference, Touch
@@ -31,7 +31,7 @@ class References:
         rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
 
         async def work(tx: Transaction) -> None:
-            await conversation_nodes.message(tx, message_id)
+            await conversation_nodes.read_message(tx, message_id)
             found = await tx.rows(
                 """MATCH (f:CodeReference {owner_id: $id})
                    RETURN f.scope_id AS scope, f.how AS how""",
@@ -44,7 +44,7 @@ class References:
 
     async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
         query = f"""MATCH (f:CodeReference) WHERE f.owner_id IN $ids
-                    RETURN {fields("f", REFERENCE)} AS row
+                    RETURN {select_fields("f", REFERENCE)} AS row
                     ORDER BY f.file, f.qualified_name, f.scope_id"""
         found: dict[str, list[CodeReference]] = {}
         for row in await self._database.column(query, ids=list(message_ids)):

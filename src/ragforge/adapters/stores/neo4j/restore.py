@@ -66,7 +66,7 @@ async def write(
         await _WRITERS[kind](tx, [dict(record) for record in records], tokeniser)
 
 
-def _only(names: Iterable[str], rows: Sequence[Row]) -> list[Row]:
+def _pick_columns(names: Iterable[str], rows: Sequence[Row]) -> list[Row]:
     wanted = list(names)
     return [
         {name: (row[name] or None) if name in FLAGS else row[name] for name in wanted}
@@ -83,12 +83,12 @@ async def _require(
 
 
 async def _write_conversations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    await conversation_nodes.put(tx, _only(CONVERSATION, rows))
+    await conversation_nodes.put(tx, _pick_columns(CONVERSATION, rows))
 
 
 async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     by_conversation = defaultdict(list)
-    for row in _only(MESSAGE, rows):
+    for row in _pick_columns(MESSAGE, rows):
         by_conversation[row["conversation_id"]].append(row)
     for conversation_id, group in by_conversation.items():
         conversation = await conversation_nodes.read(tx, conversation_id)
@@ -100,14 +100,14 @@ async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser
 async def _write_calls(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     owners = [row["message_id"] for row in rows]
     await _require(tx, "Message", owners, MessageNotFound)
-    await messages.put_calls(tx, _only(TOOL_CALL, rows))
+    await messages.put_calls(tx, _pick_columns(TOOL_CALL, rows))
     await _index_turns_of(tx, owners, tokeniser)
 
 
 async def _write_results(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     calls = [row["tool_call_id"] for row in rows]
     await _require(tx, "ToolCall", calls)
-    await messages.put_results(tx, _only(TOOL_RESULT, rows))
+    await messages.put_results(tx, _pick_columns(TOOL_RESULT, rows))
     owners = await tx.column(
         "MATCH (t:ToolCall) WHERE t.uuid IN $calls RETURN DISTINCT t.message_id", calls=calls
     )
@@ -129,7 +129,7 @@ async def _index_turns_of(
 async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     for row in rows:
         covers = [int(turn) for turn in row.get("covers") or ()]
-        [fact] = _only(SUMMARY, [row])
+        [fact] = _pick_columns(SUMMARY, [row])
         conversation = await conversation_nodes.read(tx, fact["conversation_id"])
         await summary_nodes.put(tx, fact, conversation["project_path"], tokeniser)
         await summary_nodes.uncover(tx, fact["uuid"])
@@ -137,20 +137,20 @@ async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokenise
         if fact["level"] == 2:
             await summary_nodes.cover_parents(tx, fact)
         else:
-            await summary_nodes.be_covered(tx, fact)
+            await summary_nodes.cover_by_parents(tx, fact)
 
 
 async def _write_notes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
-    await note_nodes.put(tx, _only(NOTE, rows), tokeniser)
+    await note_nodes.put(tx, _pick_columns(NOTE, rows), tokeniser)
 
 
 async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    await tx.each("MERGE (n:Project {uuid: row.uuid}) SET n += row", _only(PROJECT, rows))
+    await tx.each("MERGE (n:Project {uuid: row.uuid}) SET n += row", _pick_columns(PROJECT, rows))
 
 
 async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     await _require(tx, "Project", [row["project_id"] for row in rows], ProjectNotFound)
-    await file_nodes.put_files(tx, _only(FILE, rows))
+    await file_nodes.put_files(tx, _pick_columns(FILE, rows))
     by_project = defaultdict(list)
     for row in rows:
         by_project[row["project_id"]].append(row["path"])
@@ -160,7 +160,7 @@ async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
 
 async def _write_scopes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     await _require(tx, cypher.FILE_LABELS, [row["file_id"] for row in rows], FileNotKnown)
-    await file_nodes.put_scopes(tx, _only(SCOPE, rows), tokeniser)
+    await file_nodes.put_scopes(tx, _pick_columns(SCOPE, rows), tokeniser)
 
 
 async def _write_relations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
@@ -170,7 +170,7 @@ async def _write_relations(tx: Transaction, rows: list[Row], _: Tokeniser) -> No
 
 async def _write_references(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     await _require(tx, "Message", [row["owner_id"] for row in rows], MessageNotFound)
-    await facts.put_references(tx, _only(REFERENCE, rows))
+    await facts.put_references(tx, _pick_columns(REFERENCE, rows))
 
 
 async def _write_mentions(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
@@ -209,7 +209,7 @@ _SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
 
 
 async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    found = _only(JOB, rows)
+    found = _pick_columns(JOB, rows)
     await jobs.add(tx, found)
     await tx.each(f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', JOB)}", found)
 

@@ -12,8 +12,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
     SCOPE_LABELS,
     Where,
-    fields,
     index_key,
+    select_fields,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import SCOPE, SCOPE_NAME, decode_scope_name
@@ -25,8 +25,8 @@ from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.words import Tokeniser
 
-_ROW = fields("s", SCOPE)
-_NAME = fields("s", SCOPE_NAME)
+_ROW = select_fields("s", SCOPE)
+_NAME = select_fields("s", SCOPE_NAME)
 _TO_EMBED = """(s.embedding_model IS NULL OR s.embedding_model <> $model
                 OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)"""
 _IN_FILE = f"""MATCH (:{FILE_LABELS} {{project_id: $project, path: place.file}})
@@ -134,7 +134,7 @@ class Scopes:
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
         wanted = self._tokeniser.query(query)
-        found = await words.search(self._database, index, wanted, _passing(where), limit)
+        found = await words.search(self._database, index, wanted, _make_filter(where), limit)
         return await self._named(found)
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
@@ -143,7 +143,7 @@ class Scopes:
             return None if wanted else set()
         query = """CALL db.index.fulltext.queryNodes('ragforge_scope_words', $expression)
                    YIELD node AS s WHERE s.project_id = $project RETURN DISTINCT s.file_path"""
-        expression = f"words_source:({words.any_of([word for [word] in wanted])})"
+        expression = f"words_source:({words.format_any_of([word for [word] in wanted])})"
         rows = await self._database.column(query, expression=expression, project=project_id)
         return set(rows)
 
@@ -165,7 +165,7 @@ class Scopes:
                }
                RETURN one.word AS word, held""",
             wanted=[
-                {"word": word, "expression": words.expression_for(index, some)}
+                {"word": word, "expression": words.format_query(index, some)}
                 for word, some in wanted.items()
                 if some
             ],
@@ -180,7 +180,9 @@ class Scopes:
     ) -> list[ScopeMatch]:
         shelf = vector_nodes.SECTIONS if where.sections else vector_nodes.SCOPES
         found = await self._database.read(
-            lambda tx: vector_nodes.nearest(tx, shelf, vector, _passing(where), limit, min_score)
+            lambda tx: vector_nodes.find_nearest(
+                tx, shelf, vector, _make_filter(where), limit, min_score
+            )
         )
         return await self._named(found)
 
@@ -208,7 +210,7 @@ async def put_vectors(
     )
 
 
-def _passing(where: CodeFilter) -> Where:
+def _make_filter(where: CodeFilter) -> Where:
     conditions = Where().add("n.project_id = $project", project=where.project_id)
     conditions.add("n.type IN $types", types=list(where.types) or None)
     conditions.add("n.file_path IN $files", files=list(where.files) or None)

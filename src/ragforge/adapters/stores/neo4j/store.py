@@ -8,7 +8,7 @@ from ragforge.adapters.stores.neo4j.conversations import Neo4jConversations
 from ragforge.adapters.stores.neo4j.driver import connect
 from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
-from ragforge.adapters.stores.neo4j.migrate import prepare, problems, server_version
+from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_server_version
 from ragforge.adapters.stores.neo4j.notes import Neo4jNotes
 from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
 from ragforge.ports.store import Health, Store
@@ -37,10 +37,10 @@ async def open_neo4j(
     async def health() -> Health:
         return Health(
             engine="neo4j",
-            version=await server_version(opened),
+            version=await read_server_version(opened),
             location=opened.url,
             schema=schema,
-            problems=tuple(await problems(opened)),
+            problems=tuple(await find_problems(opened)),
         )
 
     return Store(

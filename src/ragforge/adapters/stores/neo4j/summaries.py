@@ -33,7 +33,7 @@ class Neo4jSummaries:
 
         async def work(tx: Transaction) -> None:
             # The lock lets no other summary take the same turns meanwhile.
-            conversation = await conversation_nodes.locked(tx, summary.conversation_id)
+            conversation = await conversation_nodes.lock(tx, summary.conversation_id)
             await nodes.check_free(tx, summary.uuid, turn_ids)
             if summary.level == 2:
                 for parent in summary.parent_summaries:
@@ -44,7 +44,7 @@ class Neo4jSummaries:
                 await nodes.cover_parents(tx, row)
             else:
                 first, last = summary.start_turn_index, summary.end_turn_index
-                free = await nodes.free_turns(tx, summary.conversation_id, first, last)
+                free = await nodes.find_free_turns(tx, summary.conversation_id, first, last)
                 await nodes.cover_turns(tx, row, free)
 
         await self._database.write(work)
@@ -60,7 +60,7 @@ class Neo4jSummaries:
     async def find(
         self, where: SummaryFilter, limit: int | None = None, offset: int = 0
     ) -> list[Summary]:
-        conditions = _summaries(where)
+        conditions = _make_filter(where)
         query = f"""MATCH (n:Summary) WHERE {conditions} RETURN {nodes.ROW} AS row
                     ORDER BY n.conversation_id, n.start_turn_index, n.level, n.uuid
                     SKIP $offset {"" if limit is None else "LIMIT $limit"}"""
@@ -121,7 +121,7 @@ class Neo4jSummaries:
     async def covered_turns(self, summary_id: str) -> list[int]:
         async def work(tx: Transaction) -> list[int]:
             await nodes.read(tx, summary_id)
-            return await nodes.covered(tx, summary_id)
+            return await nodes.read_covered(tx, summary_id)
 
         return await self._database.read(work)
 
@@ -149,7 +149,7 @@ class Neo4jSummaries:
         conversation_id: str | None = None,
         project_path: str | None = None,
     ) -> int:
-        where = _summaries(SummaryFilter(conversation_id, project_path, level))
+        where = _make_filter(SummaryFilter(conversation_id, project_path, level))
         where.add("n.created_ms < $before", before=filter_ms("before", before))
 
         async def work(tx: Transaction) -> int:
@@ -160,7 +160,7 @@ class Neo4jSummaries:
 
     async def forget_trims(self, conversation_id: str) -> None:
         async def work(tx: Transaction) -> None:
-            await conversation_nodes.locked(tx, conversation_id)
+            await conversation_nodes.lock(tx, conversation_id)
             await nodes.forget_trims(tx, conversation_id)
 
         await self._database.write(work)
@@ -220,20 +220,20 @@ class Neo4jSummaries:
     async def by_words(self, query: str, where: SummaryFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         return await words.search(
-            self._database, "ragforge_summary_words", wanted, _summaries(where), limit
+            self._database, "ragforge_summary_words", wanted, _make_filter(where), limit
         )
 
     async def by_vector(
         self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         return await self._database.read(
-            lambda tx: vector_nodes.nearest(
-                tx, vector_nodes.SUMMARIES, vector, _summaries(where), limit, min_score
+            lambda tx: vector_nodes.find_nearest(
+                tx, vector_nodes.SUMMARIES, vector, _make_filter(where), limit, min_score
             )
         )
 
 
-def _summaries(where: SummaryFilter) -> Where:
+def _make_filter(where: SummaryFilter) -> Where:
     conditions = Where().add(
         "n.conversation_id = $conversation", conversation=where.conversation_id
     )

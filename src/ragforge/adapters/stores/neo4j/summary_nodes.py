@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import assign, fields
+from ragforge.adapters.stores.neo4j.cypher import assign, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.words import summary_words
+from ragforge.adapters.stores.neo4j.words import make_summary_words
 from ragforge.adapters.stores.rows import SUMMARY
 from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.errors import SummaryNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
-ROW = fields("n", SUMMARY)
+ROW = select_fields("n", SUMMARY)
 
 
 async def read(tx: Transaction, summary_id: str) -> Row:
@@ -40,7 +40,7 @@ async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeni
         f"""MATCH (c:Conversation {{uuid: $row.conversation_id}})
             MERGE (n:Summary {{uuid: $row.uuid}}) SET {assign("n", SUMMARY, "$row")}
             MERGE (c)-[:HAS_SUMMARY]->(n)""",
-        row={**row, "project_path": project_path, "words": summary_words(row, tokeniser)},
+        row={**row, "project_path": project_path, "words": make_summary_words(row, tokeniser)},
     )
 
 
@@ -49,7 +49,9 @@ async def uncover(tx: Transaction, summary_id: str) -> None:
     await tx.rows("MATCH (:Summary {uuid: $id})-[e:SUMMARIZES]->() DELETE e", id=summary_id)
 
 
-async def free_turns(tx: Transaction, conversation_id: str, first: int, last: int) -> list[int]:
+async def find_free_turns(
+    tx: Transaction, conversation_id: str, first: int, last: int
+) -> list[int]:
     """Return the turns of a range that no summary covers."""
     return await tx.column(
         """MATCH (m:Message {conversation_id: $id}) WHERE m.role = 'user'
@@ -98,7 +100,7 @@ async def cover_parents(tx: Transaction, row: Stored) -> None:
     )
 
 
-async def be_covered(tx: Transaction, row: Stored) -> None:
+async def cover_by_parents(tx: Transaction, row: Stored) -> None:
     """Note that L2 summaries which name an L1 as their parent cover it."""
     await tx.rows(
         """MATCH (above:Summary {conversation_id: $conversation, level: 2})
@@ -109,7 +111,7 @@ async def be_covered(tx: Transaction, row: Stored) -> None:
     )
 
 
-async def covered(tx: Transaction, summary_id: str) -> list[int]:
+async def read_covered(tx: Transaction, summary_id: str) -> list[int]:
     """Return the turns that a summary covers."""
     return await tx.column(
         """MATCH (:Summary {uuid: $id})-[:SUMMARIZES]->(m:Message {role: 'user'})

@@ -20,7 +20,7 @@ async def match_words(
     tx: Transaction, words: Sequence[str], where: Where, limit: int, reach: int
 ) -> WordMatches:
     """Return the best turns and those up to `reach` beside them that pass the filter."""
-    every = await _counts(tx, words, where)
+    every = await _count_words(tx, words, where)
     counts = dict(list(every.items())[:MOST_WORDS])
     best = await index_of.search(tx, _INDEX, list(counts), where, limit)
     if not best:
@@ -45,13 +45,13 @@ async def match_words(
     return WordMatches(tuple(_load_match(row, counts) for row in rows), counts, turns, aside)
 
 
-async def _counts(tx: Transaction, words: Sequence[str], where: Where) -> dict[str, int]:
+async def _count_words(tx: Transaction, words: Sequence[str], where: Where) -> dict[str, int]:
     """Return how many turns hold each word, the rarest first; words of no turn are left out."""
     rows = await tx.each(
         f"""CALL db.index.fulltext.queryNodes($index, row.expression) YIELD node AS n
             WHERE {where}
             RETURN row.word AS word, count(n) AS count ORDER BY count, word""",
-        [{"word": word, "expression": index_of.expression_for(_INDEX, [word])} for word in words],
+        [{"word": word, "expression": index_of.format_query(_INDEX, [word])} for word in words],
         index=_INDEX,
         **where.parameters,
     )

@@ -90,7 +90,7 @@ async def put(tx: Transaction, shelf: Shelf, vectors: Mapping[str, Vector]) -> s
     return set(vectors) - {row["uuid"] for row in found}
 
 
-async def nearest(
+async def find_nearest(
     tx: Transaction, shelf: Shelf, vector: Vector, where: Where, limit: int, min_score: float
 ) -> list[Match]:
     """Return the nodes of the vector's model that pass the filter, nearest first.
@@ -137,7 +137,7 @@ class _Search:
         self._parameters = {
             **where.parameters,
             "key": index_key(vector.model),
-            "vector": _unit(vector),
+            "vector": _normalise(vector),
         }
 
     async def count(self, most: int) -> int:
@@ -157,7 +157,7 @@ class _Search:
             min_score=self._min_score,
             **self._parameters,
         )
-        return _matches(rows)
+        return _to_matches(rows)
 
     async def through_index(self) -> list[Match] | None:
         """Filter what the index proposes, asking for more until there is enough.
@@ -177,16 +177,16 @@ class _Search:
             )
             good = [row for row in rows if row["passes"] and row["score"] >= self._min_score]
             if len(good) >= self._limit or (rows and rows[-1]["score"] < self._min_score):
-                return _matches(good[: self._limit])
+                return _to_matches(good[: self._limit])
             fetch *= 4
         return None
 
 
-def _matches(rows: Iterable[Row]) -> list[Match]:
+def _to_matches(rows: Iterable[Row]) -> list[Match]:
     return [Match(row["id"], row["score"]) for row in rows]
 
 
-def _unit(vector: Vector) -> list[float]:
+def _normalise(vector: Vector) -> list[float]:
     """Return the direction alone: squares of very long vectors would overflow."""
     values = vector.values()
     norm = math.hypot(*values)

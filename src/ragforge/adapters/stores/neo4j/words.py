@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import Where, fields
+from ragforge.adapters.stores.neo4j.cypher import Where, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.messages import index_turns
 from ragforge.adapters.stores.rows import NOTE, SCOPE, SUMMARY
@@ -46,24 +46,24 @@ async def search(
         CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
         WHERE {where}
         RETURN n.uuid AS id, score ORDER BY score DESC, id LIMIT $limit"""
-    expression = expression_for(index, words[:MAX_WORDS])
+    expression = format_query(index, words[:MAX_WORDS])
     rows = await database.rows(
         query, index=index, expression=expression, limit=limit, **where.parameters
     )
     return [Match(row["id"], row["score"]) for row in rows]
 
 
-def summary_words(row: Stored, tokeniser: Tokeniser) -> str:
+def make_summary_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a summary is found."""
     return tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
 
 
-def note_words(row: Stored, tokeniser: Tokeniser) -> str:
+def make_note_words(row: Stored, tokeniser: Tokeniser) -> str:
     """Return the words by which a note is found."""
     return tokeniser.prose(format_note_for_search(NOTE.decode(row)))
 
 
-def scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
+def make_scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
     """Return the words by which a scope is found, one property for each weight."""
     document, prose = tokeniser.document, tokeniser.prose
     text = prose if row["type"] == SECTION else document
@@ -80,11 +80,13 @@ async def reindex(database: Database, tokeniser: Tokeniser) -> None:
     """Index all texts anew, page by page: the stored words were made by another tokeniser."""
     await _reindex_turns(database, tokeniser)
     await _reindex_nodes(
-        database, "Summary", SUMMARY, lambda row: {"words": summary_words(row, tokeniser)}
+        database, "Summary", SUMMARY, lambda row: {"words": make_summary_words(row, tokeniser)}
     )
-    await _reindex_nodes(database, "Note", NOTE, lambda row: {"words": note_words(row, tokeniser)})
+    await _reindex_nodes(
+        database, "Note", NOTE, lambda row: {"words": make_note_words(row, tokeniser)}
+    )
     for label in ("Scope", "MarkdownSection"):
-        await _reindex_nodes(database, label, SCOPE, lambda row: scope_words(row, tokeniser))
+        await _reindex_nodes(database, label, SCOPE, lambda row: make_scope_words(row, tokeniser))
 
 
 async def _reindex_turns(database: Database, tokeniser: Tokeniser) -> None:
@@ -112,7 +114,7 @@ async def _reindex_nodes(
     async def index_after(tx: Transaction) -> str | None:
         page = await tx.column(
             f"""MATCH (n:{label}) WHERE n.uuid > $after
-                RETURN {fields("n", names)} AS row ORDER BY n.uuid LIMIT $page""",
+                RETURN {select_fields("n", names)} AS row ORDER BY n.uuid LIMIT $page""",
             after=after,
             page=_PAGE,
         )
@@ -127,13 +129,13 @@ async def _reindex_nodes(
         after = await database.write(index_after)
 
 
-def expression_for(index: str, words: Sequence[str]) -> str:
+def format_query(index: str, words: Sequence[str]) -> str:
     """Return the Lucene query for any of the words in any of the weighted properties."""
-    wanted, weights = any_of(words), _INDEXES[index]
+    wanted, weights = format_any_of(words), _INDEXES[index]
     return " OR ".join(f"{name}:({wanted})^{weight}" for name, weight in weights.items())
 
 
-def any_of(words: Sequence[str]) -> str:
+def format_any_of(words: Sequence[str]) -> str:
     """Return the Lucene query for any of the words."""
     # Quotes keep words like "or" from being operators.
     return " ".join('"' + re.sub(r'(["\\])', r"\\\1", word) + '"' for word in words)

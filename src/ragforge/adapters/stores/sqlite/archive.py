@@ -21,7 +21,7 @@ from ragforge.adapters.stores.sqlite import (
 )
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
-from ragforge.adapters.stores.sqlite.sql import one, select, upsert, value
+from ragforge.adapters.stores.sqlite.sql import select, select_one, select_value, upsert
 from ragforge.adapters.stores.table import Row, check_row
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import ConversationBundle
@@ -47,7 +47,7 @@ _VECTORS = """vector v JOIN model m ON m.id = v.model
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _Source:
     """How records of a kind are read: what, from where, ordered by which columns."""
 
     columns: str
@@ -55,25 +55,25 @@ class _Table:
     order: tuple[str, ...] = ("uuid",)
 
 
-_TABLES: dict[RecordKind, _Table] = {
-    "conversation": _Table("*", "conversation"),
-    "message": _Table("*", "message"),
-    "tool_call": _Table("*", "tool_call"),
-    "tool_result": _Table("*", "tool_result"),
+_TABLES: dict[RecordKind, _Source] = {
+    "conversation": _Source("*", "conversation"),
+    "message": _Source("*", "message"),
+    "tool_call": _Source("*", "tool_call"),
+    "tool_result": _Source("*", "tool_result"),
     # Level 1 first: level 2 refers to it.
-    "summary": _Table("*", "summary", ("level", "uuid")),
-    "note": _Table("*", "note"),
-    "project": _Table("*", "project"),
-    "file": _Table("*", "file"),
-    "scope": _Table(scope_rows.COLUMNS, scope_rows.TABLES),
-    "relation": _Table(
+    "summary": _Source("*", "summary", ("level", "uuid")),
+    "note": _Source("*", "note"),
+    "project": _Source("*", "project"),
+    "file": _Source("*", "file"),
+    "scope": _Source(scope_rows.COLUMNS, scope_rows.TABLES),
+    "relation": _Source(
         "kind, source, target, project_id", "relation", ("source", "kind", "target")
     ),
-    "reference": _Table("*", "reference", ("owner_id", "scope_id")),
-    "mention": _Table(_MENTION, "mention", ("owner_id", "kind", "target_id")),
-    "branch": _Table("*", "branch", ("source", "target")),
-    "vector": _Table(_VECTOR, _VECTORS, ("v.id",)),
-    "job": _Table(_JOB, "job", ("id",)),
+    "reference": _Source("*", "reference", ("owner_id", "scope_id")),
+    "mention": _Source(_MENTION, "mention", ("owner_id", "kind", "target_id")),
+    "branch": _Source("*", "branch", ("source", "target")),
+    "vector": _Source(_VECTOR, _VECTORS, ("v.id",)),
+    "job": _Source(_JOB, "job", ("id",)),
 }
 _INTERNAL = ("id", "covered_by")
 
@@ -88,7 +88,7 @@ class SqliteArchive:
     async def count(self, kind: RecordKind) -> int:
         source = _TABLES[kind].source.split(" ")[0]
         statement = f"SELECT count(*) FROM {source}"
-        return int(await self._database.read(lambda c: value(c, statement)))
+        return int(await self._database.read(lambda c: select_value(c, statement)))
 
     async def read(
         self, kind: RecordKind, after: str | None, limit: int
@@ -125,7 +125,9 @@ class SqliteArchive:
 
     async def bookmark(self, name: str) -> str | None:
         statement = "SELECT value FROM meta WHERE name = ?"
-        found = await self._database.read(lambda c: value(c, statement, (f"bookmark:{name}",)))
+        found = await self._database.read(
+            lambda c: select_value(c, statement, (f"bookmark:{name}",))
+        )
         return None if found is None else str(found)
 
     async def set_bookmark(self, name: str, value: str | None) -> None:
@@ -149,7 +151,7 @@ def _record(
     if kind == "scope":
         del row["project_id"]
     elif kind == "summary":
-        row["covers"] = [str(turn) for turn in summaries.covered(connection, row["uuid"])]
+        row["covers"] = [str(turn) for turn in summaries.read_covered(connection, row["uuid"])]
     for name in {"success", "summary_trimmed", "link_pending"} & row.keys():
         row[name] = bool(row[name])
     return cursor, row
@@ -162,7 +164,7 @@ def _write_message(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
         turn = {
             "message_id": row["uuid"],
             "conversation_id": row["conversation_id"],
-            "project_path": value(connection, project, (row["conversation_id"],)),
+            "project_path": select_value(connection, project, (row["conversation_id"],)),
             "turn_index": row["turn_index"],
             "started_ms": row["timestamp_ms"],
         }
@@ -178,11 +180,13 @@ def _write_call(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> 
 def _write_result(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     upsert(connection, "tool_result", row, ["uuid"])
     statement = "SELECT message_id FROM tool_call WHERE uuid = ?"
-    _index_turn_of(connection, value(connection, statement, (row["tool_call_id"],)), tokeniser)
+    _index_turn_of(
+        connection, select_value(connection, statement, (row["tool_call_id"],)), tokeniser
+    )
 
 
 def _index_turn_of(connection: apsw.Connection, message_id: str, tokeniser: Tokeniser) -> None:
-    row = messages.row_of(connection, message_id)
+    row = messages.find_row(connection, message_id)
     if row is not None:
         messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
 
@@ -190,7 +194,7 @@ def _index_turn_of(connection: apsw.Connection, message_id: str, tokeniser: Toke
 def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     covers = json.dumps([int(turn) for turn in row.pop("covers")])
     upsert(connection, "summary", row, ["uuid"])
-    rowid = value(connection, "SELECT id FROM summary WHERE uuid = ?", (row["uuid"],))
+    rowid = select_value(connection, "SELECT id FROM summary WHERE uuid = ?", (row["uuid"],))
     document = tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
     words.index(connection, "summary_words", rowid, document)
     connection.execute(
@@ -206,7 +210,7 @@ def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
 
 def _write_note(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     upsert(connection, "note", row, ["uuid"])
-    notes.index(connection, notes.rowid_of(connection, row["uuid"]), NOTE.decode(row), tokeniser)
+    notes.index(connection, notes.find_rowid(connection, row["uuid"]), NOTE.decode(row), tokeniser)
 
 
 def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
@@ -215,7 +219,7 @@ def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
 
 
 def _write_scope(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
-    file = one(connection, "SELECT project_id FROM file WHERE uuid = ?", (row["file_id"],))
+    file = select_one(connection, "SELECT project_id FROM file WHERE uuid = ?", (row["file_id"],))
     scope_rows.restore(connection, file["project_id"] if file else "", row, tokeniser)
 
 
@@ -241,29 +245,29 @@ def _write_vector(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
     kind = row["owner_kind"]
     identity = "message_id" if kind == "turn" else "uuid"
     statement = f"SELECT id FROM {kind} WHERE {identity} = ?"
-    owner = value(connection, statement, (row["owner_id"],))
+    owner = select_value(connection, statement, (row["owner_id"],))
     vector = Vector(row["model"], bytes(row["data"]))
     vectors.put(connection, kind, [(owner, vector)], {owner: row["embedding_hash"]})
 
 
-def _plainly(table: str, *key: str) -> Callable[[apsw.Connection, Row, Tokeniser], None]:
+def _upsert_into(table: str, *key: str) -> Callable[[apsw.Connection, Row, Tokeniser], None]:
     return lambda connection, row, _: upsert(connection, table, row, key)
 
 
 _WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = {
-    "conversation": _plainly("conversation", "uuid"),
+    "conversation": _upsert_into("conversation", "uuid"),
     "message": _write_message,
     "tool_call": _write_call,
     "tool_result": _write_result,
     "summary": _write_summary,
     "note": _write_note,
-    "project": _plainly("project", "uuid"),
+    "project": _upsert_into("project", "uuid"),
     "file": _write_file,
     "scope": _write_scope,
     "relation": _write_relation,
-    "reference": _plainly("reference", "owner_id", "scope_id"),
+    "reference": _upsert_into("reference", "owner_id", "scope_id"),
     "mention": _write_mention,
-    "branch": _plainly("branch", "source", "target"),
+    "branch": _upsert_into("branch", "source", "target"),
     "vector": _write_vector,
-    "job": _plainly("job", "key"),
+    "job": _upsert_into("job", "key"),
 }

@@ -12,20 +12,20 @@ from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
 from ragforge.adapters.stores.sqlite import file_rows, scope_rows, words
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite.common_words import CommonWords, telling
+from ragforge.adapters.stores.sqlite.common_words import CommonWords, pick_telling
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
     as_json,
-    column,
-    one,
     select,
+    select_column,
+    select_one,
+    select_value,
     upsert,
-    value,
 )
 from ragforge.adapters.stores.sqlite.sql import (
-    under as in_tree,
+    add_under as in_tree,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.table import Row
@@ -72,7 +72,7 @@ class SqliteCode:
 
         def work(connection: apsw.Connection) -> None:
             statement = "SELECT uuid FROM project WHERE path = ?"
-            holder = value(connection, statement, (project.path,))
+            holder = select_value(connection, statement, (project.path,))
             if holder not in (None, project.uuid):
                 raise DuplicateId("project", project.path)
             upsert(connection, "project", row, ["uuid"])
@@ -82,7 +82,7 @@ class SqliteCode:
     async def project(self, path: str) -> Project:
         check_text("path", path)
         statement = "SELECT * FROM project WHERE path = ?"
-        row = await self._database.read(lambda c: one(c, statement, (path,)))
+        row = await self._database.read(lambda c: select_one(c, statement, (path,)))
         if row is None:
             raise ProjectNotFound(path)
         return PROJECT.decode(row)
@@ -133,14 +133,14 @@ class SqliteCode:
         await self._database.write(work)
 
     async def file(self, project_id: str, path: str) -> File:
-        row = await self._database.read(lambda c: _file(c, project_id, path))
+        row = await self._database.read(lambda c: _read_file(c, project_id, path))
         if row is None:
             raise FileNotKnown(path)
         return FILE.decode(row)
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
         where = in_tree(Where().add("project_id = ?", project_id), "path", under)
-        return await self._database.read(lambda c: file_rows.where(c, where))
+        return await self._database.read(lambda c: file_rows.select_files(c, where))
 
     async def directories(self, project_id: str) -> list[Directory]:
         statement = "SELECT path, name, uuid FROM directory WHERE project_id = ? ORDER BY path"
@@ -155,7 +155,7 @@ class SqliteCode:
         return found[scope_id]
 
     async def scopes(self, scope_ids: Sequence[str]) -> dict[str, Scope]:
-        return await self._database.read(lambda c: scope_rows.with_ids(c, scope_ids))
+        return await self._database.read(lambda c: scope_rows.read_with_ids(c, scope_ids))
 
     async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
         statement = f"{_NAMES} WHERE uuid IN (SELECT value FROM json_each(?))"
@@ -204,8 +204,8 @@ class SqliteCode:
         asked = as_json((place.file, place.line) for place in places)
 
         def work(connection: apsw.Connection) -> list[Scope | None]:
-            ids = column(connection, smallest, (project_id, asked))
-            found = scope_rows.with_ids(connection, [uuid for uuid in ids if uuid is not None])
+            ids = select_column(connection, smallest, (project_id, asked))
+            found = scope_rows.read_with_ids(connection, [uuid for uuid in ids if uuid is not None])
             return [found.get(uuid) for uuid in ids]
 
         return await self._database.read(work)
@@ -231,7 +231,9 @@ class SqliteCode:
     async def relations(
         self, node_id: str, direction: Direction, kinds: Sequence[RelationKind] | None = None
     ) -> list[Relation]:
-        return await self._database.read(lambda c: relation_rows.of(c, node_id, direction, kinds))
+        return await self._database.read(
+            lambda c: relation_rows.read_relations(c, node_id, direction, kinds)
+        )
 
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
         statement = """
@@ -282,18 +284,18 @@ class SqliteCode:
         every = "SELECT count(*) FROM scope s WHERE s.project_id = ?"
 
         def work(connection: apsw.Connection) -> tuple[int, int]:
-            missing = value(connection, f"{every} AND {_TO_EMBED}", (project_id, model))
-            return missing, value(connection, every, (project_id,))
+            missing = select_value(connection, f"{every} AND {_TO_EMBED}", (project_id, model))
+            return missing, select_value(connection, every, (project_id,))
 
         return await self._database.read(work)
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         wanted = self._tokeniser.query(query)
-        conditions = _scopes(where)
-        table = scope_rows.index_of(where.sections)
+        conditions = _make_filter(where)
+        table = scope_rows.pick_index(where.sections)
 
         def work(connection: apsw.Connection) -> list[ScopeMatch]:
-            if column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
+            if select_column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
                 conditions.keys.clear()  # nothing to tell apart: the search is shorter without
             few = [] if where.sections else self._telling(connection, wanted)
             found = words.search(connection, table, "scope", _NAME, wanted, conditions, limit, few)
@@ -303,9 +305,11 @@ class SqliteCode:
 
     def _telling(self, connection: apsw.Connection, asked: Sequence[str]) -> list[str]:
         """Return the words without which a scope is not worth a look, if some others are common."""
-        scopes = value(connection, "SELECT max(id) FROM scope") or 0  # to count them takes a while
+        scopes = (
+            select_value(connection, "SELECT max(id) FROM scope") or 0
+        )  # to count them takes a while
         counts = self._common.counts(connection, asked, scopes)
-        rare = telling(counts, scopes)
+        rare = pick_telling(counts, scopes)
         return rare if len(rare) < len(counts) else []
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
@@ -317,11 +321,11 @@ class SqliteCode:
                        CROSS JOIN scope o ON o.id = scope_words.rowid
                        WHERE scope_words MATCH ? AND o.project_id = ?"""
         bindings = (f"source : ({any_of})", project_id)
-        return await self._database.read(lambda c: set(column(c, statement, bindings)))
+        return await self._database.read(lambda c: set(select_column(c, statement, bindings)))
 
     async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
-        table = scope_rows.index_of(sections=False)
-        key = words.key("p", project_id)
+        table = scope_rows.pick_index(sections=False)
+        key = words.make_key("p", project_id)
 
         def work(connection: apsw.Connection) -> set[str]:
             return {
@@ -335,8 +339,8 @@ class SqliteCode:
     async def count_holding(
         self, project_id: str, asked: Sequence[str], most: int
     ) -> dict[str, int]:
-        table = scope_rows.index_of(sections=False)
-        key = words.key("p", project_id)
+        table = scope_rows.pick_index(sections=False)
+        key = words.make_key("p", project_id)
 
         def work(connection: apsw.Connection) -> dict[str, int]:
             return {
@@ -349,7 +353,7 @@ class SqliteCode:
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:
-        conditions = _scopes(where)
+        conditions = _make_filter(where)
         found = await self._database.read(
             lambda c: self._vectors.nearest(c, "scope", _NAME, vector, conditions, limit, min_score)
         )
@@ -363,7 +367,7 @@ class SqliteCode:
 
 def _check_project(connection: apsw.Connection, project_id: str) -> None:
     check_text("project_id", project_id)
-    if not value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
+    if not select_value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
         raise ProjectNotFound(project_id)
 
 
@@ -375,20 +379,20 @@ def _mark(connection: apsw.Connection, project_id: str, paths: Sequence[str], st
     )
 
 
-def _file(connection: apsw.Connection, project_id: str, path: str) -> Row | None:
+def _read_file(connection: apsw.Connection, project_id: str, path: str) -> Row | None:
     check_text("path", path)
     statement = "SELECT * FROM file WHERE project_id = ? AND path = ?"
-    return one(connection, statement, (project_id, path))
+    return select_one(connection, statement, (project_id, path))
 
 
 def _match(row: tuple[Any, ...]) -> ScopeMatch:
     return ScopeMatch(ScopeName(*row[:-1]), row[-1])
 
 
-def _scopes(where: CodeFilter) -> Where:
+def _make_filter(where: CodeFilter) -> Where:
     conditions = Where().add("o.project_id = ?", where.project_id)
     if where.project_id is not None:
-        conditions.keys.append(words.key("p", where.project_id))
+        conditions.keys.append(words.make_key("p", where.project_id))
         conditions.keys_say_all = not (where.under or where.types or where.files)
     conditions.add("o.type = ?" if where.sections else "o.type <> ?", SECTION)
     if where.files:

@@ -19,7 +19,7 @@ def is_common(count: int, texts: int) -> bool:
     return count > max(ROWS, texts // SHARE)
 
 
-def telling(counts: Mapping[str, int], texts: int) -> list[str]:
+def pick_telling(counts: Mapping[str, int], texts: int) -> list[str]:
     """Return the words worth a search, the rarest first; common ones where there are few others."""
     words = sorted(counts, key=counts.__getitem__)
     return [

@@ -9,7 +9,14 @@ import apsw
 
 from ragforge.adapters.stores.rows import CONVERSATION, REFERENCE, SUMMARY
 from ragforge.adapters.stores.sqlite import messages, notes, summaries, vectors, words
-from ragforge.adapters.stores.sqlite.sql import as_json, column, insert, one, select, value
+from ragforge.adapters.stores.sqlite.sql import (
+    as_json,
+    insert,
+    select,
+    select_column,
+    select_one,
+    select_value,
+)
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import (
     BranchPoint,
@@ -28,30 +35,34 @@ def read(connection: apsw.Connection, conversation_id: str) -> ConversationBundl
     """Return everything that is known of a conversation. Raises ConversationNotFound."""
     check_text("conversation_id", conversation_id)
     only = (conversation_id,)
-    row = one(connection, "SELECT * FROM conversation WHERE uuid = ?", only)
+    row = select_one(connection, "SELECT * FROM conversation WHERE uuid = ?", only)
     if row is None:
         raise ConversationNotFound(conversation_id)
     said = select(
         connection, "SELECT * FROM message WHERE conversation_id = ? ORDER BY position", only
     )
-    origins = _points(connection, "target", "source", conversation_id)
+    origins = _read_branch_points(connection, "target", "source", conversation_id)
     return ConversationBundle(
         conversation=CONVERSATION.decode(row),
         messages=tuple(messages.load(connection, list(said))),
-        references=_references(connection, conversation_id),
-        summaries=_summaries(connection, conversation_id),
+        references=_read_references(connection, conversation_id),
+        summaries=_read_summaries(connection, conversation_id),
         branch_of=next(iter(origins), None),
-        branches=tuple(_points(connection, "source", "target", conversation_id)),
-        vector=_vectors(connection, "conversation", "uuid", "uuid", conversation_id).get(
+        branches=tuple(_read_branch_points(connection, "source", "target", conversation_id)),
+        vector=_read_vectors(connection, "conversation", "uuid", "uuid", conversation_id).get(
             conversation_id
         ),
-        turn_vectors=_vectors(connection, "turn", "message_id", "conversation_id", conversation_id),
-        summary_vectors=_vectors(connection, "summary", "uuid", "conversation_id", conversation_id),
-        notes=tuple(notes.of_conversation(connection, conversation_id)),
-        note_vectors=_vectors(connection, "note", "uuid", "conversation_id", conversation_id),
-        trimmed=_flagged(connection, "message", "summary_trimmed", conversation_id)
-        | _flagged(connection, "summary", "summary_trimmed", conversation_id),
-        link_pending=_flagged(connection, "message", "link_pending", conversation_id),
+        turn_vectors=_read_vectors(
+            connection, "turn", "message_id", "conversation_id", conversation_id
+        ),
+        summary_vectors=_read_vectors(
+            connection, "summary", "uuid", "conversation_id", conversation_id
+        ),
+        notes=tuple(notes.read_of_conversation(connection, conversation_id)),
+        note_vectors=_read_vectors(connection, "note", "uuid", "conversation_id", conversation_id),
+        trimmed=_read_flagged(connection, "message", "summary_trimmed", conversation_id)
+        | _read_flagged(connection, "summary", "summary_trimmed", conversation_id),
+        link_pending=_read_flagged(connection, "message", "link_pending", conversation_id),
     )
 
 
@@ -69,7 +80,7 @@ def add(connection: apsw.Connection, whole: ConversationBundle, tokeniser: Token
             insert(connection, "reference", REFERENCE.encode(reference, owner_id=message_id))
     for summary in whole.summaries:
         _add_summary(connection, summary, whole.summary_vectors, tokeniser)
-    for note in notes.unknown(connection, whole.notes):
+    for note in notes.pick_unknown(connection, whole.notes):
         noted = notes.put(connection, note, tokeniser)
         if (vector := whole.note_vectors.get(note.uuid)) is not None:
             vectors.put(connection, "note", [(noted, vector)])
@@ -82,7 +93,7 @@ def add(connection: apsw.Connection, whole: ConversationBundle, tokeniser: Token
     _link(connection, whole)
 
 
-def _references(
+def _read_references(
     connection: apsw.Connection, conversation_id: str
 ) -> dict[str, tuple[CodeReference, ...]]:
     rows = select(
@@ -98,7 +109,7 @@ def _references(
     return {owner: tuple(references) for owner, references in found.items()}
 
 
-def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[SummaryBundle, ...]:
+def _read_summaries(connection: apsw.Connection, conversation_id: str) -> tuple[SummaryBundle, ...]:
     rows = select(
         connection,
         """SELECT * FROM summary WHERE conversation_id = ?
@@ -107,17 +118,17 @@ def _summaries(connection: apsw.Connection, conversation_id: str) -> tuple[Summa
     )
     found = []
     for row in list(rows):
-        files, scopes = summaries.mentioned(connection, row["uuid"])
-        covers = summaries.covered(connection, row["uuid"])
+        files, scopes = summaries.read_mentions(connection, row["uuid"])
+        covers = summaries.read_covered(connection, row["uuid"])
         found.append(SummaryBundle(SUMMARY.decode(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)
 
 
-def _flagged(
+def _read_flagged(
     connection: apsw.Connection, table: str, flag: str, conversation_id: str
 ) -> frozenset[str]:
     statement = f"SELECT uuid FROM {table} WHERE conversation_id = ? AND {flag}"
-    return frozenset(column(connection, statement, (conversation_id,)))
+    return frozenset(select_column(connection, statement, (conversation_id,)))
 
 
 def _flag(connection: apsw.Connection, table: str, flag: str, ids: Iterable[str]) -> None:
@@ -125,14 +136,14 @@ def _flag(connection: apsw.Connection, table: str, flag: str, ids: Iterable[str]
     connection.execute(statement, (as_json(ids),))
 
 
-def _points(
+def _read_branch_points(
     connection: apsw.Connection, near: str, far: str, conversation_id: str
 ) -> list[BranchPoint]:
     statement = f"SELECT {far}, message_id FROM branch WHERE {near} = ? ORDER BY {far}"
     return [BranchPoint(*row) for row in connection.execute(statement, (conversation_id,))]
 
 
-def _vectors(
+def _read_vectors(
     connection: apsw.Connection, kind: str, identity: str, owner: str, conversation_id: str
 ) -> dict[str, Vector]:
     statement = f"""
@@ -182,6 +193,6 @@ def _link(connection: apsw.Connection, whole: ConversationBundle) -> None:
     links += [(here, point.conversation_id, point) for point in whole.branches]
     for source, target, point in links:
         known = "SELECT 1 FROM conversation WHERE uuid = ?"
-        if value(connection, known, (point.conversation_id,)):
+        if select_value(connection, known, (point.conversation_id,)):
             row = {"source": source, "target": target, "message_id": point.message_id}
             insert(connection, "branch", row)

@@ -20,13 +20,13 @@ from ragforge.adapters.stores.sqlite.references import References
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
     as_json,
-    column,
     insert,
     select,
+    select_column,
+    select_value,
     upsert,
-    value,
 )
-from ragforge.adapters.stores.sqlite.sql import one as one_row
+from ragforge.adapters.stores.sqlite.sql import select_one as one_row
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import (
@@ -65,7 +65,7 @@ class SqliteConversations(References):
         await self._database.write(lambda c: insert(c, "conversation", row))
 
     async def get(self, conversation_id: str) -> Conversation:
-        row = await self._database.read(lambda c: _row(c, conversation_id))
+        row = await self._database.read(lambda c: _read_row(c, conversation_id))
         return CONVERSATION.decode(row)
 
     async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
@@ -83,7 +83,7 @@ class SqliteConversations(References):
     async def find(
         self, where: ConversationFilter, limit: int = 50, offset: int = 0
     ) -> list[Conversation]:
-        conditions = _conversations(where)
+        conditions = _make_filter(where)
         statement = f"""
             SELECT * FROM conversation o WHERE {conditions}
             ORDER BY updated_ms DESC, uuid LIMIT ? OFFSET ?
@@ -95,7 +95,9 @@ class SqliteConversations(References):
 
     async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
-            result = apply_changes(CONVERSATION.decode(_row(connection, conversation_id)), changes)
+            result = apply_changes(
+                CONVERSATION.decode(_read_row(connection, conversation_id)), changes
+            )
             upsert(connection, "conversation", CONVERSATION.encode(result), ["uuid"])
             return result
 
@@ -103,14 +105,14 @@ class SqliteConversations(References):
 
     async def delete(self, conversation_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
-            _row(connection, conversation_id)
+            _read_row(connection, conversation_id)
             connection.execute("DELETE FROM conversation WHERE uuid = ?", (conversation_id,))
 
         await self._database.write(work)
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         def work(connection: apsw.Connection) -> list[Message]:
-            row = _row(connection, conversation_id)
+            row = _read_row(connection, conversation_id)
             placed = message_rows.add(connection, row, messages, self._tokeniser)
             _count(connection, conversation_id, placed)
             return placed
@@ -119,7 +121,7 @@ class SqliteConversations(References):
 
     async def message(self, message_id: str) -> Message:
         def work(connection: apsw.Connection) -> Message:
-            return message_rows.load(connection, [message_rows.existing(connection, message_id)])[0]
+            return message_rows.load(connection, [message_rows.read_row(connection, message_id)])[0]
 
         return await self._database.read(work)
 
@@ -137,7 +139,7 @@ class SqliteConversations(References):
         bindings = (*where.bindings, -1 if limit is None else limit, offset)
 
         def work(connection: apsw.Connection) -> list[Message]:
-            _row(connection, conversation_id)
+            _read_row(connection, conversation_id)
             statement = f"SELECT * FROM message WHERE {where} {order}"
             return message_rows.load(connection, list(select(connection, statement, bindings)))
 
@@ -145,7 +147,7 @@ class SqliteConversations(References):
 
     async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
         def work(connection: apsw.Connection) -> list[Message]:
-            _row(connection, conversation_id)
+            _read_row(connection, conversation_id)
             rows = select(
                 connection,
                 "SELECT * FROM message WHERE conversation_id = ? ORDER BY position DESC LIMIT ?",
@@ -186,19 +188,19 @@ class SqliteConversations(References):
         limit: int | None = None,
     ) -> list[ToolCall]:
         def work(connection: apsw.Connection) -> list[ToolCall]:
-            _row(connection, conversation_id)
-            return message_rows.calls_in(connection, conversation_id, tool_name, success, limit)
+            _read_row(connection, conversation_id)
+            return message_rows.read_calls(connection, conversation_id, tool_name, success, limit)
 
         return await self._database.read(work)
 
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
-            source = message_rows.existing(connection, message_id)
+            source = message_rows.read_row(connection, message_id)
             empty = replace(into, message_count=0, turn_count=0, total_chars=0)
             insert(connection, "conversation", CONVERSATION.encode(empty))
-            copy_until(connection, source, _row(connection, into.uuid), self._tokeniser)
+            copy_until(connection, source, _read_row(connection, into.uuid), self._tokeniser)
             _recount(connection, into.uuid)
-            return CONVERSATION.decode(_row(connection, into.uuid))
+            return CONVERSATION.decode(_read_row(connection, into.uuid))
 
         return await self._database.write(work)
 
@@ -206,7 +208,9 @@ class SqliteConversations(References):
         def work(connection: apsw.Connection) -> None:
             owners = []
             for message_id, vector in vectors.items():
-                turn = value(connection, "SELECT id FROM turn WHERE message_id = ?", (message_id,))
+                turn = select_value(
+                    connection, "SELECT id FROM turn WHERE message_id = ?", (message_id,)
+                )
                 if turn is None:
                     raise MessageNotFound(message_id)
                 owners.append((turn, vector))
@@ -220,15 +224,15 @@ class SqliteConversations(References):
               SELECT 1 FROM vector v JOIN model m ON m.id = v.model
               WHERE v.kind = 'turn' AND v.owner = t.id AND m.name = ?)
             ORDER BY t.started_ms, t.id LIMIT ?"""
-        return await self._database.read(lambda c: column(c, statement, (model, limit)))
+        return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
 
     async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
         def work(connection: apsw.Connection) -> tuple[int, int]:
-            every = value(connection, "SELECT count(*) FROM turn")
+            every = select_value(connection, "SELECT count(*) FROM turn")
             embedded = """
                 SELECT count(*) FROM vector v JOIN model m ON m.id = v.model
                 WHERE v.kind = 'turn' AND m.name = ?"""
-            return every - value(connection, embedded, (model,)), every
+            return every - select_value(connection, embedded, (model,)), every
 
         return await self._database.read(work)
 
@@ -239,14 +243,14 @@ class SqliteConversations(References):
             WHERE t.conversation_id = ? AND m.name = ? ORDER BY t.turn_index"""
 
         def work(connection: apsw.Connection) -> list[str]:
-            _row(connection, conversation_id)
-            return column(connection, statement, (conversation_id, model))
+            _read_row(connection, conversation_id)
+            return select_column(connection, statement, (conversation_id, model))
 
         return await self._database.read(work)
 
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         def work(connection: apsw.Connection) -> None:
-            row = _row(connection, conversation_id)
+            row = _read_row(connection, conversation_id)
             vector_rows.put(connection, "conversation", [(row["id"], vector)])
 
         await self._database.write(work)
@@ -266,7 +270,7 @@ class SqliteConversations(References):
     ) -> TurnWords:
         from ragforge.adapters.stores.sqlite.turn_words import TurnWords  # storing needs no arrays
 
-        conditions = _turns(where)
+        conditions = _make_turn_filter(where)
         passing = self._vectors.passing(connection, "turn", conditions) if conditions else None
         wanted = self._tokeniser.query(query)
         return TurnWords(connection, wanted, conditions, passing, self._common)
@@ -274,7 +278,7 @@ class SqliteConversations(References):
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
-        conditions = _turns(where)
+        conditions = _make_turn_filter(where)
         found = await self._database.read(
             lambda c: self._vectors.nearest(
                 c, "turn", "o.message_id", vector, conditions, limit, min_score
@@ -285,7 +289,7 @@ class SqliteConversations(References):
     async def conversations_by_vector(
         self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
-        conditions = _conversations(where)
+        conditions = _make_filter(where)
         found = await self._database.read(
             lambda c: self._vectors.nearest(
                 c, "conversation", "o.uuid", vector, conditions, limit, min_score
@@ -298,7 +302,7 @@ _LAST = "\U0010ffff"
 """Sorts after every other character."""
 
 
-def _row(connection: apsw.Connection, conversation_id: str) -> Row:
+def _read_row(connection: apsw.Connection, conversation_id: str) -> Row:
     check_text("conversation_id", conversation_id)
     row = one_row(connection, "SELECT * FROM conversation WHERE uuid = ?", (conversation_id,))
     if row is None:
@@ -338,27 +342,31 @@ def _recount(connection: apsw.Connection, conversation_id: str) -> None:
     )
 
 
-def _ms(moment: datetime | None) -> int | None:
+def _to_ms(moment: datetime | None) -> int | None:
     return None if moment is None else to_epoch_ms(moment)
 
 
-def _conversations(where: ConversationFilter) -> Where:
+def _make_filter(where: ConversationFilter) -> Where:
     conditions = Where().add("o.cwd = ?", where.cwd).add("o.project_path = ?", where.project_path)
     conditions.add("o.status = ?", where.status)
-    conditions.add("o.updated_ms >= ?", _ms(where.since)).add("o.updated_ms <= ?", _ms(where.until))
+    conditions.add("o.updated_ms >= ?", _to_ms(where.since)).add(
+        "o.updated_ms <= ?", _to_ms(where.until)
+    )
     if where.tags:
         any_of = "SELECT 1 FROM json_each(o.tags) t JOIN json_each(?) w ON w.value = t.value"
         conditions.add(f"EXISTS ({any_of})", as_json(where.tags))
     return conditions
 
 
-def _turns(where: MemoryFilter) -> Where:
+def _make_turn_filter(where: MemoryFilter) -> Where:
     conditions = Where().add("o.conversation_id = ?", where.conversation_id)
     conditions.add("o.project_path = ?", where.project_path)
-    conditions.add("o.started_ms >= ?", _ms(where.since)).add("o.started_ms <= ?", _ms(where.until))
+    conditions.add("o.started_ms >= ?", _to_ms(where.since)).add(
+        "o.started_ms <= ?", _to_ms(where.until)
+    )
     if where.conversation_id is not None:
-        conditions.keys.append(words.key("c", where.conversation_id))
+        conditions.keys.append(words.make_key("c", where.conversation_id))
     elif where.project_path is not None:
-        conditions.keys.append(words.key("p", where.project_path))
+        conditions.keys.append(words.make_key("p", where.project_path))
     conditions.keys_say_all = len(conditions.bindings) == len(conditions.keys)
     return conditions

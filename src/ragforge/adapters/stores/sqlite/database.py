@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.failures import translated
+from ragforge.adapters.stores.sqlite.failures import translate_errors
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class Database:
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _write(self, work: Callable[[apsw.Connection], T]) -> T:
-        with translated(str(self.path)):
+        with translate_errors(str(self.path)):
             connection = self._connection(WRITER_CACHE_KB)
             # IMMEDIATE: a deferred transaction that turns to writing fails at once when
             # another process has written meanwhile, however long one is ready to wait.
@@ -88,7 +88,7 @@ class Database:
             return _finish(connection, work)
 
     def _read(self, work: Callable[[apsw.Connection], T], query: _Query) -> T:
-        with translated(str(self.path)):
+        with translate_errors(str(self.path)):
             connection = self._connection()
             with self._changing:
                 query.begin(connection)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, under, upsert, value
+from ragforge.adapters.stores.sqlite.sql import Where, add_under, select_value, upsert
 from ragforge.domain.code import list_directories
 
 
@@ -21,7 +21,7 @@ def add_directories(connection: apsw.Connection, project_id: str, paths: Iterabl
 def prune_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
     """Remove directories that led to the files and hold none any more."""
     for directory in list_directories(project_id, paths):
-        where = under(Where().add("project_id = ?", project_id), "path", directory.path)
+        where = add_under(Where().add("project_id = ?", project_id), "path", directory.path)
         statement = f"SELECT 1 FROM file WHERE {where} LIMIT 1"
-        if not value(connection, statement, where.bindings):
+        if not select_value(connection, statement, where.bindings):
             connection.execute("DELETE FROM directory WHERE uuid = ?", (directory.uuid,))

@@ -22,17 +22,17 @@ _CORRUPT = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 
 
 @contextmanager
-def translated(path: str) -> Iterator[None]:
+def translate_errors(path: str) -> Iterator[None]:
     """Raise what SQLite reports as an error that says what to do about it."""
     try:
         yield
     except apsw.Error as error:
-        raise _translation(path, error) from error
+        raise _translate(path, error) from error
     except UnicodeEncodeError as error:
         raise InvalidText("A text", error.start) from error
 
 
-def _translation(path: str, error: apsw.Error) -> StoreError:
+def _translate(path: str, error: apsw.Error) -> StoreError:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StoreBusy(f"{path} is busy: another process is writing to it. Try again.")
     if isinstance(error, _READ_ONLY):

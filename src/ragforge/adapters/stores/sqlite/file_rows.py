@@ -17,11 +17,11 @@ from ragforge.domain.instants import parse_instant
 from ragforge.ports.words import Tokeniser
 
 
-def where(connection: apsw.Connection, conditions: Where) -> list[File]:
+def select_files(connection: apsw.Connection, conditions: Where) -> list[File]:
     """Return files by path. Every run reads all of a project's: column by column, not by name."""
     statement = f"""SELECT path, hash, uuid, kind, language, size, mtime, state, imports
                     FROM file WHERE {conditions} ORDER BY path"""
-    return [_file(*row) for row in connection.execute(statement, conditions.bindings)]
+    return [_decode_file(*row) for row in connection.execute(statement, conditions.bindings)]
 
 
 def replace(
@@ -32,11 +32,11 @@ def replace(
 ) -> None:
     """Store files with exactly these scopes; of two with one path the last counts.
 
-    Raises DuplicateId if an id is taken elsewhere.
+    Raises DuplicateId if another file has an id.
     """
     files = list({parsed.file.path: parsed for parsed in files}.values())
     rows = [FILE.encode(parsed.file, project_id=project_id) for parsed in files]
-    known = _known(connection, project_id, [row["path"] for row in rows])
+    known = _find_known(connection, project_id, [row["path"] for row in rows])
     new = [row for row in rows if row["path"] not in known]
     changed = [row for row in rows if row["path"] in known]
     if new:
@@ -54,11 +54,15 @@ def replace(
         for row, parsed in zip(rows, files, strict=True)
         for scope in parsed.scopes
     ]
-    scope_rows.put(connection, project_id, scopes, scope_rows.of_files(connection, ids), tokeniser)
+    scope_rows.put(
+        connection, project_id, scopes, scope_rows.read_of_files(connection, ids), tokeniser
+    )
     add_directories(connection, project_id, [row["path"] for row in new])
 
 
-def _known(connection: apsw.Connection, project_id: str, paths: Sequence[str]) -> dict[str, str]:
+def _find_known(
+    connection: apsw.Connection, project_id: str, paths: Sequence[str]
+) -> dict[str, str]:
     statement = """SELECT path, uuid FROM file
                    WHERE project_id = ? AND path IN (SELECT value FROM json_each(?))"""
     return dict(connection.execute(statement, (project_id, as_json(paths))))
@@ -74,7 +78,7 @@ def _drop(connection: apsw.Connection, file_ids: Sequence[str], kept: Sequence[s
     )
 
 
-def _file(*row: Any) -> File:
+def _decode_file(*row: Any) -> File:
     path, found, uuid, kind, language, size, mtime, state, imports = row
     time = None if mtime is None else parse_instant(mtime)
     names = () if imports == "[]" else tuple(json.loads(imports))

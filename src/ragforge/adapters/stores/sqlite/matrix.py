@@ -11,7 +11,7 @@ from itertools import islice
 
 import apsw
 
-from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, numbers
+from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, parse_numbers
 
 WHOLE_DIMENSIONS = 512
 WHOLE_ROWS = 20_000
@@ -87,7 +87,7 @@ class Matrix:
         while batch := list(islice(rows, LOADED_TOGETHER)):
             self._add(batch)
             if self._whole is not None and self._is_long:
-                self._bits = _bits_of(self._whole[: self._count])
+                self._bits = _to_bits(self._whole[: self._count])
                 self._whole = None
 
     @property
@@ -99,7 +99,7 @@ class Matrix:
             return
         ids = """SELECT group_concat(id) FROM vector INDEXED BY vector_by_model
                  WHERE kind = ? AND model = ?"""
-        alive = numbers(connection.execute(ids, (self._kind, self._model)).get)
+        alive = parse_numbers(connection.execute(ids, (self._kind, self._model)).get)
         keep = np.isin(self._ids[: self._count], alive)
         if keep.all():
             return
@@ -114,13 +114,15 @@ class Matrix:
 
     def _add(self, batch: list[tuple[int, int, bytes]]) -> None:
         ids, owners, data = zip(*batch, strict=True)
-        vectors = _unit(np.frombuffer(b"".join(data), "<f4").reshape(len(batch), self._dimension))
+        vectors = _normalise(
+            np.frombuffer(b"".join(data), "<f4").reshape(len(batch), self._dimension)
+        )
         start, end = self._count, self._count + len(batch)
         self._make_room(end)
         self._ids[start:end] = ids
         self._owners[start:end] = owners
         if self._whole is None:
-            self._bits[start:end] = _bits_of(vectors)
+            self._bits[start:end] = _to_bits(vectors)
         else:
             self._whole[start:end] = vectors
         self._count, self._row_of, self._kept = end, None, None
@@ -145,7 +147,7 @@ class Matrix:
 
         With `owners`, only those take part.
         """
-        query = _unit(np.frombuffer(data, "<f4").reshape(1, -1))[0]
+        query = _normalise(np.frombuffer(data, "<f4").reshape(1, -1))[0]
         rows = None if owners is None else self._rows_of(owners)
         if self._whole is None:
             rows, vectors = self._stored(
@@ -158,7 +160,7 @@ class Matrix:
             cosines = self._some(self._whole, rows, query)
         else:
             cosines = (self._whole[: self._count] @ query)[rows]
-        best = _top(cosines, limit)
+        best = _pick_top(cosines, limit)
         scores = np.clip((1.0 + cosines[best].astype(np.float64)) / 2.0, 0.0, 1.0)
         chosen = self._owners[best if rows is None else rows[best]]
         pairs = zip(chosen.tolist(), scores.tolist(), strict=True)
@@ -170,7 +172,7 @@ class Matrix:
         Many rows are those of a filter that comes with every query: their copy is kept.
         """
         if len(rows) < KEPT_ROWS:
-            return _gathered(vectors, rows, query)
+            return _multiply_rows(vectors, rows, query)
         if self._kept is None or not np.array_equal(self._kept[0], rows):
             self._kept = rows, vectors[rows]
         products: Floats = self._kept[1] @ query
@@ -188,8 +190,8 @@ class Matrix:
 
     def _nearest_by_bits(self, query: Floats, rows: Ints | None, wanted: int) -> Ints:
         bits = self._bits[: self._count] if rows is None else self._bits[rows]
-        distance = np.bitwise_count(bits ^ _bits_of(query.reshape(1, -1))).sum(1, dtype=np.int32)
-        nearest = _top(-distance, wanted)
+        distance = np.bitwise_count(bits ^ _to_bits(query.reshape(1, -1))).sum(1, dtype=np.int32)
+        nearest = _pick_top(-distance, wanted)
         return np.sort(nearest if rows is None else rows[nearest])
 
     def _stored(self, connection: apsw.Connection, rows: Ints) -> tuple[Ints, Floats]:
@@ -200,10 +202,10 @@ class Matrix:
         found: dict[int, bytes] = dict(connection.execute(statement, (str(ids.tolist()),)))
         vectors = np.frombuffer(b"".join(found.values()), "<f4")
         held = rows[np.isin(ids, list(found))]  # both in the order of ids
-        return held, _unit(vectors.reshape(len(found), self._dimension))
+        return held, _normalise(vectors.reshape(len(found), self._dimension))
 
 
-def _gathered(vectors: Floats, rows: Ints, query: Floats) -> Floats:
+def _multiply_rows(vectors: Floats, rows: Ints, query: Floats) -> Floats:
     """Return the products of some rows with the query."""
     products = np.empty(len(rows), np.float32)
     block = np.empty((min(len(rows), GATHERED_ROWS), vectors.shape[1]), np.float32)
@@ -215,7 +217,7 @@ def _gathered(vectors: Floats, rows: Ints, query: Floats) -> Floats:
     return products
 
 
-def _unit(vectors: Floats) -> Floats:
+def _normalise(vectors: Floats) -> Floats:
     # In float64: the squares of float32 numbers may be too large or too small for float32.
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     if np.abs(norms - 1.0).max(initial=0.0) < ROUNDING:
@@ -224,7 +226,7 @@ def _unit(vectors: Floats) -> Floats:
     return unit
 
 
-def _bits_of(vectors: Floats) -> Bits:
+def _to_bits(vectors: Floats) -> Bits:
     packed = np.packbits(vectors > 0, axis=1)
     padding = -packed.shape[1] % 8
     return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, padding)))).view(np.uint64)
@@ -239,7 +241,7 @@ def _reserve(rows: NDArray, size: int) -> NDArray:  # type: ignore[type-arg]
     return grown
 
 
-def _top(scores: NDArray, limit: int) -> Ints:  # type: ignore[type-arg]
+def _pick_top(scores: NDArray, limit: int) -> Ints:  # type: ignore[type-arg]
     """Return the places of the highest scores, best first, ties by place."""
     if limit < len(scores):
         kept = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]

@@ -10,7 +10,7 @@ import apsw
 
 from ragforge.adapters.stores.rows import MESSAGE, TOOL_CALL, decode_tool_call, encode_tool_result
 from ragforge.adapters.stores.sqlite import words
-from ragforge.adapters.stores.sqlite.sql import as_json, insert, one, select, value
+from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_one, select_value
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import check_text
@@ -36,10 +36,10 @@ def _place(
     connection: apsw.Connection, conversation_id: str, messages: Sequence[Message]
 ) -> list[Message]:
     """Give each message its turn and position. Raises TurnNotFound."""
-    newest = value(
+    newest = select_value(
         connection, "SELECT max(turn_index) FROM turn WHERE conversation_id = ?", (conversation_id,)
     )
-    last = value(
+    last = select_value(
         connection,
         "SELECT max(position) FROM message WHERE conversation_id = ?",
         (conversation_id,),
@@ -96,7 +96,7 @@ def _open_turn(connection: apsw.Connection, conversation: Row, message: Message)
 
 def turn_id(connection: apsw.Connection, conversation_id: str, turn_index: int) -> int:
     """Return the row id of a turn. Raises TurnNotFound."""
-    found = value(
+    found = select_value(
         connection,
         "SELECT id FROM turn WHERE conversation_id = ? AND turn_index = ?",
         (conversation_id, turn_index),
@@ -117,8 +117,8 @@ def index_turn(
     )
     for turn in group_into_turns(load(connection, list(rows))):
         rowid = turn_id(connection, conversation_id, turn_index)
-        project = value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
-        keys = f"{words.key('c', conversation_id)} {words.key('p', project)}"
+        project = select_value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
+        keys = f"{words.make_key('c', conversation_id)} {words.make_key('p', project)}"
         document = tokeniser.prose(format_turn_for_search(turn))
         found = document.split()
         often = " ".join(word for word, times in Counter(found).items() if times > 1)
@@ -132,17 +132,17 @@ def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
     ids = as_json(row["uuid"] for row in rows)
     in_messages = "WHERE c.message_id IN (SELECT value FROM json_each(?))"
     for row in select(connection, f"{_CALLS} {in_messages} ORDER BY c.position", (ids,)):
-        calls[row["message_id"]].append(call_of(row))
+        calls[row["message_id"]].append(decode_call(row))
     return [MESSAGE.decode(row, tool_calls=tuple(calls[row["uuid"]])) for row in rows]
 
 
-def call_of(row: Row) -> ToolCall:
+def decode_call(row: Row) -> ToolCall:
     """Return the tool call of a joined row."""
     result = {name.removeprefix("r_"): item for name, item in row.items() if name[:2] == "r_"}
     return decode_tool_call(row, None if result["uuid"] is None else result)
 
 
-def calls_in(
+def read_calls(
     connection: apsw.Connection,
     conversation_id: str,
     tool_name: str | None,
@@ -164,17 +164,17 @@ def calls_in(
             "limit": -1 if limit is None else limit,
         },
     )
-    return [call_of(row) for row in rows]
+    return [decode_call(row) for row in rows]
 
 
-def row_of(connection: apsw.Connection, message_id: str) -> Row | None:
-    return one(connection, "SELECT * FROM message WHERE uuid = ?", (message_id,))
+def find_row(connection: apsw.Connection, message_id: str) -> Row | None:
+    return select_one(connection, "SELECT * FROM message WHERE uuid = ?", (message_id,))
 
 
-def existing(connection: apsw.Connection, message_id: str) -> Row:
+def read_row(connection: apsw.Connection, message_id: str) -> Row:
     """Return a message's row. Raises MessageNotFound."""
     check_text("message_id", message_id)
-    row = row_of(connection, message_id)
+    row = find_row(connection, message_id)
     if row is None:
         raise MessageNotFound(message_id)
     return row

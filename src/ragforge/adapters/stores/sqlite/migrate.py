@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from ragforge.adapters.stores.sqlite.database import connect
-from ragforge.adapters.stores.sqlite.failures import translated
+from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly, StoreUnavailable
 
 log = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ APPLICATION_ID = 0x52464747
 """Tells a RagForge store from any other SQLite file."""
 
 
-def migrations() -> list[str]:
+def read_migrations() -> list[str]:
     """Return the SQL of every step; the first leads from nothing to schema 1."""
     folder = files("ragforge.adapters.stores.sqlite") / "migrations"
     steps = sorted((step for step in folder.iterdir()), key=lambda step: step.name)
@@ -36,10 +36,10 @@ def prepare(path: Path) -> int:
         raise StoreReadOnly(f"{path.parent} cannot be created: {error.strerror}") from error
     except OSError as error:
         raise StoreUnavailable(f"{path.parent} cannot be created: {error.strerror}") from error
-    with translated(str(path)):
+    with translate_errors(str(path)):
         connection = connect(path)
         try:
-            return _upgrade(connection, path, migrations())
+            return _upgrade(connection, path, read_migrations())
         finally:
             connection.close()
 
@@ -48,13 +48,13 @@ def _upgrade(connection: apsw.Connection, path: Path, steps: list[str]) -> int:
     _check(connection, path, len(steps))
     if connection.pragma("journal_mode") != "wal":
         connection.pragma("journal_mode", "wal")
-    if _schema(connection) == len(steps):
+    if _read_schema(connection) == len(steps):
         return len(steps)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have upgraded it while this one waited.
         _check(connection, path, len(steps))
-        for number in range(_schema(connection), len(steps)):
+        for number in range(_read_schema(connection), len(steps)):
             log.info("%s: migrating to schema %d", path, number + 1)
             connection.execute(steps[number])
             connection.pragma("user_version", number + 1)
@@ -71,9 +71,9 @@ def _check(connection: apsw.Connection, path: Path, known: int) -> None:
     is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
     if not is_empty and connection.pragma("application_id") != APPLICATION_ID:
         raise StoreCorrupt(f"{path} is an SQLite file, but not a RagForge store. Choose another.")
-    if _schema(connection) > known:
-        raise SchemaTooNew(str(path), _schema(connection), known)
+    if _read_schema(connection) > known:
+        raise SchemaTooNew(str(path), _read_schema(connection), known)
 
 
-def _schema(connection: apsw.Connection) -> int:
+def _read_schema(connection: apsw.Connection) -> int:
     return int(str(connection.pragma("user_version")))

@@ -10,7 +10,15 @@ from ragforge.adapters.stores.rows import NOTE
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, insert, one, select, value
+from ragforge.adapters.stores.sqlite.sql import (
+    Where,
+    as_json,
+    insert,
+    select,
+    select_column,
+    select_one,
+    select_value,
+)
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
@@ -35,13 +43,13 @@ class SqliteNotes:
     async def add(self, note: Note) -> None:
         def work(connection: apsw.Connection) -> None:
             if note.supersedes is not None:
-                _row(connection, note.supersedes)
+                _read_row(connection, note.supersedes)
             put(connection, note, self._tokeniser)
 
         await self._database.write(work)
 
     async def get(self, note_id: str) -> Note:
-        return NOTE.decode(await self._database.read(lambda c: _row(c, note_id)))
+        return NOTE.decode(await self._database.read(lambda c: _read_row(c, note_id)))
 
     async def with_ids(self, note_ids: Sequence[str]) -> dict[str, Note]:
         statement = "SELECT * FROM note WHERE uuid IN (SELECT value FROM json_each(?))"
@@ -59,7 +67,7 @@ class SqliteNotes:
         )
 
     async def find(self, where: NoteFilter, limit: int = 50, offset: int = 0) -> list[Note]:
-        conditions = _notes(where)
+        conditions = _make_filter(where)
         statement = f"""SELECT * FROM note o WHERE {conditions}
                         ORDER BY created_ms DESC, uuid LIMIT ? OFFSET ?"""
         bindings = (*conditions.bindings, limit, offset)
@@ -69,14 +77,16 @@ class SqliteNotes:
 
     async def delete(self, note_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
-            _row(connection, note_id)
+            _read_row(connection, note_id)
             connection.execute("DELETE FROM note WHERE uuid = ?", (note_id,))
 
         await self._database.write(work)
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         def work(connection: apsw.Connection) -> None:
-            owners = [(_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()]
+            owners = [
+                (_read_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()
+            ]
             vector_rows.put(connection, "note", owners)
 
         await self._database.write(work)
@@ -87,11 +97,11 @@ class SqliteNotes:
               SELECT 1 FROM vector v JOIN model m ON m.id = v.model
               WHERE v.kind = 'note' AND v.owner = o.id AND m.name = ?)
             ORDER BY o.created_ms, o.id LIMIT ?"""
-        return await self._database.read(lambda c: column(c, statement, (model, limit)))
+        return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
 
     async def by_words(self, query: str, where: NoteFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
-        conditions = _notes(where)
+        conditions = _make_filter(where)
 
         def work(connection: apsw.Connection) -> list[Match]:
             found = words.search(
@@ -104,7 +114,7 @@ class SqliteNotes:
     async def by_vector(
         self, vector: Vector, where: NoteFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
-        conditions = _notes(where)
+        conditions = _make_filter(where)
         found = await self._database.read(
             lambda c: self._vectors.nearest(
                 c, "note", "o.uuid", vector, conditions, limit, min_score
@@ -131,32 +141,32 @@ def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
         index(connection, row["id"], NOTE.decode(row), tokeniser)
 
 
-def of_conversation(connection: apsw.Connection, conversation_id: str) -> list[Note]:
+def read_of_conversation(connection: apsw.Connection, conversation_id: str) -> list[Note]:
     """Return the notes that were made in a conversation, oldest first."""
     statement = "SELECT * FROM note WHERE conversation_id = ? ORDER BY created_ms, uuid"
     return [NOTE.decode(row) for row in select(connection, statement, (conversation_id,))]
 
 
-def unknown(connection: apsw.Connection, notes: Sequence[Note]) -> list[Note]:
+def pick_unknown(connection: apsw.Connection, notes: Sequence[Note]) -> list[Note]:
     """Return those of some notes that are not in the store."""
     statement = "SELECT uuid FROM note WHERE uuid IN (SELECT value FROM json_each(?))"
-    known = set(column(connection, statement, (as_json(note.uuid for note in notes),)))
+    known = set(select_column(connection, statement, (as_json(note.uuid for note in notes),)))
     return [note for note in notes if note.uuid not in known]
 
 
-def rowid_of(connection: apsw.Connection, note_id: str) -> int:
-    return int(value(connection, "SELECT id FROM note WHERE uuid = ?", (note_id,)))
+def find_rowid(connection: apsw.Connection, note_id: str) -> int:
+    return int(select_value(connection, "SELECT id FROM note WHERE uuid = ?", (note_id,)))
 
 
-def _row(connection: apsw.Connection, note_id: str) -> Row:
+def _read_row(connection: apsw.Connection, note_id: str) -> Row:
     check_text("note_id", note_id)
-    row = one(connection, "SELECT * FROM note WHERE uuid = ?", (note_id,))
+    row = select_one(connection, "SELECT * FROM note WHERE uuid = ?", (note_id,))
     if row is None:
         raise NoteNotFound(note_id)
     return row
 
 
-def _notes(where: NoteFilter) -> Where:
+def _make_filter(where: NoteFilter) -> Where:
     conditions = Where().add("o.project_path = ?", where.project_path)
     conditions.add("o.conversation_id = ?", where.conversation_id)
     conditions.add("o.text = ?", where.text)

@@ -9,7 +9,7 @@ import apsw
 from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.sql import as_json, column, select, upsert
+from ragforge.adapters.stores.sqlite.sql import as_json, select, select_column, upsert
 from ragforge.domain.code import CodeReference, Touch
 
 _NAMED = """EXISTS (SELECT 1 FROM json_each(:names)
@@ -25,7 +25,7 @@ class References:
         rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
 
         def work(connection: apsw.Connection) -> None:
-            message_rows.existing(connection, message_id)
+            message_rows.read_row(connection, message_id)
             statement = "SELECT scope_id, how FROM reference WHERE owner_id = ?"
             known = dict(connection.execute(statement, (message_id,)))
             for row in rows:
@@ -55,7 +55,9 @@ class References:
         statement = """
             SELECT t.message_id FROM message m JOIN turn t ON t.message_id = m.uuid
             WHERE m.link_pending AND t.project_path = ? ORDER BY t.started_ms, t.id LIMIT ?"""
-        return await self._database.read(lambda c: column(c, statement, (project_path, limit)))
+        return await self._database.read(
+            lambda c: select_column(c, statement, (project_path, limit))
+        )
 
     async def touches(
         self,

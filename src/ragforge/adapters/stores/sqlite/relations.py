@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, value
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_value
 from ragforge.domain.code import Direction, Relation, RelationKind
 from ragforge.domain.text import check_id, check_text
 from ragforge.errors import DuplicateId, FileNotKnown, NotFound, ScopeNotFound
@@ -22,8 +22,10 @@ def add(connection: apsw.Connection, project_id: str, relations: Sequence[Relati
     scopes = [end for r in relations if r.kind in _BETWEEN_SCOPES for end in (r.source, r.target)]
     others = [r for r in relations if r.kind not in _BETWEEN_SCOPES]
     files = [r.source for r in others] + [r.target for r in others if r.kind != "USES_LIBRARY"]
-    file_of_scope = _known(connection, "SELECT uuid, file_id FROM scope", scopes, ScopeNotFound)
-    file_of_file = _known(connection, "SELECT uuid, uuid FROM file", files, FileNotKnown)
+    file_of_scope = _find_known(
+        connection, "SELECT uuid, file_id FROM scope", scopes, ScopeNotFound
+    )
+    file_of_file = _find_known(connection, "SELECT uuid, uuid FROM file", files, FileNotKnown)
     connection.executemany(
         """INSERT INTO relation (kind, source, target, project_id, file_id)
            VALUES (?, ?, ?, ?, ?) ON CONFLICT (source, kind, target) DO NOTHING""",
@@ -40,7 +42,7 @@ def add(connection: apsw.Connection, project_id: str, relations: Sequence[Relati
     )
 
 
-def _known(
+def _find_known(
     connection: apsw.Connection, query: str, ids: Sequence[str], error: type[NotFound]
 ) -> dict[str, str]:
     """Return what a query tells of each id. Raises the error for the first unknown one."""
@@ -53,7 +55,7 @@ def _known(
     return found
 
 
-def of(
+def read_relations(
     connection: apsw.Connection,
     node_id: str,
     direction: Direction,
@@ -73,7 +75,7 @@ def rename_file(connection: apsw.Connection, old: str, new: str) -> None:
 
     Raises DuplicateId if the id is taken.
     """
-    if value(connection, "SELECT 1 FROM file WHERE uuid = ?", (new,)):
+    if select_value(connection, "SELECT 1 FROM file WHERE uuid = ?", (new,)):
         raise DuplicateId("file", new)
     connection.execute("UPDATE file SET uuid = ? WHERE uuid = ?", (new, old))
     connection.execute("UPDATE relation SET target = ? WHERE target = ?", (new, old))

@@ -9,7 +9,13 @@ import apsw
 
 from ragforge.adapters.stores.rows import SCOPE
 from ragforge.adapters.stores.sqlite import vectors, words
-from ragforge.adapters.stores.sqlite.sql import as_json, insert_many, one, select, value
+from ragforge.adapters.stores.sqlite.sql import (
+    as_json,
+    insert_many,
+    select,
+    select_one,
+    select_value,
+)
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import SECTION, Scope
 from ragforge.errors import DuplicateId
@@ -32,19 +38,19 @@ _INDEXED_TOGETHER = 1_000
 
 def restore(connection: apsw.Connection, project_id: str, row: Row, tokeniser: Tokeniser) -> None:
     """Store a scope, whether it is known or not. Raises DuplicateId if it is another file's."""
-    known = one(connection, f"{_STORED} WHERE s.uuid = ?", (row["uuid"],))
+    known = select_one(connection, f"{_STORED} WHERE s.uuid = ?", (row["uuid"],))
     if known is not None and known["file_id"] != row["file_id"]:
         raise DuplicateId("scope", row["uuid"])
     put(connection, project_id, [row], {} if known is None else {row["uuid"]: known}, tokeniser)
 
 
-def of_files(connection: apsw.Connection, file_ids: Iterable[str]) -> dict[str, Row]:
+def read_of_files(connection: apsw.Connection, file_ids: Iterable[str]) -> dict[str, Row]:
     """Return what is stored of the scopes of files, by their ids."""
     statement = f"{_STORED} WHERE s.file_id IN (SELECT value FROM json_each(?))"
     return {row["uuid"]: row for row in select(connection, statement, (as_json(file_ids),))}
 
 
-def with_ids(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Scope]:
+def read_with_ids(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Scope]:
     """Return scopes by id; unknown ids are left out."""
     statement = f"{SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
     rows = select(connection, statement, (as_json(ids),))
@@ -65,7 +71,7 @@ def put(
     """
     rows = [{**row, "project_id": project_id} for row in rows]
     new = [row for row in rows if row["uuid"] not in known]
-    free = 1 + (value(connection, "SELECT max(id) FROM scope") or 0)
+    free = 1 + (select_value(connection, "SELECT max(id) FROM scope") or 0)
     for rowid, row in enumerate(new, free):
         row["id"] = rowid
     moved, reworded = [], []
@@ -97,13 +103,13 @@ def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
         _index(connection, list(select(connection, statement, (as_json(some),))), tokeniser)
 
 
-def index_of(sections: bool) -> str:
+def pick_index(sections: bool) -> str:
     """Return the full-text index of documents or of code."""
     return "section_words" if sections else "scope_words"
 
 
 def _forget_words(connection: apsw.Connection, ids: Sequence[int]) -> None:
-    for table in (index_of(True), index_of(False)):
+    for table in (pick_index(True), pick_index(False)):
         connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(one,) for one in ids])
 
 
@@ -118,7 +124,7 @@ def _index(connection: apsw.Connection, rows: Sequence[Row], tokeniser: Tokenise
             path_words = document(path)
         is_section = row["type"] == SECTION
         text = prose if is_section else document
-        indexed.setdefault(index_of(is_section), []).append(
+        indexed.setdefault(pick_index(is_section), []).append(
             (
                 row["id"],
                 text(f"{row['name']} {row['qualified_name']}"),
@@ -126,7 +132,7 @@ def _index(connection: apsw.Connection, rows: Sequence[Row], tokeniser: Tokenise
                 document(row["signature"]),
                 prose(row["docstring"]),
                 text(row["source"]),
-                words.key("p", row["project_id"]),
+                words.make_key("p", row["project_id"]),
             )
         )
     for table, found in indexed.items():

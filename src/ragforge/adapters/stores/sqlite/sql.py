@@ -81,17 +81,17 @@ def select(connection: apsw.Connection, statement: str, bindings: Any = ()) -> I
         yield row
 
 
-def one(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Row | None:
+def select_one(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Row | None:
     """Return the first row of a query, or None."""
     return next(select(connection, statement, bindings), None)
 
 
-def value(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Any:
+def select_value(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Any:
     """Return the only value of a query, or None."""
     return connection.execute(statement, bindings).get
 
 
-def column(connection: apsw.Connection, statement: str, bindings: Any = ()) -> list[Any]:
+def select_column(connection: apsw.Connection, statement: str, bindings: Any = ()) -> list[Any]:
     """Return the first value of each row."""
     return [row[0] for row in connection.execute(statement, bindings)]
 
@@ -129,7 +129,7 @@ class Where:
         return len(self._conditions) > 1
 
 
-def under(where: Where, column_name: str, path: str | None) -> Where:
+def add_under(where: Where, column_name: str, path: str | None) -> Where:
     """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""
     if path is None or not (path := path.strip("/")):
         return where

@@ -15,7 +15,7 @@ from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.migrate import prepare
 from ragforge.adapters.stores.sqlite.notes import SqliteNotes
-from ragforge.adapters.stores.sqlite.sql import column, select
+from ragforge.adapters.stores.sqlite.sql import select, select_column
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
@@ -34,14 +34,14 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser) -> Store:
     database = Database(place)
     vectors = VectorSearch()
     try:
-        if await database.read(lambda c: words.made_by(c) != tokeniser.version):
+        if await database.read(lambda c: words.read_tokeniser(c) != tokeniser.version):
             await database.write(lambda c: _reindex(c, tokeniser))
     except BaseException:
         await database.close()
         raise
 
     async def health() -> Health:
-        problems = await database.read(lambda c: column(c, "PRAGMA quick_check(5)"))
+        problems = await database.read(lambda c: select_column(c, "PRAGMA quick_check(5)"))
         return Health(
             engine="sqlite",
             version=apsw.sqlite_lib_version(),

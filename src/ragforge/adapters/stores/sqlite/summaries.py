@@ -11,7 +11,15 @@ from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, column, one, select, upsert, value
+from ragforge.adapters.stores.sqlite.sql import (
+    Where,
+    as_json,
+    select,
+    select_column,
+    select_one,
+    select_value,
+    upsert,
+)
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import CodeReference, FileMention
@@ -40,19 +48,21 @@ class SqliteSummaries:
         def work(connection: apsw.Connection) -> None:
             _check_conversation(connection, summary.conversation_id)
             _check_turns(connection, summary.uuid, turn_ids)
-            known = one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
+            known = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
             if known is not None and format_summary_for_search(
                 SUMMARY.decode(known)
             ) != format_summary_for_search(summary):
                 vector_rows.remove(connection, "summary", known["id"])
             upsert(connection, "summary", row, ["uuid"])
-            words.index(connection, "summary_words", _row(connection, summary.uuid)["id"], document)
+            words.index(
+                connection, "summary_words", _read_row(connection, summary.uuid)["id"], document
+            )
             _cover(connection, summary)
 
         await self._database.write(work)
 
     async def get(self, summary_id: str) -> Summary:
-        return SUMMARY.decode(await self._database.read(lambda c: _row(c, summary_id)))
+        return SUMMARY.decode(await self._database.read(lambda c: _read_row(c, summary_id)))
 
     async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
         statement = "SELECT * FROM summary WHERE uuid IN (SELECT value FROM json_each(?))"
@@ -64,7 +74,7 @@ class SqliteSummaries:
     async def find(
         self, where: SummaryFilter, limit: int | None = None, offset: int = 0
     ) -> list[Summary]:
-        conditions = _summaries(where)
+        conditions = _make_filter(where)
         statement = f"""
             SELECT * FROM summary o WHERE {conditions}
             ORDER BY conversation_id, start_turn_index, level, uuid LIMIT ? OFFSET ?
@@ -119,14 +129,14 @@ class SqliteSummaries:
 
         def work(connection: apsw.Connection) -> list[int]:
             _check_conversation(connection, conversation_id)
-            return column(connection, statement, (conversation_id,))
+            return select_column(connection, statement, (conversation_id,))
 
         return await self._database.read(work)
 
     async def covered_turns(self, summary_id: str) -> list[int]:
         def work(connection: apsw.Connection) -> list[int]:
-            _row(connection, summary_id)
-            return covered(connection, summary_id)
+            _read_row(connection, summary_id)
+            return read_covered(connection, summary_id)
 
         return await self._database.read(work)
 
@@ -136,13 +146,13 @@ class SqliteSummaries:
 
         def work(connection: apsw.Connection) -> int:
             _check_conversation(connection, conversation_id)
-            return int(value(connection, statement, (conversation_id, turn_index)))
+            return int(select_value(connection, statement, (conversation_id, turn_index)))
 
         return await self._database.read(work)
 
     async def delete(self, summary_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
-            _row(connection, summary_id)
+            _read_row(connection, summary_id)
             remove(connection, summary_id)
 
         await self._database.write(work)
@@ -154,12 +164,12 @@ class SqliteSummaries:
         conversation_id: str | None = None,
         project_path: str | None = None,
     ) -> int:
-        where = _summaries(SummaryFilter(conversation_id, project_path, level))
+        where = _make_filter(SummaryFilter(conversation_id, project_path, level))
         where.add("o.created_ms < ?", to_epoch_ms(before))
 
         def work(connection: apsw.Connection) -> int:
             statement = f"SELECT uuid FROM summary o WHERE {where}"
-            return _trim(connection, column(connection, statement, where.bindings))
+            return _trim(connection, select_column(connection, statement, where.bindings))
 
         return await self._database.write(work)
 
@@ -184,7 +194,7 @@ class SqliteSummaries:
         rows = mention_rows(summary_id, files, scopes)
 
         def work(connection: apsw.Connection) -> None:
-            _row(connection, summary_id)
+            _read_row(connection, summary_id)
             connection.execute("DELETE FROM mention WHERE owner_id = ?", (summary_id,))
             for row in rows:
                 upsert(connection, "mention", row, ["owner_id", "kind", "target_id"])
@@ -193,14 +203,16 @@ class SqliteSummaries:
 
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
         def work(connection: apsw.Connection) -> tuple[list[FileMention], list[CodeReference]]:
-            _row(connection, summary_id)
-            return mentioned(connection, summary_id)
+            _read_row(connection, summary_id)
+            return read_mentions(connection, summary_id)
 
         return await self._database.read(work)
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         def work(connection: apsw.Connection) -> None:
-            owners = [(_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()]
+            owners = [
+                (_read_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()
+            ]
             vector_rows.put(connection, "summary", owners)
 
         await self._database.write(work)
@@ -211,11 +223,11 @@ class SqliteSummaries:
               SELECT 1 FROM vector v JOIN model m ON m.id = v.model
               WHERE v.kind = 'summary' AND v.owner = s.id AND m.name = ?)
             ORDER BY s.created_ms, s.id LIMIT ?"""
-        return await self._database.read(lambda c: column(c, statement, (model, limit)))
+        return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
 
     async def by_words(self, query: str, where: SummaryFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
-        conditions = _summaries(where)
+        conditions = _make_filter(where)
 
         def work(connection: apsw.Connection) -> list[Match]:
             found = words.search(
@@ -228,7 +240,7 @@ class SqliteSummaries:
     async def by_vector(
         self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
-        conditions = _summaries(where)
+        conditions = _make_filter(where)
         found = await self._database.read(
             lambda c: self._vectors.nearest(
                 c, "summary", "o.uuid", vector, conditions, limit, min_score
@@ -242,7 +254,7 @@ def remove(connection: apsw.Connection, summary_id: str) -> int:
 
     Turns of theirs whose own summary was trimmed are eligible again as well.
     """
-    cover = value(connection, "SELECT covered_by FROM summary WHERE uuid = ?", (summary_id,))
+    cover = select_value(connection, "SELECT covered_by FROM summary WHERE uuid = ?", (summary_id,))
     gone = 0
     for uuid in filter(None, (cover, summary_id)):
         connection.execute(
@@ -274,12 +286,12 @@ def _trim(connection: apsw.Connection, uuids: Sequence[str]) -> int:
     return len(uuids)
 
 
-def covered(connection: apsw.Connection, summary_id: str) -> list[int]:
+def read_covered(connection: apsw.Connection, summary_id: str) -> list[int]:
     statement = "SELECT turn_index FROM turn WHERE covered_by = ? ORDER BY turn_index"
-    return column(connection, statement, (summary_id,))
+    return select_column(connection, statement, (summary_id,))
 
 
-def mentioned(
+def read_mentions(
     connection: apsw.Connection, summary_id: str
 ) -> tuple[list[FileMention], list[CodeReference]]:
     """Return the files, by path, and the scopes, by file and name, that a summary mentions."""
@@ -296,8 +308,12 @@ def mention_rows(
     summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
 ) -> list[Row]:
     """Return what a summary mentions as rows."""
-    rows = [_file_mention(FILE_MENTION.encode(mention, owner_id=summary_id)) for mention in files]
-    return rows + [_scope_mention(REFERENCE.encode(scope, owner_id=summary_id)) for scope in scopes]
+    rows = [
+        _to_file_mention(FILE_MENTION.encode(mention, owner_id=summary_id)) for mention in files
+    ]
+    return rows + [
+        _to_scope_mention(REFERENCE.encode(scope, owner_id=summary_id)) for scope in scopes
+    ]
 
 
 def cover_parents(connection: apsw.Connection, summary: Summary) -> None:
@@ -327,13 +343,13 @@ def _cover(connection: apsw.Connection, summary: Summary) -> None:
         )
         return
     for parent in summary.parent_summaries:
-        _row(connection, parent)
+        _read_row(connection, parent)
     cover_parents(connection, summary)
 
 
-def _row(connection: apsw.Connection, summary_id: str) -> Row:
+def _read_row(connection: apsw.Connection, summary_id: str) -> Row:
     check_text("summary_id", summary_id)
-    row = one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary_id,))
+    row = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary_id,))
     if row is None:
         raise SummaryNotFound(summary_id)
     return row
@@ -341,12 +357,14 @@ def _row(connection: apsw.Connection, summary_id: str) -> Row:
 
 def _check_conversation(connection: apsw.Connection, conversation_id: str) -> None:
     check_text("conversation_id", conversation_id)
-    if not value(connection, "SELECT 1 FROM conversation WHERE uuid = ?", (conversation_id,)):
+    if not select_value(
+        connection, "SELECT 1 FROM conversation WHERE uuid = ?", (conversation_id,)
+    ):
         raise ConversationNotFound(conversation_id)
 
 
 def _check_turns(connection: apsw.Connection, summary_id: str, turn_ids: Sequence[str]) -> None:
-    free = column(
+    free = select_column(
         connection,
         """SELECT message_id FROM turn WHERE message_id IN (SELECT value FROM json_each(?))
            AND coalesce(covered_by, ?) = ?""",
@@ -356,7 +374,7 @@ def _check_turns(connection: apsw.Connection, summary_id: str, turn_ids: Sequenc
         raise TurnNotFound(lost)
 
 
-def _file_mention(row: Row) -> Row:
+def _to_file_mention(row: Row) -> Row:
     return {
         "owner_id": row["owner_id"],
         "kind": "file",
@@ -368,7 +386,7 @@ def _file_mention(row: Row) -> Row:
     }
 
 
-def _scope_mention(row: Row) -> Row:
+def _to_scope_mention(row: Row) -> Row:
     return {
         "owner_id": row["owner_id"],
         "kind": "scope",
@@ -380,7 +398,7 @@ def _scope_mention(row: Row) -> Row:
     }
 
 
-def _summaries(where: SummaryFilter) -> Where:
+def _make_filter(where: SummaryFilter) -> Where:
     conditions = Where().add("o.conversation_id = ?", where.conversation_id)
     conditions.add(
         "o.conversation_id IN (SELECT uuid FROM conversation WHERE project_path = ?)",

@@ -12,9 +12,9 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.arrays import Floats, Ints, NDArray, np, numbers
+from ragforge.adapters.arrays import Floats, Ints, NDArray, np, parse_numbers
 from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
-from ragforge.adapters.stores.sqlite.sql import Where, value
+from ragforge.adapters.stores.sqlite.sql import Where, select_value
 from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
 
@@ -52,7 +52,7 @@ class TurnWords:
         self._where = where
         # Conversations have counted their turns: to count the rows takes a while.
         every = "SELECT coalesce(sum(turn_count), 0) FROM conversation"
-        self._every = int(value(connection, every))
+        self._every = int(select_value(connection, every))
         self._passes = None if passing is None else _mask(passing)
         self._turns = self._every if passing is None else len(passing)
         counts = common.counts(connection, words, self._every) if self._turns else {}
@@ -111,11 +111,11 @@ class TurnWords:
 
     def _rows(self, column: str, word: str, count: int) -> Ints:
         """Return the turns that hold a word and pass the filter, ascending."""
-        # Of a word that is held by many elsewhere, the index finds those in here sooner.
+        # With the keys, the index skips the turns outside the filter that hold a frequent word.
         keys = self._where.keys if count > self._turns else []
         wanted = [*(f'keys : "{key}"' for key in keys), f'{column} : "{word}"']
         statement = "SELECT group_concat(rowid) FROM turn_words WHERE turn_words MATCH ?"
-        rows = numbers(value(self._connection, statement, (" AND ".join(wanted),)))
+        rows = parse_numbers(select_value(self._connection, statement, (" AND ".join(wanted),)))
         if self._passes is None:
             return rows
         rows = rows[: rows.searchsorted(len(self._passes))]
@@ -131,9 +131,9 @@ class TurnWords:
             scores[word.rows] += worth
             scores[word.often] += worth * _TWICE_ADDS
         limit = max(limit, 0)
-        ids = _highest(np.flatnonzero(scores), scores, limit * CANDIDATES)
+        ids = _pick_highest(np.flatnonzero(scores), scores, limit * CANDIDATES)
         scores[ids] /= self._lengths(ids)
-        ids = _highest(ids, scores, limit)
+        ids = _pick_highest(ids, scores, limit)
         return ids, scores[ids]
 
     def _lengths(self, ids: Ints) -> Floats:
@@ -151,7 +151,7 @@ class TurnWords:
         turns = np.array(ids, np.int64)
         for word in self._words:
             for times, rows in ((1, word.rows), (2, word.often)):
-                for place in np.flatnonzero(_within(turns, rows)).tolist():
+                for place in np.flatnonzero(_are_within(turns, rows)).tolist():
                     holds[place][word.text] = times
         return holds
 
@@ -163,7 +163,7 @@ def _mask(ids: Ints) -> NDArray[np.bool_]:
     return mask
 
 
-def _highest(ids: Ints, scores: Floats, limit: int) -> Ints:
+def _pick_highest(ids: Ints, scores: Floats, limit: int) -> Ints:
     """Return the ids with the highest scores, best first; among equals, the newest first."""
     if 0 < limit < len(ids):
         some = np.partition(scores[ids], len(ids) - limit)
@@ -172,7 +172,7 @@ def _highest(ids: Ints, scores: Floats, limit: int) -> Ints:
     return order
 
 
-def _within(turns: Ints, rows: Ints) -> NDArray[np.bool_]:
+def _are_within(turns: Ints, rows: Ints) -> NDArray[np.bool_]:
     """Tell for each turn whether it is among ascending rows."""
     if not len(rows):
         return np.zeros(len(turns), np.bool_)

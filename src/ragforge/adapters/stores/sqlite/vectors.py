@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, value
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, select_one, select_value
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
@@ -80,15 +80,15 @@ def remove(connection: apsw.Connection, kind: Kind, owner: int) -> None:
 
 def _register(connection: apsw.Connection, vector: Vector) -> int:
     """Return the id of a vector's model, noting its dimension the first time."""
-    if (model := _model(connection, vector)) is not None:
+    if (model := _find_model(connection, vector)) is not None:
         return model
     row = {"name": vector.model, "dimension": vector.dimension}
     return insert(connection, "model", row)
 
 
-def _model(connection: apsw.Connection, vector: Vector) -> int | None:
+def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
     """Return the id of a vector's model, or None if no vector of it was ever stored."""
-    row = one(connection, "SELECT id, dimension FROM model WHERE name = ?", (vector.model,))
+    row = select_one(connection, "SELECT id, dimension FROM model WHERE name = ?", (vector.model,))
     if row is None:
         return None
     if row["dimension"] != vector.dimension:
@@ -123,7 +123,7 @@ class VectorSearch:
         from ragforge.adapters.stores.sqlite.matrix import Matrix
 
         vector.check()
-        model = _model(connection, vector)
+        model = _find_model(connection, vector)
         if model is None or limit <= 0:
             return []
         with self._lock:
@@ -145,13 +145,13 @@ class VectorSearch:
         """Return the owners that pass a filter."""
         # A connection notices what others wrote when it reads: without this it would hear of
         # it one search too late.
-        value(connection, "SELECT 1 FROM meta")
+        select_value(connection, "SELECT 1 FROM meta")
         with self._lock:
             return self._passing(connection, kind, where)
 
     def _passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
         """Return the owners that pass a filter, from memory while nobody has written."""
-        from ragforge.adapters.arrays import numbers
+        from ragforge.adapters.arrays import parse_numbers
 
         key = (id(connection), kind, str(where), tuple(where.bindings))
         seen = (connection.data_version(), connection.total_changes())
@@ -160,7 +160,7 @@ class VectorSearch:
             self._filters[key] = known  # now the last to be forgotten
             return known[1]
         ids = f"SELECT group_concat(o.id) FROM {kind} o WHERE {where}"
-        owners = numbers(value(connection, ids, where.bindings))
+        owners = parse_numbers(select_value(connection, ids, where.bindings))
         if len(self._filters) >= KEPT_FILTERS:
             del self._filters[next(iter(self._filters))]
         self._filters[key] = (seen, owners)

@@ -9,13 +9,13 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, value
+from ragforge.adapters.stores.sqlite.sql import Where, select_value
 from ragforge.ports.words import Tokeniser
 
 
 def index(connection: apsw.Connection, table: str, rowid: int, *texts: str) -> None:
     """Set the indexed words of a row; one text for each column of the index."""
-    connection.execute(f"INSERT OR REPLACE {_into(table)}", (rowid, *texts))
+    connection.execute(f"INSERT OR REPLACE {_format_insert(table)}", (rowid, *texts))
 
 
 def index_many(
@@ -25,17 +25,17 @@ def index_many(
 
     Replacing would look for what is there, which takes a while.
     """
-    connection.executemany(f"INSERT {_into(table)}", rows)
+    connection.executemany(f"INSERT {_format_insert(table)}", rows)
 
 
-def _into(table: str) -> str:
+def _format_insert(table: str) -> str:
     names = _COLUMNS[table]
     marks = ", ".join("?" * (len(names) + 1))
     return f"INTO {table} (rowid, {', '.join(names)}) VALUES ({marks})"
 
 
 @lru_cache(64)
-def key(kind: str, name: str) -> str:
+def make_key(kind: str, name: str) -> str:
     """Return a word that stands for a conversation or a project, whatever its name."""
     return f"{kind}{blake2b(name.encode(errors='replace'), digest_size=8).hexdigest()}"
 
@@ -57,9 +57,9 @@ def search(
     """
     if not words:
         return []
-    expression = _any_of(words)
+    expression = _format_any_of(words)
     if telling:
-        expression = f"({_any_of(telling)}) AND ({expression})"
+        expression = f"({_format_any_of(telling)}) AND ({expression})"
     for wanted in where.keys:
         expression = f'keys : "{wanted}" AND ({expression})'
     score = f"-bm25({table}, {_WEIGHTS[table]}) AS score"
@@ -85,25 +85,27 @@ def are_there(connection: apsw.Connection, table: str, words: list[str], key: st
     """Tell whether any text under a key holds any of the words; the first found will do."""
     if not words:
         return False
-    either = _any_of(words)
+    either = _format_any_of(words)
     statement = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1"
-    return value(connection, statement, (f'keys : "{key}" AND ({either})',)) is not None
+    return select_value(connection, statement, (f'keys : "{key}" AND ({either})',)) is not None
 
 
 def count(connection: apsw.Connection, table: str, words: list[str], key: str, most: int) -> int:
     """Return how many texts under a key hold any of the words; no more than `most` are counted."""
     if not words:
         return 0
-    either = _any_of(words)
+    either = _format_any_of(words)
     statement = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)"
-    return int(value(connection, statement, (f'keys : "{key}" AND ({either})', max(most, 0))))
+    return int(
+        select_value(connection, statement, (f'keys : "{key}" AND ({either})', max(most, 0)))
+    )
 
 
-def _any_of(words: Sequence[str]) -> str:
+def _format_any_of(words: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
 
-def made_by(connection: apsw.Connection) -> str:
+def read_tokeniser(connection: apsw.Connection) -> str:
     """Return the version of the tokeniser that made the words in the store."""
     return str(connection.execute("SELECT value FROM meta WHERE name = 'tokeniser'").get)
 

@@ -11,7 +11,15 @@ import apsw
 from ragforge.adapters.stores.holders import is_dead, log_takeover
 from ragforge.adapters.stores.rows import JOB, encode_job
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, one, select, upsert, value
+from ragforge.adapters.stores.sqlite.sql import (
+    Where,
+    as_json,
+    insert,
+    select,
+    select_one,
+    select_value,
+    upsert,
+)
 from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.text import check_id, check_text
@@ -33,7 +41,9 @@ class SqliteJobs:
         def work(connection: apsw.Connection) -> int:
             new = 0
             for row in rows:
-                status = value(connection, "SELECT status FROM job WHERE key = ?", (row["key"],))
+                status = select_value(
+                    connection, "SELECT status FROM job WHERE key = ?", (row["key"],)
+                )
                 if status is None:
                     insert(connection, "job", row)
                 elif again and status in ("done", "dead"):
@@ -50,11 +60,11 @@ class SqliteJobs:
     ) -> Job | None:
         check_text("host", holder.host)
         # Looking needs no lock: most of the time there is nothing to do.
-        if await self._database.read(lambda c: _due(c, kinds)) is None:
+        if await self._database.read(lambda c: _find_due(c, kinds)) is None:
             return None
 
         def work(connection: apsw.Connection) -> Job | None:
-            job = _due(connection, kinds)
+            job = _find_due(connection, kinds)
             if job is None:
                 return None
             if job["status"] == "running":
@@ -67,22 +77,24 @@ class SqliteJobs:
                     holder.host,
                     holder.pid,
                     holder.started,
-                    _later(lease),
+                    _add_to_now(lease),
                     job["key"],
                 ),
             )
-            return JOB.decode(_job(connection, job["key"]))
+            return JOB.decode(_read_job(connection, job["key"]))
 
         return await self._database.write(work)
 
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         await self._database.write(
-            lambda c: _held(c, "UPDATE job SET lease_until = ?", (_later(lease),), key, holder)
+            lambda c: _change_held(
+                c, "UPDATE job SET lease_until = ?", (_add_to_now(lease),), key, holder
+            )
         )
 
     async def finish(self, key: str, holder: Holder) -> None:
         await self._database.write(
-            lambda c: _held(c, "UPDATE job SET status = 'done'", (), key, holder)
+            lambda c: _change_held(c, "UPDATE job SET status = 'done'", (), key, holder)
         )
 
     async def fail(self, key: str, holder: Holder, error: str, retry_at: datetime | None) -> None:
@@ -92,13 +104,13 @@ class SqliteJobs:
         else:
             change = "UPDATE job SET status = 'pending', error = ?, run_after = ?, run_after_ms = ?"
             bindings = (error, format_time("retry_at", retry_at), to_epoch_ms(retry_at))  # type: ignore[assignment]
-        await self._database.write(lambda c: _held(c, change, bindings, key, holder))
+        await self._database.write(lambda c: _change_held(c, change, bindings, key, holder))
 
     async def revive(self, key: str) -> None:
         moment = now()
 
         def work(connection: apsw.Connection) -> None:
-            _job(connection, key)
+            _read_job(connection, key)
             connection.execute(
                 """UPDATE job SET status = 'pending', attempts = 0, run_after = ?, run_after_ms = ?
                    WHERE key = ? AND status = 'dead'""",
@@ -108,7 +120,7 @@ class SqliteJobs:
         await self._database.write(work)
 
     async def get(self, key: str) -> Job:
-        return JOB.decode(await self._database.read(lambda c: _job(c, key)))
+        return JOB.decode(await self._database.read(lambda c: _read_job(c, key)))
 
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
         where = Where().add("status = ?", status)
@@ -135,8 +147,8 @@ class SqliteLocks:
         check_text("host", holder.host)
 
         def work(connection: apsw.Connection) -> bool:
-            left = _lock(connection, name)
-            known = _held_lock(left)
+            left = _read_lock(connection, name)
+            known = _pick_held(left)
             if known is not None and known["token"] != holder.token:
                 return False
             if left is not None and known is None:
@@ -148,7 +160,7 @@ class SqliteLocks:
                 "pid": holder.pid,
                 "started": holder.started,
                 "acquired_at": format_instant(now()) if known is None else known["acquired_at"],
-                "lease_until": _later(ttl),
+                "lease_until": _add_to_now(ttl),
             }
             upsert(connection, "lock", row, ["name"])
             return True
@@ -162,7 +174,7 @@ class SqliteLocks:
 
     async def holder(self, name: str) -> Lock | None:
         check_text("lock name", name)
-        row = _held_lock(await self._database.read(lambda c: _lock(c, name)))
+        row = _pick_held(await self._database.read(lambda c: _read_lock(c, name)))
         if row is None:
             return None
         return Lock(
@@ -173,11 +185,11 @@ class SqliteLocks:
         )
 
 
-def _later(span: timedelta) -> int:
+def _add_to_now(span: timedelta) -> int:
     return to_epoch_ms(now()) + span // timedelta(milliseconds=1)
 
 
-def _due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row | None:
+def _find_due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row | None:
     """Return the job that has been due the longest, or None."""
     moment = to_epoch_ms(now())
     where = Where().add(
@@ -186,22 +198,22 @@ def _due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row | None
                 OR token IN (SELECT value FROM json_each(?)))))""",
         moment,
         moment,
-        as_json(_dead_tokens(connection)),
+        as_json(_find_dead_tokens(connection)),
     )
     if kinds is not None:
         where.add("kind IN (SELECT value FROM json_each(?))", as_json(kinds))
     statement = f"SELECT * FROM job WHERE {where} ORDER BY run_after_ms, id LIMIT 1"
-    return one(connection, statement, where.bindings)
+    return select_one(connection, statement, where.bindings)
 
 
-def _dead_tokens(connection: apsw.Connection) -> list[str]:
+def _find_dead_tokens(connection: apsw.Connection) -> list[str]:
     """Return the tokens of processes that died holding a job."""
     statement = "SELECT DISTINCT token, host, pid, started FROM job WHERE status = 'running'"
     holders = list(connection.execute(statement))
     return [token for token, host, pid, started in holders if is_dead(host, pid, started)]
 
 
-def _held(
+def _change_held(
     connection: apsw.Connection, change: str, bindings: tuple[object, ...], key: str, holder: Holder
 ) -> None:
     """Change a job that the holder has. Raises LeaseLost."""
@@ -214,19 +226,19 @@ def _held(
         raise LeaseLost(key)
 
 
-def _job(connection: apsw.Connection, key: str) -> Row:
+def _read_job(connection: apsw.Connection, key: str) -> Row:
     check_text("job key", key)
-    row = one(connection, "SELECT * FROM job WHERE key = ?", (key,))
+    row = select_one(connection, "SELECT * FROM job WHERE key = ?", (key,))
     if row is None:
         raise JobNotFound(key)
     return row
 
 
-def _lock(connection: apsw.Connection, name: str) -> Row | None:
-    return one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
+def _read_lock(connection: apsw.Connection, name: str) -> Row | None:
+    return select_one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
 
 
-def _held_lock(row: Row | None) -> Row | None:
+def _pick_held(row: Row | None) -> Row | None:
     """Return the lock if somebody alive holds it in time."""
     if row is None or row["lease_until"] <= to_epoch_ms(now()):
         return None
