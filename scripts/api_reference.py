@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,7 +66,7 @@ def _render_class(name: str, kind: type) -> Iterator[str]:
         if method.startswith("_"):
             continue
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        if isinstance(function, property) and function.__doc__:
+        if isinstance(function, property | cached_property) and function.__doc__:
             yield f"- `{method}`: {_join_lines(function.__doc__)}"
         elif inspect.isfunction(function) and function.__doc__:
             yield f"- `{_sign(method, function)}`: {_join_lines(function.__doc__)}"

@@ -85,26 +85,32 @@ class App:
 
     @cached_property
     def sessions(self) -> Sessions:
+        """The conversations of this directory: found, changed, exported, imported."""
         return Sessions(self.store, self.cwd, self.project_path, self.recall.embedder)
 
     @cached_property
     def memory(self) -> Memory:
+        """Search what was said and done, and look after its summaries."""
         return Memory(self.sessions, self.recall, self.notebook, self.history, self.condenser)
 
     @cached_property
     def notes(self) -> Notes:
+        """What somebody wants remembered of this project."""
         return Notes(self.sessions, self.notebook)
 
     @cached_property
     def code(self) -> Code:
+        """The code and documents of this project: ingested, watched, searched."""
         return Code(self.brain, self.jobs, self.cwd, self.settings)
 
     @cached_property
     def jobs(self) -> Jobs:
+        """What is still to be done in the background, and what failed."""
         return Jobs(self.store.jobs)
 
     @cached_property
     def maintenance(self) -> Maintenance:
+        """Rebuild summaries and vectors, and inspect the store."""
         project, embedder = str(self.project_path), self.recall.embedder
         return Maintenance(self.store, project, embedder, self.condenser, self.worker)
 

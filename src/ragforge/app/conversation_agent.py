@@ -8,7 +8,7 @@ async with await ConversationAgent.open(cwd="~/shop") as agent:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import wraps
@@ -43,13 +43,14 @@ Result = TypeVar("Result")
 
 
 def _forward(
-    topic: Callable[[App], Topic], method: Callable[Concatenate[Topic, P], Result]
-) -> Callable[Concatenate[ConversationAgent, P], Result]:
+    topic: Callable[[App], Topic],
+    method: Callable[Concatenate[Topic, P], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[ConversationAgent, P], Coroutine[Any, Any, Result]]:
     """Return a method of the agent that calls a method of one of the application's topics."""
 
     @wraps(method)
-    def call(agent: ConversationAgent, /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        return method(topic(agent.app), *args, **kwargs)
+    async def call(agent: ConversationAgent, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        return await method(topic(agent.app), *args, **kwargs)
 
     return call
 
