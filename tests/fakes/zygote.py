@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).parents[2]
 IMPORTED = (
     "ragforge.cli.main",
-    "ragforge.app.application",
+    "ragforge.app.opening",
     "ragforge.adapters.stores.sqlite.matrix",
     "ragforge.adapters.stores.sqlite.store",
     "ragforge.adapters.embedders.bundled",

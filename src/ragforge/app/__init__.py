@@ -9,9 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ragforge.app.application import App, open_app
+    from ragforge.app.application import App
     from ragforge.app.code import Code, open_code
     from ragforge.app.models import open_chat, open_embedder
+    from ragforge.app.opening import open_app
     from ragforge.app.stores import copy_store, open_store
 
 __all__ = [
@@ -29,7 +30,7 @@ _HOMES = {
     "App": "application",
     "Code": "code",
     "copy_store": "stores",
-    "open_app": "application",
+    "open_app": "opening",
     "open_chat": "models",
     "open_code": "code",
     "open_embedder": "models",

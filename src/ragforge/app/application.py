@@ -6,41 +6,31 @@ What doors and programs do with it stands by topic: `app.sessions`, `app.memory`
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from ragforge.adapters.stores.holders import describe_process
-from ragforge.app.background import open_condenser, open_worker
-from ragforge.app.code import Code, open_brain
-from ragforge.app.detached_worker import start_detached_worker
+from ragforge.app.code import Code
 from ragforge.app.jobs import Jobs
 from ragforge.app.maintenance import Maintenance
 from ragforge.app.memory import Memory
-from ragforge.app.models import choose_model, open_chat, open_embedder, require_chat
+from ragforge.app.models import choose_model, open_chat, require_chat
 from ragforge.app.notes import Notes
 from ragforge.app.sessions import Sessions
-from ragforge.app.stores import open_store
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation
-from ragforge.domain.instants import now
-from ragforge.domain.summaries import Level
-from ragforge.errors import InputError, StoreError
+from ragforge.errors import InputError
 from ragforge.jobs.worker import Worker
 from ragforge.llm.spend import Meter
-from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.sessions import find_project, normalise
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.store import Store
 
@@ -273,86 +263,3 @@ def _choose_listener(on_event: OnEvent | None, approve: Approve | None) -> _List
     from ragforge.agent.permissions import deny_all
 
     return {"on_event": on_event or ignore_event, "approve": approve or deny_all}
-
-
-@asynccontextmanager
-async def open_app(
-    settings: Settings, cwd: Path, *, detach: bool = False, tools: Sequence[Tool] = ()
-) -> AsyncIterator[App]:
-    """Open the store of the settings, and work through the queue while it is open.
-
-    Closing waits a little for jobs that are due. The rest is done by the next process that
-    opens the store, or with `detach` by a process of its own.
-    """
-    store = await open_store(settings)
-    try:
-        async with AsyncExitStack() as models:
-            app = replace(_build_app(settings, store, normalise(cwd), models), tools=tools)
-            stopping = asyncio.Event()
-            working = asyncio.create_task(_work(app, stopping))
-            try:
-                yield app
-            finally:
-                stopping.set()
-                try:
-                    await asyncio.wait_for(working, settings.jobs.closing_seconds)
-                except TimeoutError:
-                    if detach and settings.jobs.detach:
-                        start_detached_worker(settings, app.cwd)
-                except StoreError as error:  # what was acknowledged is safe; the jobs stay queued
-                    log.warning("Jobs are left for later: %s", error)
-    finally:
-        await store.close()
-
-
-def _build_app(settings: Settings, store: Store, cwd: Path, models: AsyncExitStack) -> App:
-    meter = Meter(settings.llm.max_spend_usd)
-    chat = open_chat(settings, meter)
-    code_embedder = open_embedder(settings, meter)
-    for model in (code_embedder, None if chat is None else chat.model):
-        if model is not None:
-            models.push_async_callback(model.close)
-    memory = settings.agent.memory
-    embedder = code_embedder if memory.embeddings.enabled else None
-    recall = MemorySearch(store.conversations, embedder, store.summaries)
-    project = find_project(cwd)
-    brain = open_brain(settings, store, code_embedder, project)
-    condenser = open_condenser(settings, store, embedder, chat)
-    return App(
-        cwd=cwd,
-        project_path=project,
-        store=store,
-        recall=recall,
-        brain=brain,
-        chat=chat,
-        settings=settings,
-        recorder=Recorder(
-            store, embedder.name if embedder else None, memory.max_result_chars, describe_process()
-        ),
-        condenser=condenser,
-        worker=open_worker(settings, store, recall, brain, chat, condenser),
-        meter=meter,
-        models=models,
-    )
-
-
-async def _work(app: App, stopping: asyncio.Event) -> None:
-    """Do the queued jobs, and what an earlier model or version left undone."""
-    with suppress(StoreError):
-        await _trim_by_age(app)
-    if app.recall.embedder is not None:
-        with suppress(StoreError):
-            await enqueue_missing(app.store, app.recall.embedder)
-    await app.worker.run(stopping)
-
-
-async def _trim_by_age(app: App) -> None:
-    """Delete the summaries of this project that are older than the user wants them."""
-    memory = app.settings.agent.memory
-    ages: tuple[tuple[Level, int | None], ...] = (
-        (1, memory.trim_l1_after_days),
-        (2, memory.trim_l2_after_days),
-    )
-    for level, days in ages:
-        if days is not None:
-            await app.memory.trim_summaries(now() - timedelta(days=days), level)

@@ -16,11 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from ragforge.app.application import App, open_app
+from ragforge.app.application import App
 from ragforge.app.code import Code, IngestionReport, OnStep
 from ragforge.app.conversation import Conversation
 from ragforge.app.memory import Memory
 from ragforge.app.notes import Notes
+from ragforge.app.opening import open_app
 from ragforge.app.sessions import LISTED, Sessions
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
