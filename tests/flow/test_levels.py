@@ -109,10 +109,10 @@ async def test_a_question_without_its_answer_waits(store: Store) -> None:
     """As an older version stores it, which does not say who is to answer."""
     memory = memory_of(store)
     talk = await memory.start()
-    asked = await memory.recorder.question(talk, LONG)
+    asked = await memory.recorder.record_question(talk, LONG)
     assert await memory.condenser.enqueue_due(talk) == 0
 
-    await memory.recorder.answer(talk, asked.turn_index, "Yes.")
+    await memory.recorder.record_answer(talk, asked.turn_index, "Yes.")
     assert await memory.condenser.enqueue_due(talk) == 1
 
 
@@ -120,13 +120,13 @@ async def test_a_turn_that_another_terminal_is_answering_is_not_cut_off(store: S
     memory = memory_of(store)
     talk = await memory.start()
     recorder = replace(memory.recorder, process=describe_process())
-    asked = await recorder.question(talk, LONG)
-    await recorder.answer(talk, asked.turn_index, "Let me look.", tool_calls=[tool_call()])
+    asked = await recorder.record_question(talk, LONG)
+    await recorder.record_answer(talk, asked.turn_index, "Let me look.", tool_calls=[tool_call()])
     await memory.say(talk, "And this, from here?", LONG)
     await memory.worker.drain()
     assert await store.summaries.find(SummaryFilter(talk)) == []
 
-    await recorder.answer(talk, asked.turn_index, "There it is.")
+    await recorder.record_answer(talk, asked.turn_index, "There it is.")
     await recorder.end_turn(talk, asked.uuid)
     await memory.worker.drain()
     found = await store.summaries.find(SummaryFilter(talk, level=1))
@@ -272,7 +272,7 @@ async def test_a_turn_that_was_resumed_is_summarised_as_a_whole(store: Store) ->
     await memory.worker.drain()
     before = await store.summaries.find(SummaryFilter(talk, level=1))
 
-    await memory.recorder.answer(talk, turn.user.turn_index or 0, "Purple, in the end.")
+    await memory.recorder.record_answer(talk, turn.user.turn_index or 0, "Purple, in the end.")
     await memory.recorder.end_turn(talk, turn.uuid, again=True)
     await memory.worker.drain()
 

@@ -74,7 +74,7 @@ async def about(
 async def after(memory: Memory, root: Path, name: str) -> list[str]:
     """Return what became of what each turn touched, the newest turn first."""
     [found] = await about(memory, root, name)
-    return [one.since.text(one.touch) for one in found.touched]
+    return [one.since.describe(one.touch) for one in found.touched]
 
 
 async def test_each_turn_says_what_was_done_there(memory: Memory, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ async def test_each_turn_says_what_was_done_there(memory: Memory, tmp_path: Path
     assert {one.touch.when for one in found.touched} == {
         YESTERDAY.replace(microsecond=YESTERDAY.microsecond // 1000 * 1000)
     }
-    assert {one.since.text(one.touch) for one in found.touched} == {"unchanged since"}
+    assert {one.since.describe(one.touch) for one in found.touched} == {"unchanged since"}
     assert {one.since.commits for one in found.touched} == {()}
     [whole] = await about(memory, tmp_path, "Cart")  # touched, for its method is
     assert [one.touch.name for one in whole.touched] == ["Cart.total"] * 2
@@ -104,7 +104,7 @@ async def test_commits_after_the_turn_that_changed_these_lines_are_named(
 
     [found] = await about(memory, tmp_path, "Cart.total")
     for one in found.touched:
-        assert one.since.text(one.touch) == "changed since"
+        assert one.since.describe(one.touch) == "changed since"
         assert one.since.commits is not None
         assert [commit.subject for commit in one.since.commits] == ["Round\ttotals"]
         assert one.since.commits[0].author == "Ann"
@@ -151,7 +151,7 @@ async def test_code_that_is_gone_names_the_commit_that_removed_it(
     await brain_of(memory.store, tmp_path).ingest()
     [found] = await about(memory, tmp_path, "total")
     [first, _] = found.touched
-    assert first.since.text(first.touch) == "gone"
+    assert first.since.describe(first.touch) == "gone"
     assert first.since.commits is not None
     assert [commit.subject for commit in first.since.commits] == ["Nobody counts"]
 
@@ -159,7 +159,7 @@ async def test_code_that_is_gone_names_the_commit_that_removed_it(
 async def test_a_folder_without_git_has_no_commits(store: Store, tmp_path: Path) -> None:
     log = GitHistory(CommandRunner(tmp_path))
     assert await log.list_line_commits("a.py", 1, 2, YESTERDAY) is None
-    assert await log.of_file("a.py", "x", YESTERDAY) is None
+    assert await log.list_file_commits("a.py", "x", YESTERDAY) is None
 
 
 async def test_a_model_asks_for_it_by_name_and_gets_ids_to_read_on(

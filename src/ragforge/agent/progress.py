@@ -79,14 +79,14 @@ class TurnProgress:
         said, thought = "".join(self._said), "".join(self._thought)
         if said or thought or calls:
             await self._store(said, thought, calls)
-        await self.recorder.answer(
+        await self.recorder.record_answer(
             self.conversation_id, self.turn_index, why, receipt=self._take_receipt(), by_model=False
         )
 
     async def _store(
         self, text: str, reasoning: str, calls: list[ToolCall], tokens: int | None = None
     ) -> None:
-        await self.recorder.answer(
+        await self.recorder.record_answer(
             self.conversation_id,
             self.turn_index,
             text,

@@ -82,7 +82,7 @@ class Agent:
         that were found are the answer. A cancelled turn is stored as far as it got, marked as
         interrupted.
         """
-        asked = await self.recorder.question(conversation_id, question)
+        asked = await self.recorder.record_question(conversation_id, question)
         return await self._answer(conversation_id, asked, question, (), on_event, approve)
 
     async def resume_turn(

@@ -29,5 +29,5 @@ async def undo_last(state: Path, project: Path, recorder: Recorder, conversation
     change = await asyncio.to_thread(journal.undo, Root.at(project))
     done = ToolCall("undo", {"path": change.path}, ToolResult(True, change.to_json()))
     note = f"The user took back the last edit of {change.path}."
-    await recorder.answer(conversation_id, None, note, tool_calls=[done], by_model=False)
+    await recorder.record_answer(conversation_id, None, note, tool_calls=[done], by_model=False)
     return Undone(change.path, change.diff)

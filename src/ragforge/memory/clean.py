@@ -1,7 +1,7 @@
-"""Clean: what is said and done, made fit to be kept.
+"""Clean: prepare messages for storing.
 
-Secrets are taken out, for what is stored may be searched, shown, copied and sent; recalled
-text is taken out, for it is stored already; and huge results are cut, with their true size.
+Secrets are removed, because stored text may be searched, shown, copied and sent. Recalled text is
+removed, because it is stored already. Huge results are cut; their true size is kept.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ragforge.memory.fences import remove_fenced
 
 
 def clean_message(message: Message, max_result_chars: int) -> Message:
-    """Return a message as it may be stored."""
-    from ragforge.memory.secrets.redact import redact, redact_json  # their patterns take a while
+    """Return a message as it is stored."""
+    from ragforge.memory.secrets.redact import redact, redact_json  # slow to import
 
     calls = tuple(_clean_call(call, max_result_chars) for call in message.tool_calls)
     content = redact(remove_fenced(message.content))
@@ -50,7 +50,7 @@ def _clean_result(result: ToolResult, most: int) -> ToolResult:
 
 
 def _make_storable(value: Any, most: int) -> tuple[Json, int]:
-    """Return a value as JSON without secrets and within the limit, and its true size in bytes."""
+    """Return a value as JSON, without secrets and within the limit, and its true size in bytes."""
     from ragforge.memory.secrets.redact import redact_json
 
     exact, size = _to_json(value)
@@ -63,7 +63,7 @@ def _make_storable(value: Any, most: int) -> tuple[Json, int]:
 
 
 def _to_json(value: Any) -> tuple[Json, int]:
-    """Return a value as JSON can hold it; bytes and strangers are described in words."""
+    """Return a value as JSON and its size; bytes and other objects are described in words."""
     if isinstance(value, bytes | bytearray):
         return _describe(value), len(value)
     try:

@@ -1,4 +1,4 @@
-"""Digest: a whole conversation as one text of a given size."""
+"""Digest: a conversation as one text of a given size."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ragforge.ports.store import Store
 async def format_conversation(store: Store, conversation: Conversation, max_chars: int) -> str:
     """Return a conversation's title, tags, summary and newest turns.
 
-    The turns share what the rest leaves; for the oldest of a long conversation, which find no
-    place, the summary stands. Raises ConversationNotFound.
+    The turns share the room that the rest leaves. The summary covers the oldest turns of a long
+    conversation, for which there is no room. Raises ConversationNotFound.
     """
     heads = {
         "Title": conversation.title or "",

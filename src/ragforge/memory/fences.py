@@ -1,4 +1,4 @@
-"""Injected: text that RagForge puts before a question, and never takes for the user's own."""
+"""Fences: marks around text that RagForge adds to a question, so that it is never stored again."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _BLOCK = re.compile(rf'<([a-z-]+) note="{re.escape(NOTICE)}">\n.*?\n</\1>\s*', r
 
 
 def fence(name: str, text: str, note: str = NOTICE) -> str:
-    """Return text between marks that it cannot close by itself; `name` is one of FENCES."""
+    """Return text between marks that the text itself cannot close; `name` is one of FENCES."""
     safe = _CLOSING.sub(r"<\\/", text)
     return f'<{name} note="{note}">\n{safe}\n</{name}>'
 
 
 def remove_fenced(text: str) -> str:
-    """Return the text without what RagForge has put there; the very same if there is none."""
+    """Return the text without what RagForge added; the same object if there is nothing."""
     return _BLOCK.sub("", text) if NOTICE in text else text

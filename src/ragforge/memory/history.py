@@ -1,4 +1,4 @@
-"""History: what a conversation holds, read in order and within a number of characters."""
+"""History: read the turns, summaries and files of a conversation in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TOUCHES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class TouchedFile:
-    """A file that a conversation had to do with: the most that was done with it, and when last."""
+    """A file that a conversation touched: the strongest kind of touch, and the last time."""
 
     path: str
     how: TouchKind
@@ -38,9 +38,9 @@ class History:
         limit: int | None = None,
         without: Iterable[str] = (),
     ) -> list[Turn]:
-        """Return the newest whole turns that fit, oldest of them first.
+        """Return the newest whole turns that fit, the oldest of them first.
 
-        They fit in a number of characters and are at most `limit`; None does not restrict.
+        They have at most `max_chars` characters and are at most `limit`; None does not restrict.
         """
         fits = _make_limit(max_chars, limit, lambda turn: turn.char_count)
         return await self.get_turns_while(conversation_id, fits, without)
@@ -52,7 +52,7 @@ class History:
         limit: int | None = None,
         without: Iterable[str] = (),
     ) -> list[UserQuery]:
-        """Return the newest questions that fit, as `get_recent_turns` does whole turns."""
+        """Return the newest questions that fit, within the limits of `get_recent_turns`."""
         fits = _make_limit(max_chars, limit, lambda turn: len(turn.user.content))
         turns = await self.get_turns_while(conversation_id, fits, without)
         return [
@@ -66,9 +66,9 @@ class History:
         is_wanted: Callable[[Turn], bool],
         without: Iterable[str] = (),
     ) -> list[Turn]:
-        """Return the newest turns up to the first that is not wanted, oldest of them first."""
+        """Return the newest turns up to the first unwanted one, the oldest of them first."""
         kept: list[Turn] = []
-        async for turn in self._newest(conversation_id, without):
+        async for turn in self._read_newest(conversation_id, without):
             if not is_wanted(turn):
                 break
             kept.append(turn)
@@ -77,8 +77,7 @@ class History:
     async def get_raw_history_char_count(self, conversation_id: str) -> int:
         """Return how many characters of a conversation no summary covers.
 
-        These are what was said and what tools returned. The total of the whole conversation
-        is `Conversation.total_chars`.
+        Text and tool results count. The total of the conversation is `Conversation.total_chars`.
         """
         waiting = await self.store.summaries.uncovered_turns(conversation_id)
         return sum(turn.chars for turn in waiting)
@@ -94,7 +93,7 @@ class History:
         conversation_id: str | None = None,
         level: Level | None = None,
     ) -> list[Summary]:
-        """Return the summaries that were made between two moments."""
+        """Return the summaries that were made within a time."""
         where = SummaryFilter(conversation_id, level=level, since=since, until=until)
         return await self.store.summaries.find(where)
 
@@ -108,16 +107,14 @@ class History:
     async def get_summaries_mentioning_file(
         self, path: str, project_path: str | None = None, level: Level | None = None
     ) -> list[Summary]:
-        """Return the summaries that mention a file, given by its path in the project, newest
-        first.
-        """
+        """Return the summaries that mention a file of the project, newest first."""
         where = SummaryFilter(project_path=project_path, level=level, file=path)
         return _sort_newest_first(await self.store.summaries.find(where))
 
     async def get_unread_findings(
         self, project_path: str | None = None, conversation_id: str | None = None
     ) -> list[Summary]:
-        """Return the summaries with findings that nobody was shown yet, newest first.
+        """Return the summaries with findings that were not shown yet, newest first.
 
         They stay unread until `mark_findings_read`.
         """
@@ -125,7 +122,7 @@ class History:
         return _sort_newest_first(await self.store.summaries.find(where))
 
     async def mark_findings_read(self, summaries: Iterable[Summary]) -> None:
-        """Note that somebody was shown what these found out."""
+        """Mark the findings of these summaries as read."""
         await self.store.summaries.mark_read([summary.uuid for summary in summaries])
 
     async def get_files(self, conversation_id: str) -> list[TouchedFile]:
@@ -150,17 +147,18 @@ class History:
         conversation_id: str | None = None,
         project_path: str | None = None,
     ) -> int:
-        """Delete exactly the summaries made before then: of one level, conversation or project
-        where these are given.
+        """Delete the summaries made before a time; level, conversation and project restrict.
 
-        They are not made again from the same turns. Returns how many went.
+        They are not made again from the same turns. Returns how many were deleted.
         """
         return await self.store.summaries.trim(before, level, conversation_id, project_path)
 
-    async def _newest(self, conversation_id: str, without: Iterable[str]) -> AsyncIterator[Turn]:
-        """Yield turns, the newest first, reading no more of them than are asked for."""
+    async def _read_newest(
+        self, conversation_id: str, without: Iterable[str]
+    ) -> AsyncIterator[Turn]:
+        """Yield turns, the newest first, read page by page."""
         left_out = set(without)
-        # Turns that were deleted leave gaps: there are no fewer than this after the count.
+        # Deleted turns leave gaps, so the last index may be above the count.
         page = PAGE
         first = (await self.store.conversations.get(conversation_id)).turn_count - page
         last: int | None = None
@@ -171,7 +169,7 @@ class History:
             for turn in reversed(group_into_turns(messages)):
                 if turn.uuid not in left_out:
                     yield turn
-            page *= 2  # whoever wants more than these wants many
+            page *= 2  # a caller that wants more than a page wants many
             first, last = first - page, first - 1
 
 
@@ -182,7 +180,7 @@ def _sort_newest_first(summaries: Iterable[Summary]) -> list[Summary]:
 def _make_limit(
     max_chars: int | None, limit: int | None, size_of: Callable[[Turn], int]
 ) -> Callable[[Turn], bool]:
-    """Return a function that says of one turn after the other whether it still fits."""
+    """Return a function that tells, turn after turn, whether the next one still fits."""
     chars = turns = 0
 
     def fits(turn: Turn) -> bool:

@@ -1,4 +1,4 @@
-"""Notes: what is to be remembered of a project, kept, found and superseded."""
+"""Notes: add, find, supersede and delete the notes of a project."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CANDIDATES_A_HIT = 5
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """The notes of a store, found by words and with one model of meaning, or by words alone."""
+    """The notes of a store, searched with one embedding model, or by words alone."""
 
     store: Store
     embedder: Embedder | None
@@ -41,13 +41,13 @@ class Notebook:
         supersedes: str | None = None,
         conversation_id: str | None = None,
     ) -> Note:
-        """Keep a note, without its secrets; durable when this returns.
+        """Store a note without its secrets; it is durable when this returns.
 
-        A project that has the very same note already keeps that one. `supersedes` is (the start
-        of) the id of a note in whose place this one is found from now on.
+        If the project has the same note already, that one is returned. `supersedes` is (the start
+        of) the id of a note that this one replaces in searches.
         Raises InputError if the text is empty or too long, NoteNotFound, AmbiguousId.
         """
-        from ragforge.memory.secrets.redact import redact  # its patterns take a while to compile
+        from ragforge.memory.secrets.redact import redact  # slow to import
 
         words = redact(text.strip())
         check_text("text", words)
@@ -57,7 +57,7 @@ class Notebook:
             raise InputError(f"The note has {len(words):,} characters: at most {MAX_CHARS:,}.")
         older = None if supersedes is None else await self.resolve(supersedes)
         if older is not None and older.project_path != project_path:
-            raise NoteNotFound(older.uuid)  # another project's is none of this one's business
+            raise NoteNotFound(older.uuid)  # the note belongs to another project
         known = await self.store.notes.find(NoteFilter(project_path, text=words), limit=1)
         if known and older is None:
             return known[0]
@@ -75,8 +75,9 @@ class Notebook:
         return note
 
     async def search(self, query: str, where: NoteFilter, limit: int) -> list[NoteHit]:
-        """Return the notes that bear on the query, best first. Superseded ones are left out,
-        unless the filter wants them.
+        """Return the notes that are relevant to the query, best first.
+
+        Superseded ones are left out, unless the filter includes them.
         """
         if limit <= 0:
             return []
@@ -108,9 +109,9 @@ class Notebook:
         return await resolve_id("note", start, notes.get, notes.starting_with, lambda n: n.text)
 
     async def forget(self, start: str) -> Note:
-        """Delete the note whose id is this, or starts so, and return what it was.
+        """Delete the note whose id is this or starts with it, and return it.
 
-        One that it superseded is found again. Raises NoteNotFound, AmbiguousId.
+        A note that it superseded is found again. Raises NoteNotFound, AmbiguousId.
         """
         note = await self.resolve(start)
         await self.store.notes.delete(note.uuid)
@@ -129,15 +130,15 @@ class Notebook:
 async def search_notes(
     store: Store, embedder: Embedder | None, query: str, project: str | None, limit: int = 5
 ) -> list[NoteHit]:
-    """Return the notes of a project, or of all, that bear on a query, best first.
+    """Return the notes of a project, or of all, that are relevant to a query, best first.
 
-    None of them is superseded.
+    Superseded ones are left out.
     """
     return await Notebook(store, embedder).search(query, NoteFilter(project), limit)
 
 
 def _measure_shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Return how many of the query's words each text holds, 0..1."""
+    """Return the share of the query's words that each text contains, 0..1."""
     words = set(WORDS.query(query))
     held = {found: set(WORDS.prose(text).split()) for found, text in texts.items()}
     return {found: len(words & has) / max(1, len(words)) for found, has in held.items()}

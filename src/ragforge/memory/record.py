@@ -1,4 +1,4 @@
-"""Record: put what is said and done into the store, before anything else happens to it."""
+"""Record: store messages before anything else happens to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragforge.memory.titles import TITLE_JOB
 from ragforge.ports.store import Store
 
 SETTLE_JOB = "settle_turn"
-"""What a turn needs once it is over: links to code, and a look at what is due for a summary."""
+"""The job after a turn: link it to code, and check whether a summary is due."""
 
 
 def make_settle_key(turn_id: str) -> str:
@@ -28,18 +28,18 @@ def make_settle_key(turn_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Writes conversations down. What it returned from is durable."""
+    """Stores messages. They are durable when a method returns."""
 
     store: Store
     embedder_name: str | None
     max_result_chars: int
-    process: str | None = None  # who asks: while it lives, a turn that has not ended may grow
+    process: str | None = None  # the asking process: while it lives, its open turns may grow
 
-    async def question(self, conversation_id: str, text: str) -> Message:
+    async def record_question(self, conversation_id: str, text: str) -> Message:
         """Open a turn with the user's message."""
         return await self._append(conversation_id, Message("user", text, process=self.process))
 
-    async def answer(
+    async def record_answer(
         self,
         conversation_id: str,
         turn_index: int | None,
@@ -51,10 +51,10 @@ class Recorder:
         by_model: bool = True,
         token_count: int | None = None,
     ) -> Message:
-        """Add an answer to a turn; without a count of its tokens they are estimated.
+        """Add an answer to a turn. Without `token_count`, its tokens are estimated.
 
-        What no model wrote is the system's, not an assistant's, so that a later search
-        finds what it points to and not the pointing.
+        A text that no model wrote gets the role `system`, so that a later search finds the
+        sources it lists and not the list.
         """
         role: Role = "assistant" if by_model else "system"
         said = Message(
@@ -69,7 +69,7 @@ class Recorder:
         return await self._append(conversation_id, said)
 
     async def store_turn(self, conversation_id: str, messages: Sequence[Message]) -> Turn:
-        """Store a whole turn at once: the user's message first, then everything up to the answer.
+        """Store a whole turn: the user's message first, then everything up to the answer.
 
         Raises InputError unless it is one turn, ConversationNotFound, DuplicateId.
         """
@@ -82,9 +82,9 @@ class Recorder:
         return turn
 
     async def end_turn(self, conversation_id: str, turn_id: str, again: bool = False) -> None:
-        """Queue what follows a turn, `again` if it was resumed and is longer now.
+        """Queue the jobs that follow a turn; `again` if a resumed turn is longer now.
 
-        The turn is safe whether or not this can be done now.
+        The turn itself is stored already. If the jobs cannot be queued, that is ignored.
         """
         title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)
         jobs = [NewJob(make_settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
@@ -98,7 +98,7 @@ class Recorder:
                 await self.store.jobs.enqueue(jobs, again=True)
 
     async def _forget_summary(self, conversation_id: str, turn_id: str) -> None:
-        """Delete a summary that knows a turn's first part alone; the whole makes a new one."""
+        """Delete a summary of only the first part of a turn; a new one will cover the whole."""
         turns = (await self.store.conversations.turns([turn_id])).get(turn_id)
         if turns is None:
             return

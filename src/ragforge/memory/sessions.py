@@ -1,4 +1,4 @@
-"""Sessions: the conversations of a working directory."""
+"""Sessions: create, list, resolve, branch and change the conversations of a directory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ragforge.ports.conversations import ConversationStore
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
-    """A session as a list shows it: when it began and was last active, how long it is."""
+    """A session with its last message, as shown in a list."""
 
     conversation: Conversation
     last_message: str
@@ -30,7 +30,7 @@ class SessionLine:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session with everything said in it."""
+    """A session with all its messages."""
 
     conversation: Conversation
     messages: tuple[Message, ...]
@@ -41,12 +41,12 @@ class Session:
 
 
 def normalise(cwd: Path) -> Path:
-    """Return the one name of a directory: without links, `..` and trailing slashes."""
+    """Return the canonical path of a directory: without links, `..` and trailing slashes."""
     return cwd.expanduser().resolve()
 
 
 def find_project(cwd: Path) -> Path:
-    """Return the project a directory belongs to: the nearest git tree, or itself."""
+    """Return the project of a directory: the nearest git tree, or the directory itself."""
     for folder in (cwd, *cwd.parents):
         if (folder / ".git").exists():
             return folder
@@ -56,7 +56,7 @@ def find_project(cwd: Path) -> Path:
 async def create_session(
     store: ConversationStore, cwd: Path, project_path: Path | None = None
 ) -> Conversation:
-    """Begin a session in a directory, which belongs to the given project or to its own."""
+    """Begin a session in a directory, for the given project or the directory's own."""
     place = normalise(cwd)
     project = find_project(place) if project_path is None else normalise(project_path)
     conversation = Conversation(cwd=str(place), project_path=str(project))
@@ -72,7 +72,7 @@ async def get_sessions_by_cwd(
 
 
 async def load_session(store: ConversationStore, conversation_id: str) -> Session:
-    """Return a session with everything said in it. Raises ConversationNotFound."""
+    """Return a session with all its messages. Raises ConversationNotFound."""
     conversation = await store.get(conversation_id)
     return Session(conversation, tuple(await store.messages(conversation_id)))
 
@@ -80,14 +80,14 @@ async def load_session(store: ConversationStore, conversation_id: str) -> Sessio
 async def list_sessions(
     store: ConversationStore, where: ConversationFilter, limit: int
 ) -> list[SessionLine]:
-    """Return sessions with the last thing said in each, the last active first."""
+    """Return sessions with their last messages, the last active first."""
     return await add_last_messages(store, await store.find(where, limit))
 
 
 async def add_last_messages(
     store: ConversationStore, found: Sequence[Conversation]
 ) -> list[SessionLine]:
-    """Return sessions with the last thing said in each, in the given order."""
+    """Return sessions with their last messages, in the given order."""
     latest = await gather_or_cancel(*(store.latest_messages(one.uuid, 1) for one in found))
     return [
         SessionLine(conversation, messages[-1].content if messages else "")
@@ -110,7 +110,7 @@ async def branch(
 ) -> Conversation:
     """Branch a session after a turn, given by its index, or a message, by (the start of) its id.
 
-    The new one belongs to the same directory and holds all that was said until then.
+    The new session belongs to the same directory and contains everything up to that point.
     Raises InputError if there is no such turn or message, AmbiguousId.
     """
     message = _find_message(source, await store.messages(source.uuid), point.strip())

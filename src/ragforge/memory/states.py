@@ -1,4 +1,4 @@
-"""States: how far each turn of a conversation has come."""
+"""States: whether each turn of a conversation is embedded and summarised."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from ragforge.domain.work import Job
 from ragforge.ports.store import Store
 
 DEAD_JOBS = 10_000
-"""How many jobs that failed for good are looked through."""
+"""How many permanently failed jobs are examined."""
 _WORD = re.compile(r'[^\s":,\[\]{}]+')
 
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
-    """What was done with a turn after it was stored."""
+    """Whether a stored turn is embedded and summarised."""
 
     turn_index: int
     embedded: bool | None  # None: there is no embedding model
     summarised: bool
-    error: str | None = None  # why it was not embedded, if that failed for good
+    error: str | None = None  # why it was not embedded, if that failed permanently
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All that holds: stored, embedded, summarised, failed."""
+        """Those of stored, embedded, summarised and failed that apply."""
         holds = {
             "stored": True,
             "embedded": bool(self.embedded),
@@ -38,14 +38,14 @@ class TurnState:
 
 @dataclass(frozen=True, slots=True)
 class TurnStates:
-    """The states of all turns, by turn id, and the failed jobs of the conversation as a whole."""
+    """The states of all turns, by turn id, and the failed jobs of the conversation."""
 
     turns: Mapping[str, TurnState]
     failed_jobs: tuple[Job, ...] = ()
 
 
 async def load_states(store: Store, conversation_id: str, model: str | None) -> TurnStates:
-    """Return how far each turn has come with this embedding model, or without any.
+    """Return the states of all turns, for an embedding model or for none.
 
     Raises ConversationNotFound.
     """

@@ -1,4 +1,4 @@
-"""Titles: a session gets its name from its first exchange."""
+"""Titles: name a session by its first turn."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def title_from_question(turn: Turn) -> str:
 
 
 def make_model_titler(executor: StructuredLLMExecutor) -> TitleMaker:
-    """Return a maker that asks a model, and takes the question's words if it fails."""
+    """Return a title maker that asks a model, and uses the question if that fails."""
     fields = [InputField("question", SHOWN_CHARS), InputField("answer", SHOWN_CHARS)]
 
     async def make(turn: Turn) -> str:

@@ -43,7 +43,7 @@ def _since_to_json(since: CodeState, touch: Touch) -> dict[str, object]:
     first, last = since.lines or (None, None)
     return {
         "state": since.state,
-        "text": since.text(touch),
+        "text": since.describe(touch),
         "file": since.file,
         "name": since.name,
         "start_line": first,
@@ -96,7 +96,7 @@ def _show_turn(touched: Sequence[TouchedCode]) -> None:
         if touch.name is not None:
             line.append(f"  {fit_line(touch.file, WIDEST)}", style="dim")
         out.print(line, soft_wrap=True)
-        out.print(Text(f"    {fit_line(since.text(touch), WIDEST)}", style="magenta"))
+        out.print(Text(f"    {fit_line(since.describe(touch), WIDEST)}", style="magenta"))
         for commit in (since.commits or ())[:COMMITS]:
             said = f"{commit.id} {commit.when:%Y-%m-%d} {commit.author}: {commit.subject}"
             out.print(Text(f"    {fit_line(said, WIDEST)}"), soft_wrap=True)

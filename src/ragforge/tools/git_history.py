@@ -36,7 +36,7 @@ class GitHistory:
         lines = f"-L{start},{max(start, end)}:{file}"
         return await self._list_commits(since, lines, "--no-patch")
 
-    async def of_file(
+    async def list_file_commits(
         self, file: str, name: str | None, since: datetime
     ) -> Sequence[Commit] | None:
         if not await self._has_repository():

@@ -67,7 +67,7 @@ class SessionsAbout:
             "how": touch.how,
             "file": touch.file,
             "name": touch.name,
-            "since": since.text(touch),
+            "since": since.describe(touch),
             **({"commits": commits} if commits else {}),
         }
 

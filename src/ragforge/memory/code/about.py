@@ -1,4 +1,4 @@
-"""About: which conversations touched a file or a scope, and what became of it since."""
+"""About: find the conversations that touched a file or scope, and what became of it since."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a name or path stands for in a project. It may stand for nothing any more."""
+    """The files and scopes that a text names. They may not exist any more."""
 
     files: tuple[str, ...] = ()
     scope_ids: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class TouchedCode:
 
 @dataclass(frozen=True, slots=True)
 class ConversationAbout:
-    """A conversation that touched something, with where it did, the newest first."""
+    """A conversation with the code that it touched, the newest first."""
 
     conversation: Conversation
     touched: tuple[TouchedCode, ...]
@@ -51,9 +51,9 @@ async def find_conversations_about(
     log: CommitLog | None = None,
     everywhere: bool = False,
 ) -> list[ConversationAbout]:
-    """Return conversations of the project, or of all, that touched what the text names.
+    """Return the conversations of the project, or of all, that touched what the text names.
 
-    The last active come first. With the project's log, what became of the code names commits.
+    The last active come first. With the project's commit log, the commits since are included.
     Raises InputError if the text may mean several files.
     """
     subject = await resolve_subject(store.code, text, cwd, project)
@@ -68,7 +68,7 @@ async def find_conversations_about(
     if not touches:
         return []
     oldest = min(touch.when for touch in touches)
-    aftermath = CodeTracker(store.code, log, str(project))
+    tracker = CodeTracker(store.code, log, str(project))
     found: dict[str, list[TouchedCode]] = {}
     known: dict[str, Conversation] = {}
     for touch in touches:
@@ -76,17 +76,17 @@ async def find_conversations_about(
         try:
             known[owner] = known.get(owner) or await store.conversations.get(owner)
         except ConversationNotFound:
-            continue  # deleted meanwhile
-        since = await aftermath.since(touch, known[owner].project_path, oldest)
+            continue  # deleted since
+        since = await tracker.track(touch, known[owner].project_path, oldest)
         found.setdefault(owner, []).append(TouchedCode(touch, since))
     last_active = sorted(found, key=lambda owner: known[owner].updated_at, reverse=True)
     return [ConversationAbout(known[owner], tuple(found[owner])) for owner in last_active]
 
 
 def merge_touches(touches: Iterable[Touch]) -> list[Touch]:
-    """Return one touch for each thing in a turn, the strongest, in the order they were given.
+    """Return one touch for each target in a turn, the strongest, in the given order.
 
-    What a summary says of code is left out where a turn of its own says it.
+    A touch by a summary is left out if one of its turns has its own.
     """
     by_thing: dict[tuple[object, ...], Touch] = {}
     turns: dict[tuple[str, str], set[int]] = {}  # that touched a file themselves
@@ -106,10 +106,9 @@ def merge_touches(touches: Iterable[Touch]) -> list[Touch]:
 
 
 async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: Path) -> Subject:
-    """Return what a text names: a file or directory, seen from the directory or the project,
-    and scopes by their name.
+    """Return what a text names: files by a path from `cwd` or the project, and scopes by name.
 
-    Raises InputError if it is the end of several files' paths.
+    Raises InputError if several files end with the path.
     """
     wanted = text.strip()
     if not wanted:
@@ -126,13 +125,13 @@ async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: Path) 
 
 
 def _guess_paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:
-    """Return the paths in the project that a text may stand for, the likelier first."""
+    """Return the paths in the project that a text may mean, the likelier first."""
     found: list[str] = []
     for folder in (cwd, project):
         try:
             place = (folder / Path(text).expanduser()).resolve().relative_to(project)
         except (ValueError, OSError, RuntimeError):
-            continue  # outside, or no path at all
+            continue  # outside the project, or not a path
         found.append("" if place == Path() else place.as_posix())
     return tuple(dict.fromkeys(found))
 
@@ -140,7 +139,7 @@ def _guess_paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:
 async def _find_files(
     code: CodeStore, project_id: str, text: str, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the known files that a text stands for."""
+    """Return the files of the project that a text means."""
     for path in paths:
         if found := await code.files(project_id, path or None):
             return tuple(file.path for file in found)

@@ -1,4 +1,4 @@
-"""Diffs: which lines an edit changed, and where the other lines of the file went."""
+"""Diffs: which lines an edit changed, and where the other lines moved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEAD = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """One stretch of a unified diff."""
+    """One hunk of a unified diff."""
 
     old_start: int  # its first line before and after; lines count from 1
     new_start: int
@@ -19,17 +19,17 @@ class Hunk:
 
     @property
     def old_end(self) -> int:
-        """The line after its last one, before the edit."""
+        """The first line after the hunk, before the edit."""
         return self.old_start + len(self.signs) - self.signs.count("+")
 
     @property
     def growth(self) -> int:
-        """How many lines longer the edit made it."""
+        """How many lines the edit added."""
         return self.signs.count("+") - self.signs.count("-")
 
 
 def read_diff(diff: str) -> list[Hunk]:
-    """Return the hunks of a unified diff; what is no part of one is passed over."""
+    """Return the hunks of a unified diff; other lines are skipped."""
     hunks: list[Hunk] = []
     head: tuple[int, int] | None = None
     signs: list[str] = []
@@ -40,7 +40,7 @@ def read_diff(diff: str) -> list[Hunk]:
             head, signs = None, []
         if found:
             old, old_count, new, new_count = found.groups()
-            # An empty side is given by the line before it.
+            # An empty side has the number of the line before it.
             head = int(old) + (old_count == "0"), int(new) + (new_count == "0")
         elif head is not None:
             signs.append(line[0])
@@ -48,7 +48,7 @@ def read_diff(diff: str) -> list[Hunk]:
 
 
 def list_changed_lines(hunks: Iterable[Hunk]) -> list[int]:
-    """Return the lines of the new file that were written, and those before removed ones."""
+    """Return the new file's lines that were written, and those before removed lines."""
     found: dict[int, None] = {}
     for hunk in hunks:
         line = hunk.new_start
@@ -63,7 +63,7 @@ def list_changed_lines(hunks: Iterable[Hunk]) -> list[int]:
 
 
 def follow_line(line: int, hunks: Sequence[Hunk]) -> int:
-    """Return where a line of the old file stands in the new one, or what took its place."""
+    """Return the number in the new file of a line of the old file, or of what replaced it."""
     moved = line
     for hunk in hunks:
         if line >= hunk.old_end:

@@ -1,4 +1,4 @@
-"""Files: which file of a project somebody means, however they write its path."""
+"""File names: which file of a project a written path means."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 
 class FileNames:
-    """The files of a project, by every name they may be called.
+    """Resolves written paths to the files of a project.
 
-    A name that fits two files means neither: a wrong link is worse than none.
+    A name that fits two files is not resolved: a wrong link is worse than none.
     """
 
     def __init__(self, paths: Iterable[str], root: str, cwd: str) -> None:
@@ -20,7 +20,7 @@ class FileNames:
             self._by_name.setdefault(path.rsplit("/", 1)[-1], []).append(path)
 
     def resolve(self, name: str) -> str | None:
-        """Return the path of the file that is meant, relative to the project; None if unclear."""
+        """Return the file's path, relative to the project; None if it is unknown or ambiguous."""
         places = [
             place for place in guess_paths(name, self._root, self._cwd) if place in self._known
         ]
@@ -36,7 +36,7 @@ class FileNames:
 
 
 def guess_paths(name: str, root: str, cwd: str) -> list[str]:
-    """Return where a path may point, relative to the project: from its root or from the cwd."""
+    """Return what a path may mean, relative to the project: from its root or from `cwd`."""
     name, root, cwd = _use_slashes(name), _use_slashes(root), _use_slashes(cwd)
     if _is_absolute(name):
         wanted = [name]

@@ -1,4 +1,4 @@
-"""Links: from what was said and done to the code it was about, with its hash of that day."""
+"""Links: link turns and summaries to the code that they touch, with its current hash."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ragforge.ports.store import Store
 from ragforge.search.code_names import find_names, find_paths, split_name
 
 MOST_SCOPES = 400
-"""More scopes are not linked to one message."""
+"""The most scopes that one message is linked to."""
 
 
 async def link_turn(store: Store, turn_id: str) -> bool:
     """Link each message of a turn to the scopes that it edited, read, named or found.
 
-    Returns whether all that can be known of them is: not while the project is unknown, or while
-    a file that the turn edited is not ingested as the turn left it.
+    Returns whether the links are final. They are not while the project is unknown, or while a
+    file that the turn edited is not ingested as the turn left it.
     """
     found = (await store.conversations.turns([turn_id])).get(turn_id)
     if not found:
@@ -44,10 +44,10 @@ async def link_turn(store: Store, turn_id: str) -> bool:
     if project is None:
         return False
     [turn] = group_into_turns(found)
-    view = await TurnCode.of(store.code, project, conversation, turn)
+    view = await TurnCode.load(store.code, project, conversation, turn)
     for message in (turn.user, *turn.replies):
         hows = view.find_touched(message)
-        # What no model wrote lists what a search found.
+        # A text that no model wrote lists what a search found.
         said: TouchKind = FOUND if message.role == "system" else "named"
         for scope_id in await _find_named_scopes(store.code, project, view, message.content):
             hows[scope_id] = pick_strongest((hows.get(scope_id, said), said))
@@ -59,10 +59,9 @@ async def link_turn(store: Store, turn_id: str) -> bool:
 
 
 async def link_summary(store: Store, summary: Summary) -> None:
-    """Link a summary to the files it mentions, and to those scopes of theirs that it names.
+    """Link a summary to the files that it mentions, and to the scopes in them that it names.
 
-    A summary says of code what the turns that it stands for did with it; where they did nothing,
-    that it names it.
+    The kind of touch is that of the turns which the summary covers, else `named`.
     """
     conversation = await store.conversations.get(summary.conversation_id)
     project = await _find_project(store.code, conversation)
@@ -83,7 +82,7 @@ async def link_summary(store: Store, summary: Summary) -> None:
 
 
 async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKind]:
-    """Return what was done with files, by path, and scopes, by id, in what a summary covers."""
+    """Return the touches of what a summary covers: files by path, scopes by id."""
     done: dict[str, TouchKind] = {}
 
     def note(key: str, how: TouchKind) -> None:
@@ -109,20 +108,22 @@ async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKin
 async def _find_named_scopes(
     code: CodeStore, project: Project, view: TurnCode, text: str
 ) -> list[str]:
-    """Return the scopes that a text names without doubt; a path names its file as a whole."""
-    found = [scope_id for path in find_paths(text) if (scope_id := view.whole(path)) is not None]
+    """Return the scopes that a text names unambiguously; a path names the module of its file."""
+    found = [
+        scope_id for path in find_paths(text) if (scope_id := view.get_module(path)) is not None
+    ]
     for name in find_names(text):
         parts = split_name(name)
         fitting = await code.scopes_named(project.uuid, ".".join(parts))
         if not fitting and len(parts) > 1:
             fitting = await code.scopes_named(project.uuid, parts[-1])
-        if len(fitting) == 1:  # else it is not clear which is meant
+        if len(fitting) == 1:  # else it is ambiguous
             found.append(fitting[0].uuid)
     return found
 
 
 def _contains_name(name: str, text: str) -> bool:
-    """Tell whether a name stands in a text as a word."""
+    """Tell whether a text contains a name as a word."""
     return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 

@@ -1,7 +1,7 @@
-"""Later: links to code that was not known when a turn was stored, made when it is.
+"""Pending links: link turns to code that was not ingested when the turns were stored.
 
 A turn waits while its project is unknown, or while a file that it edited is not ingested. Every
-ingestion looks whether turns wait, and queues one durable job that links them.
+ingestion checks whether turns wait, and queues one durable job that links them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ragforge.ports.store import Store
 LINK_JOB = "link_turns"
 PAGE = 200
 WAITS = timedelta(days=1)
-"""So long a turn waits for its edits to be ingested. What it edited may have changed since."""
+"""How long a turn waits for its edits to be ingested. Later the code may have changed again."""
 
 
 async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None:
-    """Link a turn to code, and note if that is to be done again when more is known.
+    """Link a turn to code, and mark it if that must be repeated when more is known.
 
     Raises ConversationNotFound.
     """
@@ -30,11 +30,11 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
     is_done = await link_turn(store, turn_id)
     await store.conversations.set_link_pending([turn_id], not is_done)
     if not was_known and await _is_known(store, project):
-        await enqueue_links(store, project)  # it was ingested meanwhile, and nobody waited then
+        await enqueue_links(store, project)  # ingested meanwhile, before this turn waited
 
 
 async def enqueue_links(store: Store, project_path: str) -> bool:
-    """Queue the linking of the turns of a project that wait for it; tell whether any do."""
+    """Queue the linking of the waiting turns of a project; return whether there are any."""
     waiting = await store.conversations.turns_to_link(project_path, 1)
     if waiting:
         job = NewJob(f"link:{project_path}", LINK_JOB, project_path)
@@ -43,9 +43,9 @@ async def enqueue_links(store: Store, project_path: str) -> bool:
 
 
 async def link_waiting(store: Store, project_path: str) -> int:
-    """Link the turns of a project that wait for it; return how many no longer do.
+    """Link the waiting turns of a project; return how many are done.
 
-    One whose edits are not ingested yet waits on, unless it is old.
+    A turn whose edits are not ingested yet keeps waiting, unless it is old.
     """
     if not await _is_known(store, project_path):
         return 0

@@ -1,6 +1,6 @@
-"""Age: what has become of the code that a memory is about. No model is needed to tell.
+"""Stale code: which code that a memory mentions has changed or is gone.
 
-Code that was only found by a search is left out: there may be hundreds of such places.
+Code that was only found by a search is ignored: there may be hundreds of such places.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ragforge.ports.store import Store
 
 StaleKind: TypeAlias = Literal["changed since", "gone"]
 FEW = 20
-"""So many files are asked for one by one; for more it is cheaper to list the project."""
+"""So many files are read one by one; for more it is cheaper to list the project."""
 
 
 @dataclass(frozen=True, slots=True)
 class StaleCode:
-    """Code that is no longer what it was when it was mentioned."""
+    """Code that has changed, or is gone, since it was mentioned."""
 
     file: str
     name: str | None  # of the scope; None: the file itself
@@ -34,14 +34,14 @@ class StaleCode:
 
 
 async def find_stale(store: Store, project_path: str, hit: MemoryHit) -> list[StaleCode]:
-    """Tell what has changed since something that was found was said or summarised."""
+    """Return the code of a hit that has changed since."""
     return (await find_all_stale(store, project_path, [hit]))[0]
 
 
 async def find_all_stale(
     store: Store, project_path: str, hits: Sequence[MemoryHit]
 ) -> list[list[StaleCode]]:
-    """Tell it of several; what turns are about is asked for once, and not again of each."""
+    """Return the changed code of several hits; the references of all turns are read at once."""
     spoken = {
         hit.turn.uuid: [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
         for hit in hits
@@ -50,19 +50,19 @@ async def find_all_stale(
     ids = [message for messages in spoken.values() for message in messages]
     references = await store.conversations.references_of(ids) if ids else {}
 
-    async def age(hit: MemoryHit) -> list[StaleCode]:
+    async def find(hit: MemoryHit) -> list[StaleCode]:
         if hit.type == "summary":
             return await find_stale_in_summary(store, project_path, hit.summary.uuid)
         about = [one for message in spoken[hit.turn.uuid] for one in references.get(message, ())]
         return await _compare(store, project_path, (), about)
 
-    return list(await gather_or_cancel(*map(age, hits)))
+    return list(await gather_or_cancel(*map(find, hits)))
 
 
 async def find_stale_in_turn(
     store: Store, project_path: str, message_ids: Sequence[str]
 ) -> list[StaleCode]:
-    """Tell what has changed since the messages of a turn were said."""
+    """Return the code of a turn that has changed since, by the ids of its messages."""
     references = await store.conversations.references_of(message_ids)
     found = [one for message_id in message_ids for one in references.get(message_id, ())]
     return await _compare(store, project_path, (), found)
@@ -71,7 +71,7 @@ async def find_stale_in_turn(
 async def find_stale_in_summary(
     store: Store, project_path: str, summary_id: str
 ) -> list[StaleCode]:
-    """Tell what has changed since a summary was made. Raises SummaryNotFound."""
+    """Return the code of a summary that has changed since. Raises SummaryNotFound."""
     files, scopes = await store.summaries.mentions(summary_id)
     return await _compare(store, project_path, files, scopes)
 
@@ -89,7 +89,7 @@ async def _compare(
     try:
         project = await store.code.project(project_path)
     except ProjectNotFound:
-        return []  # forgotten as a whole: nothing is known of what became of it
+        return []  # the whole project was removed, so nothing is known
     hashes = await _read_hashes(store, project.uuid, [file.path for file in files])
     scopes = await store.code.scopes([reference.scope_id for reference in references])
     hashes |= {scope.uuid: scope.hash for scope in scopes.values()}
@@ -104,7 +104,7 @@ async def _compare(
 
 
 async def _read_hashes(store: Store, project_id: str, paths: Sequence[str]) -> dict[str, str]:
-    """Return what files hold now, by path; those that are gone are left out."""
+    """Return the current hashes of files by path; those that are gone are left out."""
     if len(paths) > FEW:
         return {file.path: file.hash for file in await store.code.files(project_id)}
     found = await gather_or_cancel(*(_read_file(store, project_id, path) for path in paths))

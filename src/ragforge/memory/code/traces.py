@@ -13,20 +13,20 @@ from ragforge.domain.text import Json
 from ragforge.memory.code.diffs import Hunk, read_diff
 
 MOST_TRACES = 200
-"""More are not followed for one call."""
+"""The most traces of one call."""
 TOOLS: Mapping[str, TouchKind] = {
     "edit_file": "edited",
     "write_file": "edited",
     "read_file": "read",
 }
-"""What tools do with code; every other tool finds it."""
+"""What tools do with code; other tools find it."""
 _OUTPUT_LINE = re.compile(r"^(?:\./)?([^\s:]+):(\d+):", re.MULTILINE)
 _PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+) .+")
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Lines of a file, as a tool was given or gave them."""
+    """Lines of a file in the arguments or the result of a tool call."""
 
     how: TouchKind
     file: str
@@ -36,7 +36,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What an edit did to the lines of a file, and the hash that the file then had."""
+    """The changes of an edit to a file, and the hash of the file after it."""
 
     file: str
     hunks: tuple[Hunk, ...]
@@ -44,7 +44,7 @@ class Edit:
 
 
 def read_edit(call: ToolCall) -> Edit | None:
-    """Return the edit that a call made, where its result says which lines it changed."""
+    """Return the edit of a call, if its result says which lines changed."""
     result = _get_result(call)
     if TOOLS.get(call.tool_name) != "edited" or not isinstance(result, dict):
         return None
@@ -56,19 +56,19 @@ def read_edit(call: ToolCall) -> Edit | None:
 
 
 def read_traces(call: ToolCall) -> list[Trace]:
-    """Return what a call that succeeded left behind; an edit's lines are those of `edit_of`."""
+    """Return the traces of a successful call; for the lines of an edit, see `read_edit`."""
     result = _get_result(call)
     if result is None:
         return []
     how = TOOLS.get(call.tool_name, FOUND)
     found = list(islice(_find_traces(how, result), MOST_TRACES))
-    if not found and how != FOUND:  # its result may have been cut: what was asked for is known
+    if not found and how != FOUND:  # the result may be cut, the arguments are not
         found = list(islice(_read_arguments(how, call.arguments), 1))
     return found
 
 
 def _get_result(call: ToolCall) -> Json:
-    """Return what a call gave; None if it failed or was interrupted."""
+    """Return the result of a call; None if it failed or was interrupted."""
     if not call.success or call.result is None or not call.result.success:
         return None
     return call.result.result
@@ -83,7 +83,7 @@ def _find_traces(how: TouchKind, value: Json) -> Iterator[Trace]:
 
 
 def _find_in_text(item: Mapping[str, Json]) -> Iterator[Trace]:
-    """Yield places in the output of a command, and in what explore_code gives."""
+    """Yield places in the output of a command or of explore_code."""
     if isinstance(output := item.get("stdout"), str):
         for hit in _OUTPUT_LINE.finditer(output):
             yield Trace(FOUND, hit[1], int(hit[2]), int(hit[2]))

@@ -1,7 +1,7 @@
-"""Since: what became of code after a conversation touched it.
+"""Tracker: what became of code after a conversation touched it.
 
-The store tells whether it is still the same, and where it is now; git, where there is one, which
-commits changed it.
+The store knows whether it is unchanged and where it is now; git, if there is one, which commits
+changed it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ragforge.ports.code import CodeStore
 
 ChangeKind: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
 MOST_LOGS = 20
-"""So many places are looked up in the history of a repository; the rest have hashes alone."""
+"""How many pieces of code are looked up in git; for the others, only hashes are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit, as a reader knows it."""
+    """One commit."""
 
     id: str
     when: datetime
@@ -31,17 +31,17 @@ class Commit:
 
 
 class CommitLog(Protocol):
-    """The history of one project."""
+    """The commits of one project."""
 
     async def list_line_commits(
         self, file: str, first: int, last: int, since: datetime
     ) -> Sequence[Commit] | None:
-        """Return the commits that changed lines, given as they are now, newest first.
+        """Return the commits that changed lines of the current file, newest first.
 
-        None if there is no history to ask.
+        None if there is no git history.
         """
 
-    async def of_file(
+    async def list_file_commits(
         self, file: str, name: str | None, since: datetime
     ) -> Sequence[Commit] | None:
         """Return the commits that changed a file, or that wrote or removed a name in it."""
@@ -49,17 +49,17 @@ class CommitLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CodeState:
-    """What became of something that was touched."""
+    """What became of code that was touched."""
 
     state: ChangeKind | None  # None: the code of the project is not known
     file: str | None = None  # where it is now
     name: str | None = None
     lines: tuple[int, int] | None = None
-    is_same: bool = False  # whether it still has the content of that day
-    commits: tuple[Commit, ...] | None = None  # None: there is no git to ask
+    is_same: bool = False  # whether its content is unchanged
+    commits: tuple[Commit, ...] | None = None  # None: there is no git history
 
-    def text(self, touch: Touch) -> str:
-        """Return it in words."""
+    def describe(self, touch: Touch) -> str:
+        """Return the state in words."""
         if self.state is None:
             return "the code of its project is not known"
         if self.state != "moved":
@@ -73,7 +73,7 @@ class CodeState:
 
 @dataclass(slots=True)
 class CodeTracker:
-    """Tells what became of code, asking for each thing once."""
+    """Finds out what became of code; looks up each piece once."""
 
     code: CodeStore
     log: CommitLog | None = None
@@ -82,25 +82,25 @@ class CodeTracker:
     _found: dict[tuple[str, str, str], CodeState] = field(default_factory=dict)
     _logs: dict[tuple[str, str, str], tuple[Commit, ...] | None] = field(default_factory=dict)
 
-    async def since(self, touch: Touch, project_path: str, oldest: datetime) -> CodeState:
-        """Return what became of what was touched; `oldest` is the first touch that is asked for."""
-        project = await self._project(project_path)
+    async def track(self, touch: Touch, project_path: str, oldest: datetime) -> CodeState:
+        """Return what became of touched code; `oldest` is the time of the first touch of all."""
+        project = await self._find_project(project_path)
         key = (project_path, touch.target_id, touch.hash)
         if key not in self._found:
             self._found[key] = (
-                CodeState(None) if project is None else await self._state(touch, project)
+                CodeState(None) if project is None else await self._find_scope(touch, project)
             )
         found = self._found[key]
         if self.log is None or project_path != self.logged_project:
             return found
         if key not in self._logs:
-            self._logs[key] = await self._commits(self.log, touch, found, oldest)
+            self._logs[key] = await self._list_commits(self.log, touch, found, oldest)
         commits = self._logs[key]
         if commits is None:
             return found
         return replace(found, commits=tuple(one for one in commits if one.when > touch.when))
 
-    async def _project(self, path: str) -> Project | None:
+    async def _find_project(self, path: str) -> Project | None:
         if path not in self._projects:
             try:
                 self._projects[path] = await self.code.project(path)
@@ -108,9 +108,9 @@ class CodeTracker:
                 self._projects[path] = None
         return self._projects[path]
 
-    async def _state(self, touch: Touch, project: Project) -> CodeState:
+    async def _find_scope(self, touch: Touch, project: Project) -> CodeState:
         if touch.name is None:
-            return await self._state_of_file(touch, project)
+            return await self._find_file(touch, project)
         known = (await self.code.scopes([touch.target_id])).get(touch.target_id)
         if known is not None:
             is_same = known.hash == touch.hash
@@ -120,7 +120,7 @@ class CodeTracker:
         same = await self.code.scopes_with_hash(project.uuid, touch.hash)
         if len(same) == 1:
             return _make_moved(same[0], is_same=True)
-        # An inner name may be common; one that is the only one of its kind has gone there.
+        # If only one scope has the name now, the code moved there.
         for name in (touch.name, touch.name.rpartition(".")[2]):
             fitting = await self.code.scopes_named(project.uuid, name)
             if fitting:
@@ -131,7 +131,7 @@ class CodeTracker:
                 )
         return CodeState("gone")
 
-    async def _state_of_file(self, touch: Touch, project: Project) -> CodeState:
+    async def _find_file(self, touch: Touch, project: Project) -> CodeState:
         files = await self.code.files(project.uuid)
         known = next((file for file in files if file.path == touch.file), None)
         if known is not None:
@@ -142,7 +142,7 @@ class CodeTracker:
             CodeState("moved", same[0].path, is_same=True) if len(same) == 1 else CodeState("gone")
         )
 
-    async def _commits(
+    async def _list_commits(
         self, log: CommitLog, touch: Touch, now: CodeState, oldest: datetime
     ) -> tuple[Commit, ...] | None:
         if len(self._logs) >= MOST_LOGS:
@@ -151,7 +151,7 @@ class CodeTracker:
             found = await log.list_line_commits(now.file, *now.lines, oldest)
         else:
             name = None if touch.name is None else touch.name.rpartition(".")[2]
-            found = await log.of_file(now.file or touch.file, name, oldest)
+            found = await log.list_file_commits(now.file or touch.file, name, oldest)
         return None if found is None else tuple(found)
 
 

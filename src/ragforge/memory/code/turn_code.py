@@ -1,7 +1,7 @@
-"""Touched: the scopes at the lines that a turn edited, read or found.
+"""Turn code: the scopes at the lines that a turn edited, read or found.
 
-Lines are those of the moment when a tool gave them; edits that follow in the same turn move
-them. The store knows the file as it was last ingested, which may be before the turn's edits.
+Line numbers are those at the time of the tool call; later edits in the same turn move them. The
+store has the file as it was last ingested, which may be before the turn's edits.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ class FileScopes:
 
     def __init__(self, names: Sequence[ScopeName]) -> None:
         self._names = names
-        # Smaller scopes are drawn over those that hold them.
+        # Smaller scopes overwrite those that contain them.
         self._owners: dict[int, str] = {}
         for name in sorted(names, key=lambda n: (n.start_line - n.end_line, n.start_line)):
             self._owners |= dict.fromkeys(range(name.start_line, name.end_line + 1), name.uuid)
 
     @property
-    def whole(self) -> str | None:
-        """The scope that stands for all of the file, where it has one."""
+    def module(self) -> str | None:
+        """The scope of the whole file, if there is one."""
         return next((name.uuid for name in self._names if name.type == MODULE), None)
 
-    def within(self, first: int, last: int | None) -> list[str]:
+    def find_within(self, first: int, last: int | None) -> list[str]:
         """Return the smallest scopes at lines, each once."""
         end = max(self._owners, default=0)
         lines = range(first, end + 1 if last is None else min(last, end) + 1)
         return list(dict.fromkeys(self._owners[line] for line in lines if line in self._owners))
 
-    def at(self, first: int, last: int | None) -> list[str]:
-        """Return the scope that has exactly these lines, or else the smallest at the first."""
+    def find_at(self, first: int, last: int | None) -> list[str]:
+        """Return the scope with exactly these lines, or else the smallest at the first line."""
         exact = (n.uuid for n in self._names if (n.start_line, n.end_line) == (first, last))
         found = next(exact, None) or self._owners.get(first)
         return [] if found is None else [found]
@@ -52,19 +52,19 @@ class FileScopes:
 
 @dataclass(frozen=True, slots=True)
 class TurnCode:
-    """The code that a turn had to do with, as the store knows it."""
+    """The code that a turn touched, as the store has it."""
 
-    paths: Mapping[str, str]  # as they were written → as the project has them
+    paths: Mapping[str, str]  # as written → as in the project
     files: Mapping[str, FileScopes]
     edits: Mapping[str, Sequence[tuple[int, Edit]]]  # by path, with the number of the call
-    numbers: Mapping[str, int]  # call id → its place in the turn
-    stale: frozenset[str]  # edited files that are not ingested as the turn left them
+    numbers: Mapping[str, int]  # call id → its number in the turn
+    stale: frozenset[str]  # edited files that are not yet ingested as the turn left them
 
     @classmethod
-    async def of(
+    async def load(
         cls, code: CodeStore, project: Project, conversation: Conversation, turn: Turn
     ) -> TurnCode:
-        """Look up all files that a turn's tools or words name."""
+        """Load all files that a turn's tools or texts name."""
         written = [trace.file for call in turn.tool_calls for trace in read_traces(call)]
         edits = [(n, edit) for n, call in enumerate(turn.tool_calls) if (edit := read_edit(call))]
         written += [edit.file for _, edit in edits]
@@ -99,16 +99,16 @@ class TurnCode:
 
     @property
     def is_current(self) -> bool:
-        """Whether the store knows all edited files as the turn left them."""
+        """Whether the store has all edited files as the turn left them."""
         return not self.stale
 
-    def whole(self, path: str) -> str | None:
-        """Return the scope that stands for a file, given as it was written."""
+    def get_module(self, path: str) -> str | None:
+        """Return the scope of a whole file, given by its path as written."""
         known = self.paths.get(path)
-        return None if known is None else self.files[known].whole
+        return None if known is None else self.files[known].module
 
     def find_touched(self, message: Message) -> dict[str, TouchKind]:
-        """Return what a message's calls did with scopes, by id; the strongest stays."""
+        """Return the touches of a message's calls by scope id, the strongest of each."""
         done: dict[str, TouchKind] = {}
         for call in message.tool_calls:
             number, edit = self.numbers[call.uuid], read_edit(call)
@@ -116,30 +116,30 @@ class TurnCode:
             if edit is not None:
                 traces = [Trace("edited", edit.file, n, n) for n in list_changed_lines(edit.hunks)]
             for trace in traces:
-                for scope_id in self._scopes(trace, number):
+                for scope_id in self._find_scopes(trace, number):
                     done[scope_id] = pick_strongest((trace.how, done.get(scope_id, trace.how)))
         return done
 
-    def _scopes(self, trace: Trace, number: int) -> Iterable[str]:
-        """Return the scopes at a trace. Whoever edits lines edits the file as a whole too.
+    def _find_scopes(self, trace: Trace, number: int) -> Iterable[str]:
+        """Return the scopes at a trace. An edit of lines is an edit of the module too.
 
-        Of a file that is not current no more is known than that.
+        For a file that is not current, only the module is known.
         """
         path = self.paths.get(trace.file)
         if path is None:
             return ()
         scopes = self.files[path]
         is_edit = trace.how == "edited"
-        whole = [scopes.whole] if is_edit and scopes.whole is not None else []
+        module = [scopes.module] if is_edit and scopes.module is not None else []
         if path in self.stale or (is_edit and trace.last is None):
-            return whole
-        first, last = self._now(path, trace.first, number), trace.last
-        last = None if last is None else max(first, self._now(path, last, number))
-        found = scopes.at(first, last) if trace.how == FOUND else scopes.within(first, last)
-        return [*found, *whole]
+            return module
+        first, last = self._follow(path, trace.first, number), trace.last
+        last = None if last is None else max(first, self._follow(path, last, number))
+        find = scopes.find_at if trace.how == FOUND else scopes.find_within
+        return [*find(first, last), *module]
 
-    def _now(self, path: str, line: int, number: int) -> int:
-        """Return where a line that a call gave stands after the edits that followed."""
+    def _follow(self, path: str, line: int, number: int) -> int:
+        """Return the number of a line after the edits that followed a call."""
         for later, edit in self.edits.get(path, ()):
             if later > number:
                 line = follow_line(line, edit.hunks)

@@ -1,1 +1,1 @@
-"""Exchange: conversations and whole stores, out of here and into here."""
+"""Exchange: export and import conversations, and copy whole stores."""

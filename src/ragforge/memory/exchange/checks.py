@@ -1,4 +1,4 @@
-"""Export checks: whether the parts of a document fit together."""
+"""Checks: whether the parts of an exported document are consistent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Problem: TypeAlias = tuple[str, str]  # the place, what is wrong with it
 
 
 def find_problems(document: ExportedConversation) -> Iterator[Problem]:
-    """Tell what does not fit, in the order of the document."""
+    """Yield the inconsistencies of a document, in its order."""
     yield from _check_ids(document)
     yield from _check_turns(document.messages)
     yield from _check_values(document.messages)
@@ -92,7 +92,7 @@ def _check_values(messages: Iterable[MessagePart]) -> Iterator[Problem]:
 
 
 def is_too_deep(value: Json) -> bool:
-    """Tell whether a value is nested deeper than is allowed, however deep it is."""
+    """Tell whether a value is nested too deeply; works for any depth."""
     level: list[Json] = [value]
     for _ in range(MAX_DEPTH + 1):
         inner: list[Json] = []

@@ -1,4 +1,4 @@
-"""Transfer: copy all facts of a store into another one, whatever their engines."""
+"""Copy: copy all records of a store into another one, whatever their engines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class CopyProgress:
-    """How far a copy has come with one kind of record."""
+    """The progress of a copy with one kind of record."""
 
     kind: RecordKind
     done: int
@@ -23,7 +23,7 @@ class CopyProgress:
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What a finished copy holds."""
+    """What a finished copy contains."""
 
     counts: Mapping[RecordKind, int]
     resumed: bool
@@ -31,7 +31,7 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class _Bookmark:
-    """Where an earlier copy stopped: everything before it is in the destination."""
+    """Where an earlier copy stopped: everything before it is copied."""
 
     kind: RecordKind
     after: str | None
@@ -44,9 +44,9 @@ async def copy_store(
     name: str,
     on_progress: Callable[[CopyProgress], None],
 ) -> CopyReport:
-    """Copy every record; a copy that was broken off goes on where it was.
+    """Copy every record; an interrupted copy continues where it stopped.
 
-    `name` tells the copies of different sources apart.
+    `name` identifies the copies of different sources.
     Raises CopyIncomplete if the destination lacks records in the end.
     """
     mark = await _read_bookmark(target, name)
@@ -72,7 +72,7 @@ async def _copy_kind(
     while page := await source.read(begin.kind, after, PAGE):
         await target.write(begin.kind, [record for _, record in page])
         after, done = page[-1][0], done + len(page)
-        # After the records: a crash in between writes a page twice, and loses none.
+        # After the records: a crash in between repeats a page, and loses none.
         await target.set_bookmark(name, json.dumps([begin.kind, after, done]))
         on_progress(CopyProgress(begin.kind, done, max(total, done)))
 

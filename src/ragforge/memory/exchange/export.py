@@ -1,4 +1,4 @@
-"""Export: a conversation as a JSON document that loses nothing."""
+"""Export: a conversation as a JSON document, without loss."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def export_conversation(
 
 
 def build_document(whole: ConversationBundle, with_embeddings: bool = True) -> dict[str, Json]:
-    """Return a whole conversation as a document."""
+    """Return a conversation as a document."""
     document: dict[str, Json] = {
         "format": FORMAT,
         "version": VERSION,
@@ -81,7 +81,7 @@ def to_bytes(document: dict[str, Json]) -> bytes:
     except RecursionError as error:
         raise InvalidJson("The conversation", "a value in it is nested too deeply") from error
     text = "{\n" + ",\n".join(fields) + "\n}\n"
-    # Half a pair of surrogates has no place in UTF-8, but may be escaped.
+    # A lone surrogate cannot be encoded as UTF-8, but it can be escaped.
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text).encode()
 
 

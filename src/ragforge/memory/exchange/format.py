@@ -1,7 +1,7 @@
 """The export format: a conversation as a JSON document, field by field.
 
-docs/export-format.md is written for people, docs/export-format.schema.json for programs; tests
-hold both to what stands here. A change that old readers do not understand is a new version.
+docs/export-format.md is for people, docs/export-format.schema.json for programs; tests compare both
+with this module. A change that old readers do not understand needs a new version.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Imports: an exported conversation back into a store, whole or not at all.
+"""Imports: store an exported conversation, completely or not at all.
 
-A document may come from anywhere: everything in it is checked before anything is written, and
-secrets are taken out of it.
+A document may come from anywhere: everything is checked before anything is written, and secrets are
+removed.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from ragforge.ports.archive import Archive
 Data = TypeVar("Data")
 
 SHOWN_PROBLEMS = 3
-"""How many problems of a document are told at once."""
+"""How many problems of a document are shown at once."""
 _KEY_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What was imported, and in how many places secrets were taken out."""
+    """The imported conversation, and in how many places secrets were removed."""
 
     conversation: Conversation
     redacted: int
@@ -71,11 +71,11 @@ async def import_conversation(
     as_new: bool = False,
     place: tuple[Path, Path] | None = None,
 ) -> ImportResult:
-    """Store an exported conversation, given as text or as what JSON makes of it.
+    """Store an exported conversation, given as text or as parsed JSON.
 
-    With `as_new` it gets new ids throughout; with `place`, a working directory and its
-    project, it belongs there. One transaction: everything is there, or nothing.
-    Raises ImportRefused, DuplicateId if any of its ids is taken, DimensionMismatch.
+    With `as_new` it gets new ids; with `place`, a working directory and its project, it belongs
+    there. One transaction stores everything or nothing.
+    Raises ImportRefused, DuplicateId if one of its ids is in use, DimensionMismatch.
     """
     import asyncio
 
@@ -96,7 +96,7 @@ async def import_conversation(
 
 
 def parse_document(data: bytes) -> Json:
-    """Return what the text of a document says. Raises ImportRefused."""
+    """Return the JSON of a document. Raises ImportRefused."""
     if len(data) > MAX_EXPORT_BYTES:
         raise ImportRefused(f"it is larger than {MAX_EXPORT_BYTES:,} bytes")
     try:
@@ -120,10 +120,7 @@ def parse_document(data: bytes) -> Json:
 
 
 def check_document(document: Json) -> ExportedConversation:
-    """Return a document, of any version, whose parts are what they should be.
-
-    Raises ImportRefused.
-    """
+    """Return a document of any version, validated. Raises ImportRefused."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ImportRefused(f'it has no "format": "{FORMAT}"')
     version = document.get("version")
@@ -136,10 +133,10 @@ def check_document(document: Json) -> ExportedConversation:
         found = ExportedConversation.model_validate(upgrade_document(document))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        told = [(_format_path(one["loc"]), _explain(one["type"], one["msg"])) for one in wrong]
-        raise _refuse(told) from error
-    if told := list(islice(find_problems(found), SHOWN_PROBLEMS + 1)):
-        raise _refuse(told)
+        problems = [(_format_path(one["loc"]), _explain(one["type"], one["msg"])) for one in wrong]
+        raise _refuse(problems) from error
+    if problems := list(islice(find_problems(found), SHOWN_PROBLEMS + 1)):
+        raise _refuse(problems)
     return found
 
 
@@ -176,7 +173,7 @@ def build_bundle(document: ExportedConversation) -> ConversationBundle:
 
 
 def _read(data: type[Data], part: BaseModel, **given: Any) -> Data:
-    """Return what a part of the document says: the fields that both have, and those given."""
+    """Return an object with the fields that it shares with a part of the document, and `given`."""
     values = {
         field.name: tuple(value) if str(field.type).startswith("tuple") else value
         for field in fields(data)  # type: ignore[arg-type]
@@ -219,16 +216,16 @@ def _import_vector(number: int, part: EmbeddingPart) -> Vector:
     return vector
 
 
-def _refuse(told: list[tuple[str, str]]) -> ImportRefused:
+def _refuse(problems: list[tuple[str, str]]) -> ImportRefused:
     sentences = [
-        f"{place} {reason}" if place else reason for place, reason in told[:SHOWN_PROBLEMS]
+        f"{place} {reason}" if place else reason for place, reason in problems[:SHOWN_PROBLEMS]
     ]
-    more = ", and more" if len(told) > SHOWN_PROBLEMS else ""
+    more = ", and more" if len(problems) > SHOWN_PROBLEMS else ""
     return ImportRefused("; ".join(sentences) + more)
 
 
 def _format_path(steps: Iterable[int | str]) -> str:
-    """Return the way to a part as a reader would write it: messages[3].role."""
+    """Return the path to a part of the document: messages[3].role."""
     place = ""
     for step in steps:
         if isinstance(step, int):

@@ -1,6 +1,6 @@
-"""Older: documents of earlier versions of the export format, brought to the newest.
+"""Upgrade: convert documents of earlier versions of the export format to the newest.
 
-They may come from anywhere: what is not what it should be stays, and is refused later.
+They may come from anywhere: invalid parts stay as they are, and are refused later.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from ragforge.domain.text import Json
 
 
 def upgrade_document(document: dict[str, Json]) -> dict[str, Json]:
-    """Return a document with what its version did not have yet; the given one stays as it is."""
+    """Return a copy of a document with the fields that its version did not have yet."""
     if type(document.get("version")) is not int or document["version"] != 1:
         return document
     messages = document.get("messages")
     linked = _find_linked_turns(messages)
 
     def change(message: dict[str, Json]) -> dict[str, Json]:
-        # Version 1 does not say what tools did with code: `found`, the weakest, is right at least.
+        # Version 1 does not say what tools did with code; `found`, the weakest, is never wrong.
         is_said = not message.get("tool_calls") and message.get("role") != "system"
         how = "named" if is_said else "found"
         waits = message.get("role") == "user" and repr(message.get("turn_index")) not in linked
@@ -34,7 +34,7 @@ def upgrade_document(document: dict[str, Json]) -> dict[str, Json]:
 
 
 def _find_linked_turns(messages: Json) -> set[str]:
-    """Return the turns with references, as text: a bad document may name a turn by a list."""
+    """Return the turns with references, as text: in an invalid document one may be a list."""
     found = messages if isinstance(messages, list) else []
     linked = (m for m in found if isinstance(m, dict) and m.get("references"))
     return {repr(message.get("turn_index")) for message in linked}

@@ -1,1 +1,1 @@
-"""Secrets: found and taken out before anything is stored."""
+"""Secrets: find and remove them before anything is stored."""

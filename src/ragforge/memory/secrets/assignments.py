@@ -1,4 +1,4 @@
-"""Assignments: secrets that only the name before them betrays, in whatever syntax."""
+"""Assignments: find secrets by the name that they are assigned to, in any syntax."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ _SHELL_WORDS = ("export", "set", "env", "ENV", "ARG", "-e", "--env", "$env:", "s
 
 
 def to_lower(text: str) -> str:
-    """Return the text in small letters, each where its capital stood."""
+    """Return the text in lower case, with every character at the same position."""
     return text.lower() if text.isascii() else text.replace("İ", "I").lower()
 
 
 def find_assigned(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where a secret is assigned to a name: start, end and what it is."""
+    """Yield the start, the end and the label of each secret that is assigned to a name."""
     low = to_lower(text)
     for keyword in _KEYWORDS:
         position, size = low.find(keyword), len(keyword)
@@ -85,14 +85,14 @@ def _find_value(text: str, position: int, between: re.Match[str]) -> tuple[int, 
     if (kind := classify_name(name)) is None and not name.endswith("auth"):
         return None
     if before.endswith("::") or ":secretsmanager:" in before:
-        return None  # the name of a type, of a resource
+        return None  # the name of a type or a resource
     if how not in ("sets", "element") and _VERB.fullmatch(name):
         return None
     if how == "loose" and "," in between["loose"] and not _FIRST.search(before):
-        return None  # one of a list, or what follows a variable
+        return None  # an item of a list, or the argument after a variable
     if quoted := _QUOTED.match(text, between.end()):
         if not between["close"] and quoted["value"][:1] in _AFTER_CLOSE:
-            return None  # that was the end of a quotation: "password=" + word
+            return None  # the quote ended the string before: "password=" + word
         start, end = quoted.span("value")
         secret = _is_quoted_secret(
             kind, name, quoted["value"][:_LOOK], loose=how in ("loose", "says")
@@ -107,11 +107,11 @@ def _find_value(text: str, position: int, between: re.Match[str]) -> tuple[int, 
 
 
 def _read_name(text: str, position: int, end: int) -> tuple[str, str]:
-    """Return what stands before a name, and the name, which a keyword in it has betrayed."""
+    """Return the text before a name, and the name around the keyword at a position."""
     left = text[max(0, position - 60) : position]
     before = left.rstrip(_NAME_CHARS)
     name = left[len(before) :] + text[position:end]
-    if before.endswith("\\") and name[:1] in "nrt":  # an escaped line end, not a letter
+    if before.endswith("\\") and name[:1] in "nrt":  # an escaped line end, not part of the name
         before, name = before + name[:1], name[1:]
     return before, name
 
@@ -119,10 +119,10 @@ def _read_name(text: str, position: int, end: int) -> tuple[str, str]:
 def _find_bare_end(
     text: str, start: int, before: str, name: str, between: re.Match[str]
 ) -> tuple[int, bool, re.Pattern[str] | None]:
-    """Return where a value without quotes ends, and whether it can be nothing but a value.
+    """Return where a value without quotes ends, and whether it is certainly a value.
 
-    A very long one goes on by the pattern given: to read it to its end before it is known to be
-    a secret would take quadratic time where names and values alternate.
+    The pattern continues a very long value. Reading it to its end before it is known to be a
+    secret would take quadratic time where names and values alternate.
     """
     how = between.lastgroup
     flag = how == "bare" and name.startswith("--") and not _AFTER_FLAG.match(text, start)
@@ -142,7 +142,7 @@ def _find_bare_end(
 
 
 def _is_env(before: str, name: str, sets: str | None) -> bool:
-    """Say whether `NAME=value` stands where a shell or a properties file takes it literally."""
+    """Tell whether `NAME=value` is a literal assignment of a shell or a properties file."""
     if sets != "=":
         return False
     line = before.rpartition("\n")[2].rpartition("\\n")[2]
@@ -154,7 +154,7 @@ def _is_env(before: str, name: str, sets: str | None) -> bool:
 
 
 def _is_quoted_secret(kind: SecretKind | None, name: str, value: str, *, loose: bool) -> bool:
-    """Say whether a quoted value is a secret."""
+    """Tell whether a quoted value is a secret."""
     if kind is None:
         return not loose and is_login(value)
     if is_placeholder(value):
@@ -169,20 +169,20 @@ def _is_quoted_secret(kind: SecretKind | None, name: str, value: str, *, loose: 
 
 
 def _is_bare_secret(kind: SecretKind | None, value: str, *, certain: bool) -> bool:
-    """Say whether a bare value is a secret, and not code or prose."""
+    """Tell whether a bare value is a secret, and not code or prose."""
     if kind is None:
         return is_login(value)
     if is_placeholder(value) or is_code(value) or value.startswith("\\"):
         return False
     if not certain and value.isidentifier() and any(word in value.lower() for word in _KEYWORDS):
-        return False  # a variable that is called as what it holds
+        return False  # a variable with the name of the secret
     if kind == "password":
         return len(value) >= 4 if certain else is_strong(value)
     return _is_random_enough(kind, "", value)
 
 
 def _is_random_enough(kind: SecretKind, name: str, value: str) -> bool:
-    """Say whether a value is random enough for such a name."""
+    """Tell whether a value is random enough for such a name."""
     if kind == "key":
         return is_random(value, strict=True)
     if "secret" in name.lower() and (is_uuid(value) or is_strong(value, 12)):

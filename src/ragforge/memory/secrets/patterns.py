@@ -1,4 +1,4 @@
-"""Shapes of secrets: what betrays a key by its form alone, wherever it stands."""
+"""Patterns: secrets that are recognised by their form alone."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ REACH = 64
 
 @dataclass(frozen=True, slots=True)
 class SecretPattern:
-    """A kind of secret that one of its hints announces.
+    """A kind of secret. Each one contains one of the hints.
 
-    The pattern is tried only where a hint stands, so that other text costs a substring search.
-    It never backtracks over a long run: classes are possessive, runs entered at their left edge.
+    The pattern is tried only at a hint, so that other text costs only a substring search. It never
+    backtracks over a long run: classes are possessive and match from the left edge of a run.
     """
 
     what: str
@@ -31,9 +31,9 @@ class SecretPattern:
     pattern: re.Pattern[str]
     is_secret: Callable[[str], bool]
     group: int = 0  # what to redact; the rest of the match stays
-    any_case: bool = False  # the hints are small letters, the text need not be
+    any_case: bool = False  # the hints are in lower case, the text may be in any case
     back: int = 0  # how far before the hint the pattern begins
-    long: bool = False  # has a run of RUN characters, with its hint at most REACH before that
+    long: bool = False  # has a run of RUN characters, with its hint at most REACH before it
 
 
 def _is_key(value: str) -> bool:
@@ -51,7 +51,7 @@ def _is_password(value: str) -> bool:
 def _build(
     what: str, prefixes: str, body: str, *, edge: str = "A-Za-z0-9", long: bool = True
 ) -> SecretPattern:
-    """A key that begins with one of the space-separated prefixes."""
+    """Return the pattern of a key that begins with one of the space-separated prefixes."""
     hints = tuple(prefixes.split())
     starts = "|".join(map(re.escape, hints))
     pattern = f"(?<![{edge}])(?:{starts})(?:{body})(?![A-Za-z0-9])"
@@ -205,7 +205,7 @@ PATTERNS: tuple[SecretPattern, ...] = (
 )
 
 DISCORD = re.compile(r"(?a)(?<![\w.-])[MNO][\w-]{23,27}+\.[\w-]{6}\.[\w-]{27,40}+(?![\w.-])")
-"""Nothing in it is its own: to be looked for where the text names the maker."""
+"""It has no prefix of its own, so it is searched for only in a text that mentions Discord."""
 
 PEM_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----")
 _GAP = r"(?:\\{1,4}[nrt]|[\s\"'`+>|#,*\\-]|\d{1,6}[\t:|→])"

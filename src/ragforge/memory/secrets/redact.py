@@ -1,4 +1,4 @@
-"""Redact: take secrets out of what is going to be stored."""
+"""Redact: remove secrets from text and JSON before they are stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["redact", "redact_json"]
 
 Span: TypeAlias = tuple[int, int, str]  # start, end, what
 
-_PASSES = 8  # a marker may free what its secret was glued to; two passes are usual
+_PASSES = 8  # a marker may expose another secret beside it; two passes are usual
 _LONGEST_PEM = 64_000
 _WITHOUT_RUNS = tuple(shape for shape in patterns.PATTERNS if not shape.long)
 
@@ -24,10 +24,9 @@ _MARKER = re.compile(r"\[redacted: [^\]]*\]")
 
 
 def redact(text: str) -> str:
-    """Return the text with a marker, `[redacted: password]`, for every secret.
+    """Return the text with a marker, such as `[redacted: password]`, in place of every secret.
 
-    Everything else stays as it is; without a secret the very same object comes back.
-    Redacting twice changes nothing more.
+    Without a secret the same object is returned. Redacting twice changes nothing more.
     """
     for _ in range(_PASSES):
         before = text
@@ -39,12 +38,12 @@ def redact(text: str) -> str:
 
 
 def redact_json(value: Json) -> Json:
-    """Return the value with the secrets in its strings redacted, as deep as it goes.
+    """Return the value with the secrets in its strings redacted, at any depth.
 
-    A string under a name such as `password` or `api_key` is redacted whole, unless it only
-    stands for a secret. Names stay. Without a secret the very same object comes back.
+    A string under a name such as `password` or `api_key` is redacted entirely, unless it is a
+    placeholder. Names stay. Without a secret the same object is returned.
     """
-    done: dict[int, Json] = {}  # containers by identity: each is worked on once, cycles end
+    done: dict[int, Json] = {}  # containers by identity: each is processed once, cycles end
     stack: list[tuple[Json, bool]] = [(value, False)]
     while stack:
         item, ready = stack.pop()
@@ -84,15 +83,15 @@ def _redact_child(child: Json, done: dict[int, Json], name: str) -> Json:
 
 
 def _get_name(item: dict[Json, Json], key: Json) -> str:
-    """Return the name of a value: its key, or what stands beside it as `name`."""
+    """Return the name of a value: its key, or the `name` beside a `value`."""
     name = item.get("name") if key == "value" else key
     if not isinstance(name, str):
         return ""
-    return name if key != "value" else _MARKER.sub(" ", name)  # a marker is nobody's name
+    return name if key != "value" else _MARKER.sub(" ", name)  # a marker is not a name
 
 
 def _mark(text: str, found: Iterable[Span]) -> str:
-    """Return the text with a marker for each span, one for those that overlap."""
+    """Return the text with a marker for each span; overlapping spans get one."""
     pieces: list[str] = []
     at = 0
     for start, end, what in sorted(found, key=lambda span: (span[0], -span[1])):
@@ -103,7 +102,7 @@ def _mark(text: str, found: Iterable[Span]) -> str:
 
 
 def _find_private_keys(text: str) -> Iterator[Span]:
-    """Find PEM and PGP blocks, whole or cut off, and PuTTY's; a mere mention has no body."""
+    """Find PEM, PGP and PuTTY private keys, complete or cut off; a mere mention has no body."""
     if "PRIVATE KEY" in text:
         marks = list(patterns.PEM_MARK.finditer(text))
         for mark, after in zip_longest(marks, marks[1:]):
@@ -118,7 +117,7 @@ def _find_private_keys(text: str) -> Iterator[Span]:
 
 
 def _is_key_body(body: str) -> bool:
-    """Say whether text is mostly lines of a key, the first of them at least half a line long."""
+    """Tell whether text consists mostly of lines of a key, one of them at least half a line."""
     if len(body) > _LONGEST_PEM:
         return False
     runs = [len(run) for run in patterns.KEY_RUN.findall(body)]
@@ -126,7 +125,7 @@ def _is_key_body(body: str) -> bool:
 
 
 def _find_patterns(text: str) -> Iterator[Span]:
-    """Find what a shape describes, trying each only where one of its hints stands."""
+    """Find the secrets of all patterns, trying each only at its hints."""
     low, near_runs = to_lower(text), _cut_near_runs(text)
     for shape in patterns.PATTERNS if near_runs else _WITHOUT_RUNS:
         if shape.long and not any(hint in near_runs for hint in shape.hints):
@@ -137,7 +136,7 @@ def _find_patterns(text: str) -> Iterator[Span]:
             while at >= 0:
                 end = at + len(hint)
                 if hit := shape.pattern.match(text, max(0, at - shape.back)):
-                    end = max(end, hit.end())  # past it even if refused: no run is read twice
+                    end = max(end, hit.end())  # even if it is no secret: no run is read twice
                     if shape.is_secret(hit[shape.group]):
                         yield (*hit.span(shape.group), shape.what)
                 at = place.find(hint, end)
@@ -146,9 +145,10 @@ def _find_patterns(text: str) -> Iterator[Span]:
 
 
 def _cut_near_runs(text: str) -> str:
-    """Return only what stands in or before a long run of letters and digits: little, mostly.
+    """Return only the text in or before long runs of letters and digits.
 
-    Searching it for a hundred hints is cheap; that it is found at all is a search in bytes.
+    That is usually little, so that searching it for a hundred hints is cheap. The runs themselves
+    are found by a fast search in bytes.
     """
     same = text.encode("latin-1", "replace").translate(_RUN_TABLE)  # one byte for a character
     pieces: list[str] = []

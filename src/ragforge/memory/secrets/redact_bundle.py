@@ -1,4 +1,4 @@
-"""Redact a whole conversation: take the secrets out of every text in it."""
+"""Redact bundle: remove the secrets from every text of a conversation."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ T = TypeVar("T")
 def redact_bundle(whole: ConversationBundle) -> tuple[ConversationBundle, int]:
     """Return the conversation without secrets, and how many of its texts had any.
 
-    A vector that was made of such a text goes too: it would still find the secret.
+    Vectors of such texts are removed too: they would still find the secret.
     """
-    cleaner = _Redactor()
-    conversation = cleaner.conversation(whole.conversation)
-    messages = tuple(cleaner.message(message) for message in whole.messages)
+    redactor = _Redactor()
+    conversation = redactor.redact_conversation(whole.conversation)
+    messages = tuple(redactor.redact_message(message) for message in whole.messages)
     summaries = tuple(
-        replace(known, summary=cleaner.summary(known.summary)) for known in whole.summaries
+        replace(known, summary=redactor.redact_summary(known.summary)) for known in whole.summaries
     )
-    notes = tuple(cleaner.note(note) for note in whole.notes)
-    if not cleaner.changes:
+    notes = tuple(redactor.redact_note(note) for note in whole.notes)
+    if not redactor.changes:
         return whole, 0
     changed_turns = {
         new.turn_index for old, new in zip(whole.messages, messages, strict=True) if new is not old
@@ -54,36 +54,36 @@ def redact_bundle(whole: ConversationBundle) -> tuple[ConversationBundle, int]:
             if new is old and new.uuid in whole.note_vectors
         },
     )
-    return cleaned, cleaner.changes
+    return cleaned, redactor.changes
 
 
 class _Redactor:
-    """Redacts texts and counts those that had a secret. What has none stays the same object."""
+    """Redacts texts and counts those with a secret. Without a secret an object stays the same."""
 
     def __init__(self) -> None:
         self.changes = 0
 
-    def conversation(self, conversation: Conversation) -> Conversation:
+    def redact_conversation(self, conversation: Conversation) -> Conversation:
         return self._redact_fields(conversation, ("title", "summary"), ("tags",))
 
-    def message(self, message: Message) -> Message:
+    def redact_message(self, message: Message) -> Message:
         said = self._redact_fields(message, ("content", "reasoning"))
-        calls = tuple(self._call(call) for call in message.tool_calls)
+        calls = tuple(self._redact_call(call) for call in message.tool_calls)
         receipt = self._clean(redact_json, message.receipt)
         same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
         if same and receipt is message.receipt:
             return said
         return replace(said, tool_calls=calls, receipt=receipt)
 
-    def summary(self, summary: Summary) -> Summary:
+    def redact_summary(self, summary: Summary) -> Summary:
         texts = ("conversation_summary", "actions_summary")
         lists = ("files_mentioned", "key_findings", "tools_used", "topics")
         return self._redact_fields(summary, texts, lists)
 
-    def note(self, note: Note) -> Note:
+    def redact_note(self, note: Note) -> Note:
         return self._redact_fields(note, ("text",), ("tags",))
 
-    def _call(self, call: ToolCall) -> ToolCall:
+    def _redact_call(self, call: ToolCall) -> ToolCall:
         arguments = self._clean(redact_json, call.arguments)
         result = call.result
         if result is not None:
@@ -96,7 +96,7 @@ class _Redactor:
         return replace(call, arguments=arguments, result=result)
 
     def _redact_fields(self, part: T, texts: tuple[str, ...], lists: tuple[str, ...] = ()) -> T:
-        """Return a frozen part with some of its texts, and lists of texts, redacted."""
+        """Return a frozen object with some of its texts, and lists of texts, redacted."""
         new: dict[str, Any] = {}
         for name in texts:
             text = getattr(part, name)

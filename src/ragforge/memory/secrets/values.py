@@ -1,4 +1,4 @@
-"""Names and values: whether what is assigned to a name is a secret."""
+"""Values: whether a value that is assigned to a name is a secret."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 SecretKind: TypeAlias = Literal["password", "secret", "key"]
-"""What a name promises: a password (any literal), a secret (random), a key (very random)."""
+"""What a name announces: a password (any literal), a secret (random), a key (very random)."""
 
 
 def _split(text: str) -> frozenset[str]:
@@ -80,7 +80,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def classify_name(name: str) -> SecretKind | None:
-    """Say what a name promises; None if nothing, as `password_hash` or `tokenizer`."""
+    """Return the kind of secret that a name announces; None for `password_hash` or `tokenizer`."""
     words = [word for word in _SPLIT.split(_CAMEL.sub("_", name).lower()) if word]
     if not words or any(word in _HARMLESS for word in words) or name in ("PWD", "OLDPWD"):
         return None
@@ -98,7 +98,7 @@ def classify_name(name: str) -> SecretKind | None:
 
 
 def choose_label(name: str, kind: SecretKind) -> str:
-    """Return what to call the value of such a name."""
+    """Return the label of a secret with such a name."""
     low = name.lower()
     if kind == "secret":
         known = ("token", "secret", "authorization", "credential", "key")
@@ -107,7 +107,7 @@ def choose_label(name: str, kind: SecretKind) -> str:
 
 
 def is_placeholder(value: str) -> bool:
-    """Say whether a value stands for a secret: `<your-key>`, `${TOKEN}`, `xxxx`, `changeme`."""
+    """Tell whether a value is a placeholder: `<your-key>`, `${TOKEN}`, `xxxx`, `changeme`."""
     bare = value.strip(" \t\r\n\"'`")
     return (
         len(set(bare)) <= 2
@@ -119,18 +119,18 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_sample(key: str) -> bool:
-    """Say whether a key is only a picture of one: `sk-xxxxxxxx`, `AKIA…EXAMPLE`."""
+    """Tell whether a key is only a sample: `sk-xxxxxxxx`, `AKIA…EXAMPLE`."""
     often = Counter(key).most_common(1)[0][1]
     return often * 2 > len(key) or _SAMPLE.search(key) is not None
 
 
 def is_code(value: str) -> bool:
-    """Say whether an unquoted value is an expression: `get_password()`, `tokens[0]`, `cfg.key`."""
+    """Tell whether an unquoted value is an expression: `get_password()`, `tokens[0]`, `cfg.key`."""
     return _CODE.match(value) is not None
 
 
 def is_strong(value: str, least: int = 6) -> bool:
-    """Say whether a value looks chosen as a password: letters with digits or signs, no spaces."""
+    """Tell whether a value looks like a password: letters with digits or signs, no spaces."""
     return (
         len(value) >= least
         and not any(char.isspace() for char in value)
@@ -140,7 +140,7 @@ def is_strong(value: str, least: int = 6) -> bool:
 
 
 def is_random(value: str, *, strict: bool = False) -> bool:
-    """Say whether a value looks generated; strictly: with both cases of letters, no mere hash."""
+    """Tell whether a value looks generated; `strict`: with both cases of letters, not a hash."""
     size = len(value)
     if size < (20 if strict else 16) or not _SECRET_CHARS.fullmatch(value):
         return False
@@ -158,12 +158,12 @@ def is_random(value: str, *, strict: bool = False) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Say whether a value is a UUID, which some makers hand out as a key."""
+    """Tell whether a value is a UUID, which some services use as a key."""
     return _UUID.fullmatch(value) is not None
 
 
 def is_login(value: str) -> bool:
-    """Say whether a value is `user:password` in base64, as Basic authorization has it."""
+    """Tell whether a value is `user:password` in base64, as in Basic authorization."""
     try:
         plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
     except (binascii.Error, ValueError):
@@ -172,16 +172,16 @@ def is_login(value: str) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    """Say whether a value is the name of a secret: `RAGFORGE_NEO4J_PASSWORD`."""
+    """Tell whether a value is the name of a secret: `RAGFORGE_NEO4J_PASSWORD`."""
     return _SNAKE.fullmatch(value) is not None and classify_name(value) is not None
 
 
 def _measure_entropy(value: str) -> float:
-    """Return the bits per character, by how often each occurs."""
+    """Return the entropy in bits per character."""
     size = len(value)
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
 
 
 def _classify_char(char: str) -> int:
-    """Return which sort of character: digit, small, capital, sign."""
+    """Return the class of a character: digit, lower case, upper case or other."""
     return 0 if char.isdigit() else 1 if char.islower() else 2 if char.isupper() else 3

@@ -1,8 +1,8 @@
-"""Condense: summaries made once, in the background, whatever crashes.
+"""Condense: make each due summary exactly once, in the background, in spite of crashes.
 
-What is due names its job, and its job names its summary. So whoever notices, however often,
-and whoever does the work, there is one job and one summary. A job that is done again finds
-its summary and goes on from there: links, vector, overview, and what is due next.
+The turns that are due determine the ids of the job and of the summary. So there is one job and one
+summary, however often the work is noticed or repeated. A repeated job finds its summary and
+continues from there: links, vector, overview, and the next due summary.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ OVERVIEW_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Condenser:
-    """Keeps the history of conversations short."""
+    """Summarises conversations when summaries are due."""
 
     store: Store
     summariser: Summariser
     thresholds: Thresholds
     embedder: Embedder | None
-    is_enabled: bool = True  # else summaries are made only when they are asked for
-    is_gone: IsGone = lambda process: False  # whether who was to answer a turn is gone
+    is_enabled: bool = True  # else summaries are made only on request
+    is_gone: IsGone = lambda process: False  # whether the process that answers a turn is gone
 
     async def enqueue_due(self, conversation_id: str) -> int:
-        """Queue the summaries that are due; one that failed for good is tried anew.
+        """Queue the summaries that are due; one that failed permanently is tried again.
 
         Returns how many jobs are new. Raises ConversationNotFound.
         """
@@ -54,7 +54,7 @@ class Condenser:
             return 0
         jobs = []
         for level in LEVELS:
-            due = await self._due(conversation_id, level)
+            due = await self._check_due(conversation_id, level)
             if due.should_create:
                 uuid = due.make_summary_id(conversation_id)
                 payload = {"conversation": conversation_id, "level": level, "summary": uuid}
@@ -62,13 +62,15 @@ class Condenser:
         return await self.store.jobs.enqueue(jobs, again=True) if jobs else 0
 
     async def work(self, payload: Json) -> None:
-        """Do a job: make its summary if it is still due, and see what is due then.
+        """Do a job: make its summary if it is still due, and queue what is due next.
 
         Raises ModelError if the model fails; the turns stay as they are.
         """
         conversation_id, level, uuid = payload["conversation"], payload["level"], payload["summary"]
         try:
-            summary = await self._known(uuid) or await self._make(conversation_id, level, uuid)
+            summary = await self._find_summary(uuid) or await self._make(
+                conversation_id, level, uuid
+            )
             if summary is not None:
                 await link_summary(self.store, summary)
                 await self._save_overview(conversation_id)
@@ -76,14 +78,15 @@ class Condenser:
             if summary is not None:
                 await self._embed(summary)
         except (ConversationNotFound, SummaryNotFound):
-            pass  # deleted meanwhile, and nothing is due any more
+            pass  # deleted meanwhile: nothing is due any more
 
     async def summarise_all(self, conversation_id: str) -> str:
-        """Return what a whole conversation is about, up to its last turn, and keep it.
+        """Return the summary of a whole conversation, up to its last turn, and store it.
 
-        Nothing is covered by it. Raises ModelError, ConversationNotFound.
+        It covers no turns: these are still summarised as usual. Raises ModelError,
+        ConversationNotFound.
         """
-        parts = await self._top(conversation_id)
+        parts = await self._list_top(conversation_id)
         left = await self.store.summaries.uncovered_turns(conversation_id)
         if left:
             messages = await self.store.conversations.messages(conversation_id, left[0].turn_index)
@@ -96,13 +99,13 @@ class Condenser:
             return ""
         text = parts[0].conversation_summary
         if len(parts) > 1:
-            text = (await self.summariser.summaries(parts)).conversation_summary
+            text = (await self.summariser.summarise_summaries(parts)).conversation_summary
         changes = ConversationChanges(summary=text)
         await self.store.conversations.update(conversation_id, changes)
         await self._embed_overview(conversation_id)
         return text
 
-    async def _due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
+    async def _check_due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
         if level == 1:
             limits = self.thresholds
             return await should_create_l1_summary(
@@ -110,15 +113,15 @@ class Condenser:
             )
         return await should_create_l2_summary(self.store, conversation_id, self.thresholds.level_2)
 
-    async def _known(self, uuid: str) -> Summary | None:
+    async def _find_summary(self, uuid: str) -> Summary | None:
         try:
             return await self.store.summaries.get(uuid)
         except SummaryNotFound:
             return None
 
     async def _make(self, conversation_id: str, level: Level, uuid: str) -> Summary | None:
-        """Make the summary and save it, unless what it covers has changed meanwhile."""
-        due = await self._due(conversation_id, level)
+        """Make and save the summary, unless what it covers has changed meanwhile."""
+        due = await self._check_due(conversation_id, level)
         if not due.should_create or due.make_summary_id(conversation_id) != uuid:
             return None
         if isinstance(due, Level1Check):
@@ -130,7 +133,7 @@ class Condenser:
         try:
             await self.store.summaries.save(summary, turn_ids)
         except (TurnNotFound, SummaryNotFound):
-            return None  # one of them was deleted while the model was thinking
+            return None  # one of them was deleted meanwhile
         return summary
 
     async def _embed(self, summary: Summary) -> None:
@@ -152,14 +155,14 @@ class Condenser:
         await self.store.conversations.update(conversation_id, changes)
 
     async def _build_overview(self, conversation_id: str) -> str:
-        """Return what the conversation is about, as far as it has summaries."""
-        top = await self._top(conversation_id)
+        """Return the beginnings of the conversation's summaries as one text."""
+        top = await self._list_top(conversation_id)
         share = OVERVIEW_CHARS // max(1, len(top))
-        told = [shorten(one.conversation_summary, max(share, 200)) for one in top]
-        return "\n\n".join(told)[-OVERVIEW_CHARS:]
+        texts = [shorten(one.conversation_summary, max(share, 200)) for one in top]
+        return "\n\n".join(texts)[-OVERVIEW_CHARS:]
 
-    async def _top(self, conversation_id: str) -> list[Summary]:
-        """Return the summaries that no other covers, oldest first."""
+    async def _list_top(self, conversation_id: str) -> list[Summary]:
+        """Return the summaries that no other summary covers, oldest first."""
         long_term = await self.store.summaries.find(SummaryFilter(conversation_id, level=2))
         short_term = await self.store.summaries.not_in_level_2(conversation_id)
         return sorted([*long_term, *short_term], key=lambda one: one.start_turn_index)

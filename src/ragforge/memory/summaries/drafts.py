@@ -1,4 +1,4 @@
-"""Drafts: what a summariser says about a stretch of conversation, model or not."""
+"""Drafts: the text of a summary, as a summariser writes it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 
 class Draft(BaseModel):
-    """The parts of a summary that somebody has to find words for."""
+    """The parts of a summary that a summariser writes."""
 
     conversation_summary: str = Field(min_length=1, description="What was discussed and why.")
     actions_summary: str = Field(default="", description="What was done, and what came of it.")

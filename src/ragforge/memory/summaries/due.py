@@ -1,8 +1,8 @@
-"""Levels: which turns are due for a short-term summary, and which of those for a long-term one.
+"""Due: which turns are due for a short-term summary, and which summaries for a long-term one.
 
-Both checks take whole turns or summaries, the oldest first, until the threshold is reached.
-What they choose is one stretch of the raw conversation, and the same whoever asks: this is
-what makes a summary's id and its job known before it is made.
+Both checks take whole turns or summaries, the oldest first, until the threshold is reached. They
+choose one stretch of the conversation, always the same one. So the ids of a summary and its job are
+known before the summary is made.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ragforge.ports.store import Store
 Item = TypeVar("Item", TurnSize, Summary)
 
 OPEN_FOR = timedelta(hours=1)
-"""A turn in which nothing happened for so long is over, whatever became of its process."""
+"""A turn without activity for this time is over, whatever became of its process."""
 LEAST_FOR_LEVEL_2 = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """How many characters call for a summary of each level."""
+    """How many characters make a summary of each level due."""
 
     level_1: int
     level_2: int
-    messages: int | None = None  # so many call for a short-term one however short they are
+    messages: int | None = None  # so many make a short-term one due, however short they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Level1Check:
     turns_to_summarize: tuple[Turn, ...] = ()
 
     def make_summary_id(self, conversation_id: str) -> str:
-        """Return the one id of the summary of these turns."""
+        """Return the id of the summary of these turns."""
         return _make_summary_id(conversation_id, 1, (turn.uuid for turn in self.turns_to_summarize))
 
 
@@ -65,14 +65,14 @@ class Level2Check:
     summaries_to_summarize: tuple[Summary, ...] = ()
 
     def make_summary_id(self, conversation_id: str) -> str:
-        """Return the one id of the summary of these summaries."""
+        """Return the id of the summary of these summaries."""
         return _make_summary_id(
             conversation_id, 2, (one.uuid for one in self.summaries_to_summarize)
         )
 
 
 IsGone: TypeAlias = Callable[[str], bool]
-"""Tells whether a process, as `Message.process` describes it, is known to be gone."""
+"""Tells whether a process, given as in `Message.process`, is certainly gone."""
 
 
 def _is_never_gone(process: str) -> bool:
@@ -86,8 +86,8 @@ async def should_create_l1_summary(
     every_n_messages: int | None = None,
     is_gone: IsGone = _is_never_gone,
 ) -> Level1Check:
-    """Tell whether the turns without a summary call for one: by their length, or by how many
-    messages they have, where that counts too. Raises ConversationNotFound.
+    """Check whether a short-term summary is due: by the length of the turns without a summary,
+    or by the number of their messages, if given. Raises ConversationNotFound.
     """
     waiting = await store.summaries.uncovered_turns(conversation_id)
     chars = sum(turn.chars for turn in waiting)
@@ -122,7 +122,7 @@ async def should_create_l1_summary(
 async def should_create_l2_summary(
     store: Store, conversation_id: str, threshold: int
 ) -> Level2Check:
-    """Tell whether short-term summaries call for a long-term one. Raises ConversationNotFound."""
+    """Check whether a long-term summary is due. Raises ConversationNotFound."""
     waiting = await store.summaries.waiting_for_level_2(conversation_id)
     chars = sum(summary.summary_char_count for summary in waiting)
     not_yet = Level2Check(False, chars, threshold)
@@ -140,25 +140,25 @@ async def should_create_l2_summary(
         if len(chosen) >= LEAST_FOR_LEVEL_2 and (taken >= threshold or is_closed):
             begin, end = chosen[0].char_range_start, chosen[-1].char_range_end
             return Level2Check(True, chars, threshold, begin, end, tuple(chosen))
-        waiting = waiting[len(stretch) :]  # one that stands alone waits for ever, harmlessly
+        waiting = waiting[len(stretch) :]  # a single one waits for ever, which is harmless
     return not_yet
 
 
 async def is_over(store: Store, turn: Turn, is_gone: IsGone = _is_never_gone) -> bool:
-    """Tell whether a turn will not grow any more: it has ended, or nobody is answering it.
+    """Tell whether a turn will not grow any more: it has ended, or no process answers it.
 
-    What a turn says is no proof: a model may say that it will look, and then look for minutes.
+    Its text is no proof: a model may say that it will look, and then look for minutes.
     """
     if turn.ended_at < now() - OPEN_FOR:
         return True
     process = turn.user.process
-    if process is None:  # it was stored as a whole, or by an older version
+    if process is None:  # it was stored as a whole turn, or by an older version
         return any(message.content for message in turn.replies) or await _has_ended(store, turn)
     return is_gone(process) or await _has_ended(store, turn)
 
 
 async def _has_ended(store: Store, turn: Turn) -> bool:
-    """Tell whether whoever answered a turn has queued what follows it."""
+    """Tell whether the jobs that follow a turn are queued."""
     try:
         await store.jobs.get(make_settle_key(turn.uuid))
     except JobNotFound:
@@ -172,7 +172,7 @@ def _make_summary_id(conversation_id: str, level: Level, covered: Iterable[str])
 
 
 def _find_stretch(waiting: Sequence[Item], covered: Sequence[int]) -> tuple[list[Item], bool]:
-    """Return the oldest that stand together, and whether something covered follows them."""
+    """Return the oldest items without a gap, and whether something covered follows them."""
     found = [waiting[0]]
     for before, after in pairwise(waiting):
         if any(_get_start(before) < start < _get_start(after) for start in covered):
@@ -182,7 +182,7 @@ def _find_stretch(waiting: Sequence[Item], covered: Sequence[int]) -> tuple[list
 
 
 def _take_enough(pieces: Sequence[Item], threshold: int, least: int = 1) -> list[Item]:
-    """Return as many as it takes to reach the threshold, or all of them."""
+    """Return as many items as it takes to reach the threshold, or all of them."""
     taken: list[Item] = []
     chars = 0
     for piece in pieces:

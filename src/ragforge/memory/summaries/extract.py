@@ -1,4 +1,4 @@
-"""Extract: summaries without a model. The same turns give the same summary, always."""
+"""Extract: summaries without a model. The same turns always give the same summary."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[^\W\d_][\w-]{2,}")
 
 
 def summarise_turns(turns: Sequence[Turn]) -> Draft:
-    """Return what a stretch of conversation was about, in its own words."""
+    """Return a summary of turns that consists of their own sentences."""
     weights = _count_words(turns)
     share = max(LEAST_LINE_CHARS, LEVEL_1_CHARS // max(1, len(turns)))
     lines = [_write_line(turn, weights, min(share, LINE_CHARS)) for turn in turns]
@@ -54,7 +54,7 @@ def summarise_turns(turns: Sequence[Turn]) -> Draft:
 
 
 def summarise_summaries(summaries: Sequence[Summary]) -> Draft:
-    """Return what a longer stretch was about: the heads of its summaries, and their findings."""
+    """Return a summary of summaries: their beginnings and their findings."""
     share = max(LEAST_LINE_CHARS, LEVEL_2_CHARS // max(1, len(summaries)))
     heads = [shorten(summary.conversation_summary, share) for summary in summaries]
     actions = [summary.actions_summary for summary in summaries if summary.actions_summary]
@@ -68,7 +68,7 @@ def summarise_summaries(summaries: Sequence[Summary]) -> Draft:
 
 
 def pick_lasting_findings(summaries: Sequence[Summary]) -> list[str]:
-    """Return findings that still matter: of those that say the same, and of all, the newest."""
+    """Return the newest findings, each once."""
     kept: dict[frozenset[str], str] = {}
     for summary in summaries:
         for finding in summary.key_findings:
@@ -85,13 +85,13 @@ def split_sentences(text: str) -> list[str]:
 
 
 def _count_words(turns: Sequence[Turn]) -> Counter[str]:
-    """Return in how many turns each word stands."""
+    """Return in how many turns each word occurs."""
     said = [f"{turn.user.content} {turn.answer}" for turn in turns]
     return Counter(word for text in said for word in set(WORDS.query(text)))
 
 
 def _write_line(turn: Turn, weights: Counter[str], chars: int) -> str:
-    """Return a turn as one line: what was asked, and the sentence that answers best."""
+    """Return a turn as one line: the question, and the sentence that answers it best."""
     asked = " ".join(split_sentences(turn.user.content)[:2]) or " ".join(turn.user.content.split())
     answers = split_sentences(turn.answer)
     if not answers:
@@ -104,7 +104,7 @@ def _write_line(turn: Turn, weights: Counter[str], chars: int) -> str:
 
 
 def _score_sentence(sentence: str, weights: Counter[str], wanted: set[str]) -> float:
-    """Value a sentence: by words that the conversation repeats and the question asks for."""
+    """Score a sentence by the words that the conversation repeats and the question contains."""
     words = WORDS.query(sentence)
     if not words:
         return 0.0
@@ -114,14 +114,14 @@ def _score_sentence(sentence: str, weights: Counter[str], wanted: set[str]) -> f
 
 
 def _pick_findings(turns: Sequence[Turn], weights: Counter[str]) -> list[str]:
-    told = [
+    telling = [
         line for turn in turns for line in split_sentences(turn.answer) if _TELLING.search(line)
     ]
     ranked = sorted(
-        set(told), key=lambda line: (-_score_sentence(line, weights, set()), told.index(line))
+        set(telling), key=lambda line: (-_score_sentence(line, weights, set()), telling.index(line))
     )
     chosen = set(ranked[:FINDINGS])
-    return [shorten(line, LINE_CHARS) for line in dict.fromkeys(told) if line in chosen]
+    return [shorten(line, LINE_CHARS) for line in dict.fromkeys(telling) if line in chosen]
 
 
 def _list_actions(turns: Sequence[Turn]) -> str:
@@ -137,7 +137,7 @@ def _list_actions(turns: Sequence[Turn]) -> str:
 
 
 def _pick_topics(turns: Sequence[Turn]) -> list[str]:
-    """Return the words that were used most, in their commonest spelling."""
+    """Return the most frequent words, in their commonest spelling."""
     spellings: dict[str, Counter[str]] = {}
     for turn in turns:
         text = _CODE_BLOCK.sub(" ", f"{turn.user.content} {turn.answer}")
@@ -151,7 +151,7 @@ def _pick_topics(turns: Sequence[Turn]) -> list[str]:
 
 
 def _fit_lines(lines: Iterable[str], chars: int) -> str:
-    """Return lines, each with its share if they are too long together."""
+    """Return lines as one text; if it is too long, each line is cut to its share."""
     lines = list(lines)
     whole = "\n".join(lines)
     if len(whole) <= chars:

@@ -1,4 +1,4 @@
-"""Material: what the turns of a conversation hold, as a summariser gets to see it."""
+"""Material: the turns of a conversation as text for a summariser, with their files and tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_TURN_CHARS = 400
 
 
 def format_turns(turns: Sequence[Turn], chars: int) -> str:
-    """Return turns as text within a limit: each gets its share, and what others leave."""
+    """Return turns as text within a limit: each gets an equal share, and what others leave."""
     texts = [_format_turn(turn) for turn in turns]
     left, kept = chars, dict[int, str]()
     by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
@@ -28,12 +28,12 @@ def format_turns(turns: Sequence[Turn], chars: int) -> str:
 
 
 def count_tools(turns: Iterable[Turn]) -> Counter[str]:
-    """Return how often each tool was used, the first used first."""
+    """Return how often each tool was used, in the order of first use."""
     return Counter(call.tool_name for turn in turns for call in turn.tool_calls)
 
 
 def find_files(turns: Iterable[Turn]) -> list[str]:
-    """Return the files that were talked about or given to tools, as they were written."""
+    """Return the files in the texts and tool arguments of turns, as written."""
     found: dict[str, None] = {}
     for turn in turns:
         for text in (turn.user.content, *(m.content for m in turn.replies)):
@@ -45,7 +45,7 @@ def find_files(turns: Iterable[Turn]) -> list[str]:
 
 
 def walk_strings(value: Json) -> Iterator[str]:
-    """Yield every string in a JSON value, names left out."""
+    """Yield every string in a JSON value, except the names of fields."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -58,7 +58,7 @@ def walk_strings(value: Json) -> Iterator[str]:
 
 
 def format_call(call: ToolCall) -> str:
-    """Return a call on one line: its name and what it was given."""
+    """Return a call on one line: its name and its arguments."""
     given = " ".join(to_text(call.arguments).split())
     return f"{call.tool_name} {shorten(given, ARGUMENT_CHARS)}"
 

@@ -1,4 +1,4 @@
-"""Summarise: one summary out of turns, or out of summaries, by a model or by extraction."""
+"""Summarise: make a summary of turns, or of summaries, by a model or by extraction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragforge.memory.summaries.drafts import Draft
 from ragforge.memory.summaries.due import Level1Check, Level2Check
 
 MATERIAL_CHARS = 60_000
-"""More is not shown to a model at once: of longer turns the middles are left out."""
+"""The most that a model reads at once; longer turns lose their middles."""
 SUMMARY_CHARS = 6_000
 ITEM_CHARS = 500
 MOST_FILES = 200
@@ -28,38 +28,38 @@ EXTRACTIVE = "extractive"
 
 
 class Summariser(Protocol):
-    """Finds words for what happened. Raises ModelError if it cannot now."""
+    """Writes summaries. Raises ModelError if it cannot."""
 
     name: str
 
-    async def turns(self, turns: Sequence[Turn]) -> Draft: ...
+    async def summarise_turns(self, turns: Sequence[Turn]) -> Draft: ...
 
-    async def summaries(self, summaries: Sequence[Summary]) -> Draft: ...
+    async def summarise_summaries(self, summaries: Sequence[Summary]) -> Draft: ...
 
 
 class ExtractiveSummariser:
-    """Needs no model and never fails."""
+    """Extracts sentences; needs no model and never fails."""
 
     name = EXTRACTIVE
 
-    async def turns(self, turns: Sequence[Turn]) -> Draft:
+    async def summarise_turns(self, turns: Sequence[Turn]) -> Draft:
         return extract.summarise_turns(turns)
 
-    async def summaries(self, summaries: Sequence[Summary]) -> Draft:
+    async def summarise_summaries(self, summaries: Sequence[Summary]) -> Draft:
         return extract.summarise_summaries(summaries)
 
 
 class ModelSummariser:
-    """Has a chat model do it."""
+    """Asks a chat model."""
 
     def __init__(self, executor: StructuredLLMExecutor, name: str) -> None:
         self.name = name
         self._executor = executor
 
-    async def turns(self, turns: Sequence[Turn]) -> Draft:
+    async def summarise_turns(self, turns: Sequence[Turn]) -> Draft:
         return await self._draft("summary_1", material.format_turns(turns, MATERIAL_CHARS))
 
-    async def summaries(self, summaries: Sequence[Summary]) -> Draft:
+    async def summarise_summaries(self, summaries: Sequence[Summary]) -> Draft:
         texts = [format_summary(summary) for summary in summaries]
         return await self._draft("summary_2", "\n\n".join(texts))
 
@@ -77,7 +77,7 @@ async def summarise_level_1(
 ) -> Summary:
     """Return the summary of the turns that are due. Raises ModelError."""
     turns = due.turns_to_summarize
-    draft = await summariser.turns(turns)
+    draft = await summariser.summarise_turns(turns)
     summary = Summary(
         conversation_id=conversation_id,
         level=1,
@@ -102,7 +102,7 @@ async def summarise_level_2(
 ) -> Summary:
     """Return the summary of the summaries that are due. Raises ModelError."""
     parents = due.summaries_to_summarize
-    draft = await summariser.summaries(parents)
+    draft = await summariser.summarise_summaries(parents)
     files = [file for parent in parents for file in parent.files_mentioned]
     summary = Summary(
         conversation_id=conversation_id,
@@ -123,7 +123,7 @@ async def summarise_level_2(
 
 
 def format_summary(summary: Summary) -> str:
-    """Return a summary as a reader wants it: what it covers, its words and its findings."""
+    """Return a summary as text: the turns that it covers, its text, findings and files."""
     lines = [f"[turns {summary.start_turn_index} to {summary.end_turn_index}]"]
     lines += [summary.conversation_summary, summary.actions_summary]
     lines += [f"- {finding}" for finding in summary.key_findings]
@@ -143,6 +143,6 @@ def _fill_in(summary: Summary, draft: Draft) -> Summary:
 
 
 def _clean_items(items: Sequence[str], most: int) -> tuple[str, ...]:
-    """Return the first of the items that say something, each once, none too long."""
-    told = (shorten(" ".join(item.split()), ITEM_CHARS) for item in items)
-    return tuple(dict.fromkeys(item for item in told if item))[:most]
+    """Return the first items that are not empty, each once and shortened."""
+    lines = (shorten(" ".join(item.split()), ITEM_CHARS) for item in items)
+    return tuple(dict.fromkeys(line for line in lines if line))[:most]
