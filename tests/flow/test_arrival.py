@@ -267,7 +267,7 @@ async def test_a_model_that_takes_long_to_load_makes_no_search_late(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = 2.0
-    open_model = LazyModel._model
+    open_model = LazyModel._load
 
     async def slowly(lazy: LazyModel) -> Any:
         opening = lazy.open
@@ -275,7 +275,7 @@ async def test_a_model_that_takes_long_to_load_makes_no_search_late(
             monkeypatch.setattr(lazy, "open", lambda: (time.sleep(1.5 * seconds), opening())[1])
         return await open_model(lazy)
 
-    monkeypatch.setattr(LazyModel, "_model", slowly)
+    monkeypatch.setattr(LazyModel, "_load", slowly)
     limit = {"AGENT__CONTEXT__SEARCH_SECONDS": str(seconds)}
     async with opened(environ, project, **limit) as (app, _):
         answer = await app.ask("What is remembered?")
