@@ -166,7 +166,7 @@ async def test_a_session_is_resumed_by_the_start_of_its_id(
         assert "No session has an id that starts with 'nowhere'." in " ".join(terminal.lines)
 
 
-async def test_a_terminal_that_was_killed_is_gone_on_with(ragforge: Open) -> None:
+async def test_a_terminal_that_was_killed_is_resumed(ragforge: Open) -> None:
     held = Holds(Says("The login is somewhere."), after=4)
     async with model(held, Says("It is in src.")) as server:
         async with ragforge(server=server) as terminal:
@@ -178,7 +178,7 @@ async def test_a_terminal_that_was_killed_is_gone_on_with(ragforge: Open) -> Non
             await terminal.prompt()
             shown = "\n".join(terminal.lines)
             assert "❯ Where is the login?" in shown
-            assert "The last question has no whole answer: /retry answers it." in shown
+            assert "The last question has no complete answer: /retry answers it." in shown
             terminal.type(f"/retry{ENTER}")
             await terminal.see("It is in src.")
 
