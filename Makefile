@@ -19,13 +19,13 @@ run: $(VENV)/.run ## Set everything up, read this project and answer a question 
 
 test: $(VENV)/.dev ## Run every check and every test, with a real Neo4j where one can be had
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 coverage: $(VENV)/.dev ## Run every test and tell which lines none of them reaches; takes half as long again
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term
 
 test-fast: $(VENV)/.dev ## Run the tests that need no server and no kill -9
-	$(BIN)/python -m pytest -n 2 -m "not neo4j and not slow" --ignore tests/faults
+	$(BIN)/python -m pytest -n auto -m "not neo4j and not slow" --ignore tests/faults
 
 check: $(VENV)/.dev ## Format, lint, types, layers
 	$(BIN)/ruff format --check .
