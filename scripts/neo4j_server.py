@@ -223,8 +223,12 @@ _SETTINGS = {
     "dbms.security.auth_enabled": "false",
     "dbms.usage_report.enabled": "false",
 }
-# Tests empty the store all the time; planning every query anew each time takes longer than they do.
-_FOR_TESTS = {"dbms.cypher.min_replan_interval": "1h"}
+# Tests empty the store all the time and ask with parameters of every length. Planning every query
+# anew each time takes longer than they do.
+_FOR_TESTS = {
+    "dbms.cypher.min_replan_interval": "1h",
+    "internal.cypher.use_parameter_size": "false",
+}
 # A server that lives for minutes gains nothing from code that is compiled with care.
 _JAVA_FOR_TESTS = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
@@ -235,8 +239,8 @@ def _java() -> str:
     java = java or shutil.which("java")
     if java is None:
         raise Neo4jUnavailable("There is no Java.")
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', shown)
     if found is None:
         raise Neo4jUnavailable(f"{java} does not run.")
     if int(found[1]) < OLDEST_JAVA:
@@ -278,8 +282,8 @@ def _fetch_jars(maven: str, folder: Path) -> None:
         except subprocess.TimeoutExpired as error:
             raise Neo4jUnavailable("Maven did not fetch Neo4j in time.") from error
         if done.returncode or not _is_complete(fetched):
-            told = (done.stdout + done.stderr).strip().splitlines()
-            raise Neo4jUnavailable("Maven cannot fetch Neo4j: " + " ".join(told[:3]))
+            output = (done.stdout + done.stderr).strip().splitlines()
+            raise Neo4jUnavailable("Maven cannot fetch Neo4j: " + " ".join(output[:3]))
         fetched.rename(folder)  # whole or not at all
 
 

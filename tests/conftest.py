@@ -17,7 +17,7 @@ Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 _LOUD = {"no Neo4j: ": "NEO4J TESTS", "no real model: ": "TESTS WITH A REAL MODEL"}
-"""How reasons to skip begin that the last lines of a run tell, and what was skipped."""
+"""How reasons to skip begin that the last lines of a run repeat, and what was skipped."""
 
 
 # No test depends on how fast the machine is.
@@ -88,5 +88,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skips = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
     for start, tests in _LOUD.items():
         if reason := next((skip for skip in skips if start in skip), None):
-            told = reason.partition(start)[2].rstrip("')")
-            terminalreporter.write_line(f"{tests} SKIPPED: {told}", red=True, bold=True)
+            cause = reason.partition(start)[2].rstrip("')")
+            terminalreporter.write_line(f"{tests} SKIPPED: {cause}", red=True, bold=True)

@@ -47,11 +47,17 @@ MINUTE = timedelta(minutes=1)
 
 
 TEXTS = {
-    "scripts": ["emoji", "right to left", "combining", "east asian"],
-    "control": ["newlines", "control", "NUL"],
+    "characters": [
+        "emoji",
+        "right to left",
+        "combining",
+        "east asian",
+        "newlines",
+        "control",
+        "NUL",
+    ],
+    "syntax": ["SQL", "Cypher", "quotes", "backslashes", "words syntax", "braces", "JSON"],
     "blank": ["spaces"],
-    "statements": ["SQL", "Cypher", "quotes", "backslashes"],
-    "syntax": ["words syntax", "braces", "JSON"],
     "long": ["long"],
 }
 
