@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -19,6 +20,10 @@ ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 _LOUD = {"no Neo4j: ": "NEO4J TESTS", "no real model: ": "TESTS WITH A REAL MODEL"}
 """How reasons to skip begin that the last lines of a run repeat, and what was skipped."""
 
+
+# No test writes to the data of whoever runs it.
+_DATA = tempfile.TemporaryDirectory(prefix="ragforge-tests-")
+os.environ["XDG_DATA_HOME"] = _DATA.name
 
 # No test depends on how fast the machine is.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

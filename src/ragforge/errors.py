@@ -14,6 +14,7 @@ RagForgeError
 │   └── InvalidVector             empty, zero, NaN or infinite
 │       └── DimensionMismatch     not the length of its model's vectors
 ├── Declined                      the user, or a rule of the user, refused permission
+├── JobRefused                    a job that may never be done here
 ├── ModelError                    a model cannot do its task
 │   ├── ModelMissing              none is configured, or its library is not installed
 │   ├── KeyRejected               the provider's key is missing or wrong
@@ -154,6 +155,10 @@ class DimensionMismatch(InvalidVector):
 
 class Declined(RagForgeError):
     """A tool may not do what it wanted to do; the message is for the model."""
+
+
+class JobRefused(RagForgeError):
+    """A job names something that this process may not touch; trying again would not help."""
 
 
 class ModelError(RagForgeError):

@@ -9,6 +9,7 @@ from ragforge.agent.delegate import Delegation, make_delegate_tool
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
+from ragforge.app.trust import FolderTrust
 from ragforge.config.keys import VARIABLES
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder
@@ -35,8 +36,12 @@ def open_agent(
     recorder: Recorder,
     chat: Asker | None,
     own_tools: Sequence[Tool],
+    trust: FolderTrust,
 ) -> Agent:
-    """Return the agent of a project, with all its tools and those of the program."""
+    """Return the agent of a project, with all its tools and those of the program.
+
+    Where files are not to be read, it has memory and no tool that touches files.
+    """
     turn = settings.agent.turn
     limits = TurnLimits(turn.max_steps, turn.max_seconds, turn.max_spend_usd, turn.max_result_chars)
     state, project = Path(settings.agent.state_dir), Path(toolbox.project_path)
@@ -46,12 +51,16 @@ def open_agent(
 
     def make_tools(turn: TurnEnvironment) -> Sequence[Tool]:
         permissions = Permissions(rules, turn.approve)
-        inner = InnerInstructions(project, cwd)
-        looking = [tool for tool in toolbox.make_reading_tools() if tool.spec.name not in left_out]
-        looking = [add_inner_instructions(tool, inner) for tool in looking]
+        reads = trust.reads
+        found = toolbox.make_reading_tools() if reads else toolbox.make_memory_tools()
+        looking = [tool for tool in found if tool.spec.name not in left_out]
+        if trust.obeys:
+            inner = InnerInstructions(project, cwd)
+            looking = [add_inner_instructions(tool, inner) for tool in looking]
         journal = Journal.of(state, turn.conversation_id)
+        changing = toolbox.make_changing_tools(journal, permissions.require_permission)
         others = (
-            *toolbox.make_changing_tools(journal, permissions.require_permission),
+            *(changing if reads else ()),
             toolbox.make_note_tool(turn.conversation_id),
             make_analyze_tool(turn.asker),
             make_delegate_tool(Delegation(turn.asker, looking, turn.on_event)),

@@ -21,6 +21,7 @@ from ragforge.app.memory import Memory
 from ragforge.app.models import choose_model, open_chat, require_chat
 from ragforge.app.notes import Notes
 from ragforge.app.sessions import Sessions
+from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation
@@ -71,6 +72,7 @@ class App:
     worker: Worker
     meter: Meter
     models: AsyncExitStack  # closes all models that were opened, when the application closes
+    trust: FolderTrust
     tools: Sequence[Tool] = ()  # of the program's own
 
     @cached_property
@@ -91,12 +93,12 @@ class App:
     @cached_property
     def code(self) -> Code:
         """The code and documents of this project: ingested, watched, searched."""
-        return Code(self.brain, self.jobs, self.cwd, self.settings)
+        return Code(self.brain, self.jobs, self.cwd, self.settings, self.trust)
 
     @cached_property
     def jobs(self) -> Jobs:
         """What is still to be done in the background, and what failed."""
-        return Jobs(self.store.jobs)
+        return Jobs(self.store.jobs, self.brain.project_id)
 
     @cached_property
     def maintenance(self) -> Maintenance:
@@ -143,7 +145,9 @@ class App:
         """Builds the context of a message; most commands need none of it."""
         from ragforge.app.context_builder import open_context
 
-        return open_context(self.settings, self.store, self.recall, self.brain, self.chat)
+        return open_context(
+            self.settings, self.store, self.recall, self.brain, self.chat, self.trust
+        )
 
     @cached_property
     def agent(self) -> Agent:
@@ -159,6 +163,7 @@ class App:
             self.recorder,
             self.chat,
             self.tools,
+            self.trust,
         )
 
     @property

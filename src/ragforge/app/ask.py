@@ -23,11 +23,13 @@ async def ask(
     on_event: OnEvent | None = None,
     approve: Approve | None = None,
     tools: Sequence[Callable[..., Any]] = (),
+    trust_project: bool = False,
 ) -> Answer:
     """Open RagForge in a directory, answer in its current session, and close.
 
     To ask more than once, open a `ConversationAgent` and keep it.
     Raises InputError if the question is empty, SettingsError, StoreUnavailable.
     """
-    async with await ConversationAgent.open(config, cwd, tools=tools) as agent:
+    opening = ConversationAgent.open(config, cwd, tools=tools, trust_project=trust_project)
+    async with await opening as agent:
         return await agent.app.ask(question, on_event=on_event, approve=approve)

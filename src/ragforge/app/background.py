@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone, this_process
-from ragforge.app.code import INGEST_JOB
+from ragforge.app.jobs import INGEST_JOB, name_ingest_kind
+from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.text import Json
-from ragforge.errors import ConversationNotFound
+from ragforge.errors import ConversationNotFound, JobRefused
 from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -59,8 +59,13 @@ def open_worker(
     brain: Brain,
     chat: Asker | None,
     condenser: Condenser,
+    trust: FolderTrust,
 ) -> Worker:
-    """Return a worker with a handler for every kind of job these settings can do."""
+    """Return a worker with a handler for every kind of job these settings can do.
+
+    Of all ingestions it does those of the open project: a store is shared by many, and may have
+    come with a project of somebody else's.
+    """
     make_title: titles.TitleMaker = titles.title_from_question
     if chat is not None:
         make_title = titles.make_model_titler(StructuredLLMExecutor(chat))
@@ -70,9 +75,12 @@ def open_worker(
             await titles.give_title(store.conversations, conversation_id, make_title)
 
     async def ingest(root: str) -> None:
-        project = replace(brain, root=Path(root))
-        if project.root.is_dir():  # it may be gone, or on another machine
-            await project.ingest()
+        if not isinstance(root, str) or Path(root) != brain.root:
+            raise JobRefused(f"It names {root!r}, and the open project is {brain.root}.")
+        if not trust.reads:
+            raise JobRefused(trust.describe_unread())
+        if brain.root.is_dir():  # it may be gone
+            await brain.ingest()
 
     async def settle(payload: list[str]) -> None:
         conversation_id, turn_id = payload
@@ -87,7 +95,8 @@ def open_worker(
         titles.TITLE_JOB: title,
         SETTLE_JOB: settle,
         SUMMARY_JOB: condenser.work,
-        INGEST_JOB: ingest,
+        INGEST_JOB: ingest,  # of earlier versions
+        name_ingest_kind(brain.project_id): ingest,
         LINK_JOB: link,
     }
     if (embedder := recall.embedder) is not None:

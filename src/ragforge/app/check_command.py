@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.memory.sessions import find_project
+from ragforge.folders import find_project
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed, Decision, Refused
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.app.jobs import Jobs
+from ragforge.app.jobs import Jobs, name_ingest_kind
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
+from ragforge.app.trust import FolderTrust
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
@@ -23,7 +25,8 @@ from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError
-from ragforge.memory.sessions import find_project, normalise
+from ragforge.folders import find_project
+from ragforge.memory.sessions import normalise
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
@@ -42,7 +45,8 @@ __all__ = [
     "open_code",
 ]
 
-INGEST_JOB = "ingest"
+log = logging.getLogger(__name__)
+
 CODE_HITS = 10
 SEMANTIC_LIMIT = 100
 LISTING_SECONDS = 5.0
@@ -56,6 +60,7 @@ class Code:
     jobs: Jobs
     cwd: Path
     settings: Settings
+    trust: FolderTrust
 
     @property
     def project_path(self) -> Path:
@@ -67,12 +72,9 @@ class Code:
         return self.settings.brain.ingest_automatically
 
     @property
-    def is_project(self) -> bool:
-        """Whether this is a project and not any other directory, such as a home. Only a project
-        is ingested automatically.
-        """
-        root = self.project_path
-        return (root / ".git").exists() or (root / "ragforge.config.yaml").exists()
+    def is_read(self) -> bool:
+        """Whether files are read: this is a project, or the user allowed it."""
+        return self.trust.reads
 
     async def is_ingested(self) -> bool:
         """Tell whether the project was ever ingested."""
@@ -81,31 +83,40 @@ class Code:
     async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[IngestionReport, int]:
         """Bring what is known of the project's code up to date.
 
-        Returns what was done, and how many scopes were embedded.
-        Raises OSError if the project cannot be listed, ModelError if embedding fails.
+        Returns what was done, and how many scopes were embedded. A folder that is no project
+        is read from now on. Raises InputError for a home directory that was not allowed to be
+        read, OSError if the project cannot be listed, ModelError if embedding fails.
         """
+        self.trust.allow_by_name()
         return await self.brain.ingest(on_step)
 
     async def ingest_in_background(self) -> bool:
         """Queue an ingestion, once a minute at most, if the settings want that.
 
-        Returns whether they do.
+        Returns whether they do, and the folder may be read.
         """
-        wanted = self.is_kept_current and (self.is_project or await self.is_ingested())
+        wanted = self.is_kept_current and self.is_read
         if wanted:
             minute = int(now().timestamp()) // 60
-            key = f"ingest:{self.brain.project_id}:{minute}"
-            await self.jobs.queue.enqueue([NewJob(key, INGEST_JOB, str(self.project_path))])
+            kind = name_ingest_kind(self.brain.project_id)
+            job = NewJob(f"{kind}:{minute}", kind, str(self.project_path))
+            await self.jobs.queue.enqueue([job])
         return wanted
 
     async def watch(
         self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
     ) -> None:
-        """Ingest changed files until `stopping` is set, a batch at a time."""
+        """Ingest changed files until `stopping` is set, a batch at a time.
+
+        Raises InputError for a home directory that was not allowed to be read.
+        """
+        self.trust.allow_by_name()
         await self.brain.watch(stopping, on_report)
 
     async def status(self) -> ProjectStatus:
         """Return what is known of the project, how fresh it is and what is pending."""
+        if not self.is_read:  # to compare is to read
+            return ProjectStatus(str(self.project_path), known=False)
         return await self.brain.status()
 
     async def forget(self, path: Path) -> int:
@@ -125,8 +136,10 @@ class Code:
         """Return the code that is relevant to a query, best first.
 
         `under` is a path in the project. A project that is not known yet is ingested first.
+        Nothing is returned for a folder that may not be read.
         """
-        await self._ingest_once(on_step)
+        if not await self._ingest_once(on_step):
+            return []
         return await self.brain.search(query, limit, under)
 
     async def search_documents(
@@ -137,7 +150,8 @@ class Code:
         on_step: OnStep = lambda _: None,
     ) -> list[CodeHit]:
         """Return the sections of documents that are relevant to a query, as `search` does code."""
-        await self._ingest_once(on_step)
+        if not await self._ingest_once(on_step):
+            return []
         return await self.brain.search_documents(query, self.project_path / (under or ""), limit)
 
     async def search_semantic(
@@ -154,6 +168,8 @@ class Code:
         The directory is the opened one if none is given. Returns nothing while the project is
         being ingested or embedded, or was never ingested.
         """
+        if not self.is_read:
+            return []
         return await self.brain.search_code_semantic(
             query,
             self.cwd if cwd is None else Path(cwd).expanduser(),
@@ -180,6 +196,8 @@ class Code:
         """
         from ragforge.tools.deadline import Deadline
 
+        if not self.is_read:
+            return ()
         deadline = Deadline(LISTING_SECONDS)
         return self._workspace.listing.select("", deadline, searched=False).files
 
@@ -189,20 +207,28 @@ class Code:
 
         return Workspace.at(self.project_path)
 
-    async def _ingest_once(self, on_step: OnStep) -> None:
+    async def _ingest_once(self, on_step: OnStep) -> bool:
+        """Ingest a project that is not known yet; return whether the folder may be read."""
+        if not self.is_read:
+            log.warning("%s", self.trust.describe_unread())
+            return False
         if not await self.is_ingested():
-            await self.ingest(on_step)
+            await self.brain.ingest(on_step)
+        return True
 
 
 @asynccontextmanager
-async def open_code(settings: Settings, cwd: Path) -> AsyncIterator[Code]:
+async def open_code(
+    settings: Settings, cwd: Path, *, trust_project: bool = False
+) -> AsyncIterator[Code]:
     """Open the code of the project around a directory alone; queued jobs are left to others."""
     store, place = await open_store(settings), normalise(cwd)
     try:
         embedder = open_embedder(settings)
         try:
             brain = open_brain(settings, store, embedder, find_project(place))
-            yield Code(brain, Jobs(store.jobs), place, settings)
+            trust = FolderTrust.of(settings, brain.root, trust_project)
+            yield Code(brain, Jobs(store.jobs, brain.project_id), place, settings, trust)
         finally:
             if embedder is not None:
                 await embedder.close()

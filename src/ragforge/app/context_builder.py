@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.context.budget import Budget
@@ -31,7 +32,12 @@ IN_TIME = 0.8
 
 
 def open_context(
-    settings: Settings, store: Store, recall: MemorySearch, brain: Brain, chat: Asker | None
+    settings: Settings,
+    store: Store,
+    recall: MemorySearch,
+    brain: Brain,
+    chat: Asker | None,
+    trust: FolderTrust,
 ) -> ContextBuilder:
     """Return the builder of contexts for the messages in a project."""
     memory, limits = settings.agent.memory, settings.agent.context
@@ -76,5 +82,6 @@ def open_context(
             initial=limits.plan_seconds + limits.search_seconds,
         ),
         subdirectory_only=memory.subdirectory_only,
+        trust=trust,
     )
     return ContextBuilder(searches, budget)

@@ -70,18 +70,22 @@ class ConversationAgent:
         cwd: str | Path = ".",
         *,
         tools: Sequence[Callable[..., Any]] = (),
+        trust_project: bool = False,
     ) -> ConversationAgent:
         """Open RagForge in a directory, with settings or with dotted keys over the configured ones.
 
         `tools` are functions that the model may call too; one with the name of another tool
-        takes its place. Raises SettingsError, StoreUnavailable, InputError for a function that
-        no model could call.
+        takes its place. With `trust_project` the folder's own `ragforge.config.yaml` is applied,
+        its instruction files are obeyed and its files are read, as if its user had trusted it
+        with `ragforge trust`; nothing is remembered.
+        Raises SettingsError, StoreUnavailable, InputError for a function that no model could call.
         """
         place = Path(cwd).expanduser()
         if not isinstance(config, Settings):
-            config = load_settings(place, config).settings
+            config = load_settings(place, config, trust_project=trust_project).settings
         stack = AsyncExitStack()
-        app = await stack.enter_async_context(open_app(config, place, tools=_make_tools(tools)))
+        opening = open_app(config, place, tools=_make_tools(tools), trust_project=trust_project)
+        app = await stack.enter_async_context(opening)
         return cls(app, stack)
 
     async def close(self) -> None:

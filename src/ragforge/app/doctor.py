@@ -15,9 +15,8 @@ from typing import Literal, TypeAlias
 
 from ragforge import errors
 from ragforge.app import log
-from ragforge.config import Settings
+from ragforge.config import Loaded, ProjectFile, Settings
 from ragforge.config.environment import find_doubtful_names, read_neo4j_credentials
-from ragforge.config.files import find_project_file, find_user_file
 from ragforge.config.store_url import is_server
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.ports.store import Store
@@ -51,16 +50,16 @@ class Check:
     remedy: str = ""
 
 
-async def diagnose(
-    settings: Settings,
-    origins: Mapping[str, str],
-    cwd: Path,
-    opener: OpenStore | None = None,
-) -> list[Check]:
+async def diagnose(loaded: Loaded, opener: OpenStore | None = None) -> list[Check]:
     """Run all checks; none of them raises an error."""
+    settings, origins = loaded.settings, loaded.origins
     url = settings.store.url
-    files = [path for path in (find_user_file(cwd, os.environ), find_project_file(cwd)) if path]
-    checks = [check_python(sys.version_info[:3]), check_configuration(files, origins, os.environ)]
+    checks = [
+        check_python(sys.version_info[:3]),
+        check_configuration(loaded.files, origins, os.environ),
+    ]
+    if loaded.project is not None:
+        checks += [check_project_file(loaded.project)]
     checks += [Check("store location", "ok", f"{url} (from {origins['store.url']})")]
     if is_server(url):
         checks += [check_driver(), check_credentials(os.environ)]
@@ -103,6 +102,15 @@ def check_configuration(
     others = {origin for origin in origins.values() if origin not in ("default", *found)}
     sources = ", ".join([*found, *sorted(others)])
     return Check("configuration", "ok", sources or "defaults alone: there are no files")
+
+
+def check_project_file(file: ProjectFile) -> Check:
+    """Check whether the project's file is in force, which its user decides."""
+    if file.is_in_force:
+        return Check("project's file", "ok", f"{file.path} is trusted and in force")
+    why = {"changed": "changed since you decided", "refused": "you did not trust it"}
+    detail = f"{file.path} is ignored: {why.get(file.state, 'nobody has trusted it yet')}"
+    return Check("project's file", "warn", detail, "ragforge trust shows and accepts it.")
 
 
 async def check_store(settings: Settings, open_store: OpenStore) -> list[Check]:

@@ -11,7 +11,10 @@ from ragforge.domain.work import Job, JobStatus
 from ragforge.jobs.worker import POLL_SECONDS
 from ragforge.ports.work import JobQueue
 
+INGEST_JOB = "ingest"
+"""The kind of ingestions that earlier versions queued; now it names the project too."""
 UNFINISHED: tuple[JobStatus, ...] = ("running", "pending", "dead")
+WAITING: tuple[JobStatus, ...] = ("pending", "running")
 MOST_JOBS = 100_000
 
 
@@ -20,6 +23,7 @@ class Jobs:
     """The queue of one store."""
 
     queue: JobQueue
+    project_id: str
 
     async def find(self, limit: int, statuses: Sequence[JobStatus] = UNFINISHED) -> list[Job]:
         """Return jobs in the order of the given statuses."""
@@ -31,8 +35,8 @@ class Jobs:
         return await self.queue.counts()
 
     async def count_waiting(self) -> int:
-        """Return how many jobs are still to be done."""
-        counts = await self.count()
+        """Return how many jobs are still to be done here."""
+        counts = await self._count_own()
         return counts["pending"] + counts["running"]
 
     async def retry_failed(self) -> int:
@@ -45,11 +49,28 @@ class Jobs:
     async def wait(self, seconds: float) -> Mapping[JobStatus, int]:
         """Wait while the application's worker does the queued jobs; return the counts.
 
-        Jobs that wait for another try, or run in other processes, are waited for as well.
+        Jobs that wait for another try, or run in other processes, are waited for as well, but
+        not ingestions of other projects: those are done where these are open.
         """
         ends = time.monotonic() + seconds
-        counts = await self.count()
+        counts = await self._count_own()
         while counts["pending"] + counts["running"] and time.monotonic() < ends:
             await asyncio.sleep(POLL_SECONDS / 4)
-            counts = await self.count()
+            counts = await self._count_own()
         return counts
+
+    async def _count_own(self) -> Mapping[JobStatus, int]:
+        """Return the counts without ingestions of other projects that are still to be done."""
+        counts = dict(await self.count())
+        own = name_ingest_kind(self.project_id)
+        for status in WAITING:
+            if counts[status]:
+                found = await self.queue.find(status, MOST_JOBS)
+                kinds = [job.kind for job in found if job.kind.startswith(f"{INGEST_JOB}:")]
+                counts[status] -= sum(kind != own for kind in kinds)
+        return counts
+
+
+def name_ingest_kind(project_id: str) -> str:
+    """Return the kind of a project's ingestions: only a process that has it open does them."""
+    return f"{INGEST_JOB}:{project_id}"

@@ -18,15 +18,17 @@ from ragforge.app.code import open_brain
 from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.models import open_chat, open_embedder
 from ragforge.app.stores import open_store
+from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level
 from ragforge.errors import StoreError
+from ragforge.folders import find_project
 from ragforge.llm.spend import Meter
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.sessions import find_project, normalise
+from ragforge.memory.sessions import normalise
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
@@ -37,17 +39,24 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_app(
-    settings: Settings, cwd: Path, *, detach: bool = False, tools: Sequence[Tool] = ()
+    settings: Settings,
+    cwd: Path,
+    *,
+    detach: bool = False,
+    tools: Sequence[Tool] = (),
+    trust_project: bool = False,
 ) -> AsyncIterator[App]:
     """Open the store of the settings, and work through the queue while it is open.
 
     Closing waits a little for jobs that are due. The rest is done by the next process that
-    opens the store, or with `detach` by a process of its own.
+    opens the store, or with `detach` by a process of its own. With `trust_project` the folder's
+    instruction files are obeyed and its files are read, whatever the user answered.
     """
     store = await open_store(settings)
     try:
         async with AsyncExitStack() as models:
-            app = replace(_build_app(settings, store, normalise(cwd), models), tools=tools)
+            app = _build_app(settings, store, normalise(cwd), models, trust_project)
+            app = replace(app, tools=tools)
             stopping = asyncio.Event()
             working = asyncio.create_task(_work(app, stopping))
             try:
@@ -65,7 +74,9 @@ async def open_app(
         await store.close()
 
 
-def _build_app(settings: Settings, store: Store, cwd: Path, models: AsyncExitStack) -> App:
+def _build_app(
+    settings: Settings, store: Store, cwd: Path, models: AsyncExitStack, trust_project: bool
+) -> App:
     meter = Meter(settings.llm.max_spend_usd)
     chat = open_chat(settings, meter)
     code_embedder = open_embedder(settings, meter)
@@ -78,6 +89,7 @@ def _build_app(settings: Settings, store: Store, cwd: Path, models: AsyncExitSta
     project = find_project(cwd)
     brain = open_brain(settings, store, code_embedder, project)
     condenser = open_condenser(settings, store, embedder, chat)
+    trust = FolderTrust.of(settings, project, trust_project)
     return App(
         cwd=cwd,
         project_path=project,
@@ -90,9 +102,10 @@ def _build_app(settings: Settings, store: Store, cwd: Path, models: AsyncExitSta
             store, embedder.name if embedder else None, memory.max_result_chars, describe_process()
         ),
         condenser=condenser,
-        worker=open_worker(settings, store, recall, brain, chat, condenser),
+        worker=open_worker(settings, store, recall, brain, chat, condenser, trust),
         meter=meter,
         models=models,
+        trust=trust,
     )
 
 

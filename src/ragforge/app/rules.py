@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ragforge.agent.rules import Effect, PermissionRules, Rule, parse_rule
 from ragforge.config.settings import Settings
-from ragforge.memory.sessions import find_project, normalise
+from ragforge.folders import find_project
+from ragforge.memory.sessions import normalise
 
 __all__ = ["Effect", "PermissionRules", "Rule", "add_rule", "open_rules"]
 

@@ -60,7 +60,8 @@ Exit codes:
 
 \b
 Files:
-  ragforge.config.yaml in the project, and one of the user: see `ragforge config show`.
+  ragforge.config.yaml in the project, once you trust it (`ragforge trust`), and one of the
+  user: see `ragforge config show`.
 """
 
 COMMANDS = {
@@ -77,6 +78,8 @@ COMMANDS = {
     "config": "config",
     "check-command": "check_command",
     "permissions": "permissions",
+    "trust": "trust",
+    "distrust": "trust",
     "doctor": "doctor",
 }
 """The module of each command."""
@@ -141,10 +144,13 @@ def open_terminal(
     context: typer.Context, *, go_on: bool, resume: str | None, verbose: bool
 ) -> None:
     """Open the terminal until the user leaves."""
-    settings = load(context).settings
+    from ragforge.cli.trust_questions import settle_reading
+
+    settings, here = load(context, asks=True).settings, get_current_directory()
+    settle_reading(settings, here)
     from ragforge.tui.start import Beginning, start
 
-    start(settings, get_current_directory(), Beginning(go_on, resume, verbose))
+    start(settings, here, Beginning(go_on, resume, verbose))
 
 
 @cache

@@ -15,7 +15,7 @@ from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
-    from ragforge.config import Loaded
+    from ragforge.config import Loaded, Settings
 
 T = TypeVar("T")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
@@ -37,13 +37,25 @@ def get_current_directory() -> Path:
         raise InputError("The current directory no longer exists. Change to another.") from error
 
 
-def load(context: typer.Context) -> Loaded:
-    """Return the settings for this command, and open its log. Raises SettingsError."""
+def load(context: typer.Context, *, asks: bool = False, quiet: bool = False) -> Loaded:
+    """Return the settings for this command, and open its log. Raises SettingsError.
+
+    A folder that nobody has decided about is asked about, with `asks` and in a terminal; else
+    its files are ignored, and unless `quiet` a line says so.
+    """
     from ragforge.app import log  # help needs neither a log nor settings
     from ragforge.config import load_settings
 
     options: GlobalOptions = context.obj
-    loaded = load_settings(get_current_directory(), {"store.url": options.store})
+    here = get_current_directory()
+    loaded = load_settings(here, {"store.url": options.store})
+    if not quiet and (asks or loaded.project is not None):
+        from ragforge.cli import trust_questions  # most commands find nothing to trust
+
+        if not asks or not trust_questions.is_somebody_there():
+            trust_questions.note_ignored(loaded, here, instructions=asks)
+        elif trust_questions.ask_about_folder(loaded.settings, here):
+            loaded = load_settings(here, {"store.url": options.store})
     folder = Path(loaded.settings.agent.state_dir)
     log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
     return loaded
@@ -55,11 +67,19 @@ def use_app(
     *,
     folder: Path | None = None,
     detach: bool = False,
+    asks: bool = False,
+    before: Callable[[Settings], object] | None = None,
 ) -> T:
-    """Open the application in a folder, or here, do some work with it, and close it."""
+    """Open the application in a folder, or here, do some work with it, and close it.
+
+    `asks` is for work that follows a project's instructions; `before` runs with the settings,
+    before anything is opened.
+    """
     import asyncio
 
-    settings = load(context).settings
+    settings = load(context, asks=asks).settings
+    if before is not None:
+        before(settings)
 
     async def run() -> T:
         from ragforge.app import open_app
@@ -70,11 +90,19 @@ def use_app(
     return asyncio.run(run())
 
 
-def use_code(context: typer.Context, folder: Path, work: Callable[[Code], Awaitable[T]]) -> T:
+def use_code(
+    context: typer.Context,
+    folder: Path,
+    work: Callable[[Code], Awaitable[T]],
+    *,
+    before: Callable[[Settings], object] | None = None,
+) -> T:
     """Open the code of the project around a folder, do some work with it, and close it."""
     import asyncio
 
     settings = load(context).settings
+    if before is not None:
+        before(settings)
 
     async def run() -> T:
         from ragforge.app import open_code

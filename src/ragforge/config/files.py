@@ -9,6 +9,7 @@ from typing import Any
 import platformdirs
 
 from ragforge.errors import SettingsError
+from ragforge.folders import exists, find_project
 
 PROJECT_FILE = "ragforge.config.yaml"
 MAX_BYTES = 1_000_000
@@ -28,19 +29,20 @@ def find_user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
             raise SettingsError(f"RAGFORGE_CONFIG: there is no file {str(path)!r}.")
         return path
     path = Path(platformdirs.user_config_dir("ragforge", appauthor=False)) / "config.yaml"
-    return path if _is_there(path) else None
+    return path if exists(path) else None
 
 
 def find_project_file(cwd: Path) -> Path | None:
-    """Return the nearest project file, from the directory upwards.
+    """Return the nearest project file, from the directory up to the root of its project.
 
-    The search ends with the root of a git work tree, the home directory or the root.
+    What lies above the project does not configure it.
     """
-    for folder in (cwd, *cwd.parents):
-        path = folder / PROJECT_FILE
-        if _is_there(path):
-            return path
-        if _is_there(folder / ".git") or folder == _find_home():
+    place = cwd.resolve()
+    root = find_project(place)
+    for folder in (place, *place.parents):
+        if exists(folder / PROJECT_FILE):
+            return folder / PROJECT_FILE
+        if folder == root:
             break
     return None
 
@@ -73,18 +75,3 @@ def _read_text(path: Path, shown: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise SettingsError(f"{shown}: line {line}: not valid UTF-8.") from None
-
-
-def _is_there(path: Path) -> bool:
-    """Tell whether the path exists; a dangling link counts, so that it is reported."""
-    try:
-        return path.exists() or path.is_symlink()
-    except OSError:
-        return False
-
-
-def _find_home() -> Path | None:
-    try:
-        return Path.home()
-    except RuntimeError:
-        return None

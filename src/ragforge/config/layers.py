@@ -15,9 +15,18 @@ from ragforge.config import problems
 from ragforge.config.aliases import MEMORY, add_provider, resolve_key
 from ragforge.config.environment import read_settings
 from ragforge.config.files import find_project_file, find_user_file, read_file
-from ragforge.config.settings import Settings, is_user_only, list_keys, list_sections, nest
+from ragforge.config.settings import (
+    Settings,
+    find_default_state,
+    is_user_only,
+    list_keys,
+    list_sections,
+    nest,
+)
 from ragforge.config.store_url import check_inside, is_server, normalise_store_url
+from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile, digest_sensitive
 from ragforge.errors import SettingsError
+from ragforge.folders import find_project
 
 DEFAULT = "default"
 OPTION_NAMES = {"store.url": "--store"}
@@ -29,7 +38,17 @@ class Loaded:
 
     settings: Settings
     origins: Mapping[str, str]  # dotted key → "default", a file, a variable or an option
-    files: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()  # without a project's file that is not in force
+    project: ProjectFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedSettings:
+    """What a project's file would set: dotted keys and values, as they are written in it."""
+
+    items: tuple[tuple[str, object], ...] = ()
+    digest: str = ""  # of the sensitive ones
+    problem: str = ""  # why the file cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,39 +69,83 @@ def load_settings(
     cwd: Path,
     options: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
+    *,
+    trust_project: bool = False,
 ) -> Loaded:
     """Merge all layers, the later ones stronger. Options are dotted keys, or sections; None is
     not given. Keys of the memory may stand alone, and all may be in camel case.
 
+    The project's file counts only if the user trusted its folder, or with `trust_project`.
     Raises SettingsError that lists every problem of every layer: a bad value is an
     error even where a stronger layer hides it.
     """
     variables = os.environ if environ is None else environ
     wrong: list[str] = []
-    files = _find_files(cwd, variables, wrong)
-    given = [item for path in files for item in _from_file(path, cwd, wrong)]
-    for key, (name, text) in read_settings(variables, wrong).items():
-        given.append(_Given(key, text, name, name, cwd, key, as_text=True))
-    given += _from_options(options or {}, cwd, wrong)
+    user_file = _find_user_file(cwd, variables, wrong)
+    by_user = [] if user_file is None else _from_file(user_file, cwd, wrong)
+    by_command = [
+        _Given(key, text, name, name, cwd, key, as_text=True)
+        for key, (name, text) in read_settings(variables, wrong).items()
+    ]
+    by_command += _from_options(options or {}, cwd, wrong)
+    found, by_project = find_project_file(cwd), list[_Given]()
+    project = None
+    if found is not None:
+        trust = None if trust_project else TrustFile(_find_state_dir([*by_user, *by_command]))
+        state, by_project = _from_project(found, cwd, trust, wrong)
+        project = ProjectFile(found, state)
+    given = [*by_user, *by_project, *by_command]
     values, origins = _merge(given, wrong)
     _check_store_kind(values, origins, given, wrong)
     if wrong:
         raise SettingsError("\n".join(wrong))
-    return Loaded(Settings.model_validate(nest(values)), origins, tuple(files))
+    files = [user_file, found if project and project.is_in_force else None]
+    settings = Settings.model_validate(nest(values))
+    return Loaded(settings, origins, tuple(path for path in files if path), project)
 
 
-def _find_files(cwd: Path, variables: Mapping[str, str], wrong: list[str]) -> list[Path]:
+def read_proposed_settings(path: Path) -> ProposedSettings:
+    """Return what a project's file would set, without setting it."""
     try:
-        found = [find_user_file(cwd, variables), find_project_file(cwd)]
+        tree = read_file(path, path.name)
+    except SettingsError as error:
+        return ProposedSettings(problem=str(error))
+    items = tuple((resolve_key(key), value) for key, value in _flatten_file(tree))
+    return ProposedSettings(items, digest_sensitive(items))
+
+
+def _find_user_file(cwd: Path, variables: Mapping[str, str], wrong: list[str]) -> Path | None:
+    try:
+        return find_user_file(cwd, variables)
     except SettingsError as error:
         wrong.append(str(error))
-        found = [find_project_file(cwd)]
-    return [path for path in found if path is not None]
+        return None
 
 
-def _from_file(path: Path, cwd: Path, wrong: list[str]) -> list[_Given]:
+def _find_state_dir(given: list[_Given]) -> Path:
+    """Return where the user's decisions are kept; a project has no say in it."""
+    named = [item.value for item in given if item.key == "agent.state_dir"]
+    return Path(named[-1] if named and isinstance(named[-1], str) else find_default_state())
+
+
+def _from_project(
+    path: Path, cwd: Path, trust: TrustFile | None, wrong: list[str]
+) -> tuple[ProjectFileState, list[_Given]]:
+    """Return whether a project's file is applied, and what it sets then."""
+    if trust is not None:
+        root = find_project(cwd.resolve())
+        decision = trust.find(root)
+        if decision.trusted is None:
+            return "not trusted", []
+        proposed = read_proposed_settings(path)
+        state = decision.judge(path.relative_to(root).as_posix(), proposed.digest)
+        if state != "in force" and not (decision.trusted and proposed.problem):
+            return state, []
+    return "in force", _from_file(path, cwd, wrong, by_project=True)
+
+
+def _from_file(path: Path, cwd: Path, wrong: list[str], by_project: bool = False) -> list[_Given]:
     shown = str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path)
-    by_project = path == find_project_file(cwd)
     given: list[_Given] = []
     keys, sections = list_keys(), list_sections()
 
@@ -107,6 +170,14 @@ def _from_file(path: Path, cwd: Path, wrong: list[str]) -> list[_Given]:
     except SettingsError as error:
         wrong.append(str(error))
     return _check_each_once(given, wrong)
+
+
+def _flatten_file(section: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in section.items():
+        if isinstance(value, dict):
+            yield from _flatten_file(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
 
 
 def _from_options(options: Mapping[str, object], cwd: Path, wrong: list[str]) -> list[_Given]:

@@ -59,6 +59,15 @@ def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
     return Instructions(whole if len(whole) <= most_chars else "", tuple(found), is_cut)
 
 
+def find_instruction_files(root: Path, cwd: Path) -> tuple[str, ...]:
+    """Return the paths of the instruction files that would apply in a directory."""
+    try:
+        place = Root.at(root)
+    except InputError:
+        return ()
+    return tuple(path for path in _list_paths(place, cwd) if _read(place, path))
+
+
 class InnerInstructions:
     """The instructions of directories that a turn visits later, each returned once.
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from ragforge.brain.project import Brain
 from ragforge.concurrency import gather_or_cancel
@@ -47,6 +48,7 @@ FOLLOW_UP_CHARS = 80
 FOLLOW_UPS = 5
 MOST_NOTES = 5
 LEAST_NOTE_SCORE = 0.25
+NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
 STRETCHES = 8
 """How many short-term summaries below a long-term one may begin the window."""
 
@@ -64,6 +66,18 @@ class Deadlines:
     own: float = 60.0
 
 
+class Trust(Protocol):
+    """What the user allowed of the project's folder."""
+
+    @property
+    def obeys(self) -> bool:
+        """Whether its instruction files are followed."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether its files are read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Searches:
     """Searches the memory and the code of one project."""
@@ -74,6 +88,7 @@ class Searches:
     initial: InitialContext
     deadlines: Deadlines
     subdirectory_only: bool
+    trust: Trust
 
     async def prepare(self) -> None:
         """Load the embedding model, so that the searches do not spend their time on it."""
@@ -161,7 +176,9 @@ class Searches:
         return OwnPast(turns, level_2, level_1, frozenset(starts), reader.layout, replays)
 
     async def read_instructions(self, cwd: Path, budget: Budget) -> Instructions:
-        """Return the project's instructions for agents."""
+        """Return the project's instructions for agents, if its user trusts it."""
+        if not self.trust.obeys:
+            return Instructions()
         return await asyncio.to_thread(read_instructions, self.brain.root, cwd, budget.instructions)
 
     async def search_memory(
@@ -209,6 +226,8 @@ class Searches:
         self, message: str, cwd: Path, budget: Budget
     ) -> tuple[list[Excerpt], SearchState]:
         """Return code found by meaning, words and names; and the reason if there is none."""
+        if not self.trust.reads:
+            return [], "skipped"
         hits = await self.brain.search_code_semantic(
             message,
             cwd,
@@ -223,6 +242,8 @@ class Searches:
 
     async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, notebooks and the like."""
+        if not self.trust.reads:
+            return []
         hits = await self.brain.search_documents(message, cwd, DOCUMENT_HITS, relevant_only=True)
         return [
             Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
@@ -232,6 +253,8 @@ class Searches:
         self, message: str, chars: int, cwd: Path | None = None
     ) -> tuple[list[Excerpt], list[SearchReport]]:
         """Return what the initial-context agent finds in the files, and its reports."""
+        if not self.trust.reads:
+            return [], [SearchReport("initial context", "skipped", note=NOT_READ)]
         locations, searches = await self.initial.search(message, cwd)
         if not locations:
             return [], searches

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, Job
-from ragforge.errors import LeaseLost, StoreError
+from ragforge.errors import JobRefused, LeaseLost, StoreError
 from ragforge.ports.work import JobQueue
 
 Handler: TypeAlias = Callable[[Json], Awaitable[None]]
@@ -69,7 +69,7 @@ class Worker:
         try:
             await self.handlers[job.kind](job.payload)
         except Exception as error:  # a job may fail in any way; none may stop the worker
-            is_last = job.attempts >= self.max_attempts
+            is_last = job.attempts >= self.max_attempts or isinstance(error, JobRefused)
             retry_at = None if is_last else now() + compute_retry_delay(job.attempts)
             attempt = f"attempt {job.attempts} of {self.max_attempts}"
             log.warning("Job %s failed, %s", job.key, attempt, exc_info=True)

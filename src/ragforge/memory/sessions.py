@@ -16,6 +16,7 @@ from ragforge.domain.conversations import (
 )
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import AmbiguousId, InputError
+from ragforge.folders import find_project
 from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
 from ragforge.ports.conversations import ConversationStore
 
@@ -43,14 +44,6 @@ class Session:
 def normalise(cwd: Path) -> Path:
     """Return the canonical path of a directory: without links, `..` and trailing slashes."""
     return cwd.expanduser().resolve()
-
-
-def find_project(cwd: Path) -> Path:
-    """Return the project of a directory: the nearest git tree, or the directory itself."""
-    for folder in (cwd, *cwd.parents):
-        if (folder / ".git").exists():
-            return folder
-    return cwd
 
 
 async def create_session(

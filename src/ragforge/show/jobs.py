@@ -16,7 +16,7 @@ def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
     """Show jobs, and how many there are of each kind."""
     rows = [
         [
-            job.kind,
+            _name_kind(job),
             job.status,
             str(job.attempts),
             f"{job.run_after:%Y-%m-%d %H:%M}",
@@ -34,10 +34,15 @@ def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
 def job_to_json(job: Job) -> dict[str, object]:
     return {
         "key": job.key,
-        "kind": job.kind,
+        "kind": _name_kind(job),
         "status": job.status,
         "attempts": job.attempts,
         "error": job.error,
         "run_after": format_instant(job.run_after),
         "created_at": format_instant(job.created_at),
     }
+
+
+def _name_kind(job: Job) -> str:
+    """Return the kind without the project that an ingestion belongs to."""
+    return job.kind.partition(":")[0]

@@ -58,10 +58,16 @@ class Toolbox:
             *make_file_tools(self.workspace),
             make_code_tool(self.brain),
             make_explore_tool(self.brain),
-            make_memory_tool(self.recall, self.notebook, self.project_path),
-            make_read_memory_tool(self.store, self.project_path),
+            *self.make_memory_tools(),
             make_sessions_about_tool(self.store, self.project_path, self.runner),
             *make_git_tools(self.runner),
+        )
+
+    def make_memory_tools(self) -> tuple[Tool, ...]:
+        """Return the tools that look into memory alone."""
+        return (
+            make_memory_tool(self.recall, self.notebook, self.project_path),
+            make_read_memory_tool(self.store, self.project_path),
         )
 
     def make_note_tool(self, conversation_id: str) -> Tool:

@@ -66,8 +66,8 @@ def _describe_reading(terminal: Terminal) -> str:
     code = terminal.app.code
     if not code.is_kept_current:
         return "The code is not read: brain.ingest_automatically is off."
-    if not code.is_project:
-        return "This is no project (it has no .git), so its files are not read unasked."
+    if not code.is_read:
+        return code.trust.describe_unread()
     return "The code of this project is read in the background."
 
 

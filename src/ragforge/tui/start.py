@@ -116,7 +116,7 @@ async def _keep_current(app: App) -> AsyncIterator[None]:
 
 async def _watch(app: App, stopping: asyncio.Event) -> None:
     try:
-        if await app.code.ingest_in_background() and app.code.is_project:
+        if await app.code.ingest_in_background():
             await app.code.watch(stopping)
     except Exception:
         log.exception("The project is no longer watched")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import Ragforge
 
 
@@ -14,6 +15,7 @@ def test_config_show_names_value_and_origin(
     ragforge: Ragforge, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "ragforge.config.yaml").write_text("jobs: {lease_seconds: 30}")
+    trust_folder(project)
     monkeypatch.setenv("RAGFORGE_JOBS__MAX_ATTEMPTS", "9")
     lines = [line.split() for line in ragforge("config", "show").out.splitlines()]
     assert ["jobs.lease_seconds", "30", str(project / "ragforge.config.yaml")] in lines

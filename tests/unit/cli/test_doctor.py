@@ -26,6 +26,7 @@ from ragforge.errors import (
     StoreUnavailable,
 )
 from ragforge.ports.store import Health
+from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 FILE = Settings(store=StoreSettings(url="/x.db"))
@@ -231,6 +232,7 @@ def test_doctor_looks_at_the_driver_for_a_server(ragforge: Ragforge, app: FakeAp
 
 def test_doctor_reports_wrong_settings_as_a_check(ragforge: Ragforge, project: Path) -> None:
     (project / "ragforge.config.yaml").write_text("store: {ulr: x}")
+    trust_folder(project)
     shown = ragforge("doctor", "--json")
     report = json.loads(shown.out)
     assert (shown.code, report["ok"]) == (1, False)

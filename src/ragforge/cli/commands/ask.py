@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.question import read_question
-from ragforge.cli.state import JsonOption, use_app
+from ragforge.cli.state import JsonOption, get_current_directory, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.cli.outputs import Output
+    from ragforge.config import Settings
     from ragforge.domain.answers import Answer
 
 BROKE_OFF = 3
@@ -115,13 +116,19 @@ def ask(
         return answer
 
     try:
-        answer = use_app(context, take_turn, detach=True)
+        answer = use_app(context, take_turn, detach=True, asks=True, before=_settle_reading)
     except (asyncio.CancelledError, KeyboardInterrupt):
         if sys.stderr.isatty():
             print_note(INTERRUPTED)
         raise KeyboardInterrupt from None
     if answer.stopped is not None:
         raise typer.Exit(BROKE_OFF)
+
+
+def _settle_reading(settings: Settings) -> None:
+    from ragforge.cli.trust_questions import settle_reading
+
+    settle_reading(settings, get_current_directory())
 
 
 def _make_output(form: Form, yes: bool) -> Output:

@@ -21,7 +21,9 @@ INGEST_EXAMPLES = """\b
 Examples:
   ragforge ingest
   ragforge ingest ../other-project --verbose
+  ragforge ingest --yes ~
 
+A folder that is no project is read when you name it; a home directory only with --yes.
 An interrupted run continues where it stopped. A second one reads only what has changed.
 """
 WATCH_EXAMPLES = """\b
@@ -58,10 +60,14 @@ def ingest(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List the files that are left out, and why.")
     ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Read it even if it is no project, or a home.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read the project's code: parse it, relate it, and make it searchable."""
     from ragforge.cli.progress import show_ingestion
+    from ragforge.cli.trust_questions import require_reading
     from ragforge.show.console import print_json
     from ragforge.show.project import report_to_json, show_report
 
@@ -69,7 +75,13 @@ def ingest(
         with show_ingestion() as on_step:
             return await code.ingest(on_step)
 
-    report, embedded = use_code(context, _require_directory(path), run)
+    folder, named = _require_directory(path), path is not None
+    report, embedded = use_code(
+        context,
+        folder,
+        run,
+        before=lambda settings: require_reading(settings, folder, named, yes),
+    )
     if as_json:
         print_json(report_to_json(report, embedded, verbose))
     else:
@@ -80,6 +92,7 @@ def watch(context: typer.Context, path: PathArgument = None) -> None:
     """Ingest changed files while you work, until Ctrl-C."""
     import asyncio
 
+    from ragforge.cli.trust_questions import require_reading
     from ragforge.show.console import print_note
 
     def on_report(report: IngestionReport) -> None:
@@ -90,20 +103,30 @@ def watch(context: typer.Context, path: PathArgument = None) -> None:
         print_note(f"Watching {app.project_path}. Ctrl-C stops.")
         await app.code.watch(asyncio.Event(), on_report)
 
-    use_app(context, run, folder=_require_directory(path))
+    folder, named = _require_directory(path), path is not None
+    use_app(
+        context,
+        run,
+        folder=folder,
+        before=lambda settings: require_reading(settings, folder, named),
+    )
 
 
 def status(
     context: typer.Context, path: PathArgument = None, *, as_json: JsonOption = False
 ) -> None:
     """Show what is known of the project's code, how fresh it is and what is pending."""
+    from ragforge.cli.trust_questions import settle_reading
     from ragforge.show.console import print_json
     from ragforge.show.project import show_status, status_to_json
 
     async def run(code: Code) -> tuple[ProjectStatus, Mapping[JobStatus, int]]:
         return await code.status(), await code.jobs.count()
 
-    found, jobs = use_code(context, _require_directory(path), run)
+    folder = _require_directory(path)
+    found, jobs = use_code(
+        context, folder, run, before=lambda settings: settle_reading(settings, folder)
+    )
     if as_json:
         print_json(status_to_json(found, jobs))
     else:

@@ -27,7 +27,7 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
     from ragforge.show.console import print_json
     from ragforge.show.settings import settings_to_json, show_settings
 
-    loaded = load(context)
+    loaded = load(context, quiet=True)
     if as_json:
         print_json(settings_to_json(loaded))
     else:

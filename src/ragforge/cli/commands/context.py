@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, use_app
+from ragforge.cli.state import JsonOption, get_current_directory, use_app
 
 EXAMPLES = """\b
 Examples:
@@ -38,6 +38,7 @@ def context(
 
     Nothing is stored.
     """
+    from ragforge.cli.trust_questions import settle_reading
     from ragforge.show.console import print_json, print_note, sanitise
     from ragforge.show.receipts import show_receipt
 
@@ -54,7 +55,12 @@ def context(
             show_receipt(receipt)
         return
     text = message
-    built = use_app(ctx, lambda app: app.build_context(text))
+    built = use_app(
+        ctx,
+        lambda app: app.build_context(text),
+        asks=True,
+        before=lambda settings: settle_reading(settings, get_current_directory()),
+    )
     if as_json:
         print_json({"text": built.text, "receipt": built.receipt.to_json()})
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.state import JsonOption, get_current_directory, load
+from ragforge.cli.state import JsonOption, load
 from ragforge.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def _diagnose(context: typer.Context) -> list[Check]:
     from ragforge.app.doctor import diagnose, diagnose_without_settings
 
     try:
-        loaded = load(context)
+        loaded = load(context, quiet=True)
     except SettingsError as error:
         return diagnose_without_settings(error)
-    return asyncio.run(diagnose(loaded.settings, loaded.origins, get_current_directory()))
+    return asyncio.run(diagnose(loaded))
 
 
 def _is_healthy(checks: list[Check]) -> bool:

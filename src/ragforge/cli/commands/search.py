@@ -86,6 +86,7 @@ def search(
 ) -> None:
     """Search the project's code, its documents, or what was said before."""
     from ragforge.cli import dates
+    from ragforge.cli.trust_questions import settle_reading
     from ragforge.show import hits
     from ragforge.show.console import print_json
 
@@ -118,7 +119,12 @@ def search(
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
     here = get_current_directory()
     below = None if path is None else (here / path).resolve()
-    found = use_code(context, here, lambda code: _search_files(code, query, place, limit, below))
+    found = use_code(
+        context,
+        here,
+        lambda code: _search_files(code, query, place, limit, below),
+        before=lambda settings: settle_reading(settings, here),
+    )
     if as_json:
         print_json({"query": query, "hits": [hits.code_to_json(hit) for hit in found]})
     else:

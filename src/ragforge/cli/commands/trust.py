@@ -1,0 +1,91 @@
+"""`ragforge trust` and `distrust`: whether a folder may configure and instruct RagForge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragforge.cli.state import JsonOption, confirm, get_current_directory, load
+
+TRUST_EXAMPLES = """\b
+Examples:
+  ragforge trust
+  ragforge trust --yes ../other-project
+  ragforge trust --list
+
+\b
+What trust is for:
+  Until you trust a folder, its ragforge.config.yaml sets nothing and its AGENTS.md, CLAUDE.md
+  and GEMINI.md are not obeyed. When the file changes its store, its models or other sensitive
+  settings, you are asked again. A folder that is no project is not read without a yes.
+"""
+DISTRUST_EXAMPLES = """\b
+Examples:
+  ragforge distrust
+  ragforge distrust ../other-project
+"""
+
+FolderArgument = Annotated[
+    Path | None, typer.Argument(metavar="PATH", help="The folder; this one if not given.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("trust", epilog=TRUST_EXAMPLES)(trust)
+    app.command("distrust", epilog=DISTRUST_EXAMPLES)(distrust)
+
+
+def trust(
+    context: typer.Context,
+    path: FolderArgument = None,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Trust it without asking.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List the folders you decided about.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a folder would set and instruct, and trust it."""
+    from ragforge.app.trust import examine_folder, list_trust
+    from ragforge.cli.trust_questions import TRUST_QUESTION
+    from ragforge.show import trust as show
+    from ragforge.show.console import print_json, print_note
+
+    settings = load(context, quiet=True).settings
+    if listing:
+        decisions = list_trust(settings)
+        if as_json:
+            folders = [show.decision_to_json(*pair) for pair in decisions.items()]
+            print_json({"folders": folders})
+        else:
+            show.show_decisions(decisions)
+        return
+    question = examine_folder(settings, _find_folder(path))
+    if not as_json:
+        for line in show.format_question(question):
+            print_note(line)
+    if not yes and not as_json:
+        confirm(TRUST_QUESTION)
+    if yes or not as_json:
+        question = question.answer(settings, True)
+    if as_json:
+        print_json(show.question_to_json(question))
+    else:
+        print_note(f"Trusted from now on: {question.root}")
+
+
+def distrust(context: typer.Context, path: FolderArgument = None) -> None:
+    """Take trust back: the folder sets and instructs nothing from now on."""
+    from ragforge.app.trust import examine_folder
+    from ragforge.show.console import print_note
+
+    settings = load(context, quiet=True).settings
+    question = examine_folder(settings, _find_folder(path)).answer(settings, False)
+    print_note(f"Not trusted from now on: {question.root}")
+
+
+def _find_folder(path: Path | None) -> Path:
+    here = get_current_directory()
+    return here if path is None else here / path.expanduser()

@@ -1,0 +1,93 @@
+"""Trust questions: ask about a folder in a terminal; without one, say what is left out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from ragforge.errors import InputError
+from ragforge.show.console import print_note
+
+if TYPE_CHECKING:
+    from ragforge.app.trust import FolderTrust
+    from ragforge.config import Loaded, Settings
+
+TRUST_QUESTION = "Do you trust this folder? Say yes only if you know who wrote these files."
+
+
+def is_somebody_there() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask_about_folder(settings: Settings, cwd: Path) -> bool:
+    """Ask whether a folder is trusted, if it brings something new; return whether it was asked."""
+    from ragforge.app.trust import examine_folder
+    from ragforge.show.trust import format_question
+
+    question = examine_folder(settings, cwd)
+    if not question.is_open:
+        return False
+    for line in format_question(question):
+        print_note(line)
+    question.answer(settings, typer.confirm(TRUST_QUESTION, err=True))
+    return True
+
+
+def note_ignored(loaded: Loaded, cwd: Path, instructions: bool) -> None:
+    """Say in one line which files of a folder are ignored because nobody trusts it yet."""
+    from ragforge.show.trust import format_ignored
+
+    file = loaded.project
+    if file is not None and file.state in ("not trusted", "changed"):
+        print_note(format_ignored(file.path.name, file.path.parent))
+    elif instructions:
+        from ragforge.app.trust import examine_folder
+
+        question = examine_folder(loaded.settings, cwd)
+        if question.is_open:
+            print_note(format_ignored(" and ".join(question.instructions), question.root))
+
+
+def settle_reading(settings: Settings, folder: Path) -> bool:
+    """Return whether a folder's files may be read; ask where that is open, or say that not."""
+    from ragforge.app.trust import FolderTrust
+
+    trust = FolderTrust.around(settings, folder)
+    if trust.reads:
+        return True
+    if is_somebody_there() and not trust.was_refused:
+        return _ask_about_reading(trust)
+    print_note(trust.describe_unread())
+    return False
+
+
+def require_reading(settings: Settings, folder: Path, named: bool, yes: bool = False) -> None:
+    """Continue only if a folder's files may be read: it is named, `yes` was said, or it is asked.
+
+    Raises InputError if not.
+    """
+    from ragforge.app.trust import FolderTrust
+
+    trust = FolderTrust.around(settings, folder)
+    if trust.reads:
+        return
+    if yes:
+        trust.answer_reading(True)
+    elif named and not trust.is_too_wide:
+        trust.allow_by_name()
+    elif not is_somebody_there():
+        raise InputError(f"{trust.describe_unread()} So does `ragforge ingest --yes {trust.root}`.")
+    elif not _ask_about_reading(trust):
+        raise InputError(trust.describe_unread())
+
+
+def _ask_about_reading(trust: FolderTrust) -> bool:
+    what = "more than a project" if trust.is_too_wide else "no project that RagForge knows as one"
+    print_note(f"{trust.root} is {what}.")
+    yes = typer.confirm("May all its files be read and remembered?", err=True)
+    trust.answer_reading(yes)
+    return yes

@@ -1,0 +1,141 @@
+"""Trust: what a user allowed of a folder, remembered outside of it.
+
+A folder may be somebody else's. Until its user trusts it, its `ragforge.config.yaml` sets
+nothing and its instruction files are not obeyed; a folder that is no project is not read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ragforge.errors import InputError
+from ragforge.tools.edits.atomic_write import replace_file
+
+FILE_NAME = "trust.json"
+SENSITIVE = (
+    "store.",
+    "llm.",
+    "models.",
+    "embeddings.",
+    "agent.memory.persistence.",
+    "agent.memory.trim_",
+    "permissions.",
+    "tools.",
+    "servers.",
+)
+"""How keys begin whose values a trusted project cannot change without another yes: where memory
+is and what is deleted from it, which models receive it, what may be run."""
+
+ProjectFileState: TypeAlias = Literal["in force", "not trusted", "changed", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """The `ragforge.config.yaml` of a project, and whether it is applied."""
+
+    path: Path
+    state: ProjectFileState
+
+    @property
+    def is_in_force(self) -> bool:
+        return self.state == "in force"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderDecision:
+    """What the user said of a folder; None: nothing yet."""
+
+    trusted: bool | None = None
+    readable: bool | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The digest of the sensitive settings that were shown, by the file's path in the folder."""
+    decided_at: str = ""
+
+    def judge(self, file: str, digest: str) -> ProjectFileState:
+        """Return whether a project's file with this digest is applied."""
+        if self.trusted is None:
+            return "not trusted"
+        if self.settings.get(file, NOTHING_SENSITIVE) != digest:
+            return "changed"
+        return "in force" if self.trusted else "refused"
+
+
+class TrustFile:
+    """The decisions about all folders, in one file of the user."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self.path = state_dir / FILE_NAME
+
+    def find(self, folder: Path) -> FolderDecision:
+        """Return what was decided about a folder, known by its real path."""
+        return self.find_all().get(str(folder.resolve()), FolderDecision())
+
+    def find_all(self) -> dict[str, FolderDecision]:
+        """Return all decisions. A file that cannot be read trusts nothing."""
+        try:
+            folders = json.loads(self.path.read_text("utf-8"))["folders"]
+            return {path: _parse(entry) for path, entry in folders.items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return {}
+
+    def remember(self, folder: Path, decision: FolderDecision | None) -> None:
+        """Replace what was decided about a folder; None forgets it.
+
+        Raises InputError if the file cannot be written.
+        """
+        every = self.find_all()
+        every.pop(str(folder.resolve()), None)
+        if decision is not None:
+            every[str(folder.resolve())] = decision
+        entries = {path: _format(one) for path, one in sorted(every.items())}
+        text = json.dumps({"version": 1, "folders": entries}, indent=2) + "\n"
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            replace_file(str(self.path), text.encode())
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be written: {error.strerror}.") from error
+
+
+def digest_sensitive(settings: Iterable[tuple[str, object]]) -> str:
+    """Return a digest of the sensitive ones among dotted keys and their values."""
+    chosen = sorted((key, repr(value)) for key, value in settings if is_sensitive(key))
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
+
+
+def is_sensitive(key: str) -> bool:
+    """Tell whether a project cannot change this setting without another yes."""
+    return key.startswith(SENSITIVE)
+
+
+def format_moment() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _parse(entry: object) -> FolderDecision:
+    if not isinstance(entry, dict):
+        raise TypeError("an entry must be a mapping")
+    trusted, readable, settings = (entry.get(key) for key in ("trusted", "readable", "settings"))
+    return FolderDecision(
+        trusted if isinstance(trusted, bool) else None,
+        readable if isinstance(readable, bool) else None,
+        {str(key): str(value) for key, value in (settings or {}).items()},
+        str(entry.get("decided_at", "")),
+    )
+
+
+def _format(decision: FolderDecision) -> dict[str, object]:
+    return {
+        "trusted": decision.trusted,
+        "readable": decision.readable,
+        "settings": dict(decision.settings),
+        "decided_at": decision.decided_at,
+    }
+
+
+NOTHING_SENSITIVE = digest_sensitive(())

@@ -1,0 +1,90 @@
+"""Trust in folders: what one brings, and what was decided, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragforge.show.console import fit_line, print_note, print_table
+
+if TYPE_CHECKING:
+    from ragforge.app.trust import FolderDecision, TrustQuestion
+    from ragforge.config import ProjectFile
+
+VALUE_CHARS = 400
+
+
+def format_ignored(names: str, folder: Path) -> str:
+    """Return the line that says which files of a folder are ignored."""
+    return (
+        f"{names} of {folder} is not trusted and was ignored; "
+        "`ragforge trust` shows and accepts it."
+    )
+
+
+def format_state(file: ProjectFile) -> str:
+    """Return whether a project's file is applied, and what to do if not."""
+    if file.is_in_force:
+        return f"{file.path} is in force."
+    why = {
+        "not trusted": "nobody has trusted this folder yet",
+        "changed": "it changed since you decided about this folder",
+        "refused": "you did not trust this folder",
+    }[file.state]
+    return f"{file.path} is ignored: {why}. `ragforge trust` shows and accepts it."
+
+
+def format_question(question: TrustQuestion) -> list[str]:
+    """Return what a folder brings that needs its user's trust, a line each."""
+    lines = [f"The folder {question.root} brings:"]
+    if question.file is not None:
+        changed = ", which has changed" if question.state == "changed" else ""
+        lines.append(f"  {question.file.name}{changed}, which would set:")
+        if question.proposed.problem:
+            lines.append(f"    nothing: {fit_line(question.proposed.problem, VALUE_CHARS)}")
+        for key, value in question.proposed.items:
+            lines.append(f"    {fit_line(key, VALUE_CHARS)}: {fit_line(str(value), VALUE_CHARS)}")
+    if question.instructions:
+        names = ", ".join(fit_line(name, VALUE_CHARS) for name in question.instructions)
+        lines.append(f"  instructions that the model would follow: {names}")
+    if not question.has_something:
+        lines.append("  neither settings nor instructions")
+    if not question.is_project:
+        lines.append("  files that are not read without your yes: it is no project")
+    return lines
+
+
+def question_to_json(question: TrustQuestion) -> dict[str, object]:
+    return {
+        "folder": str(question.root),
+        "trusted": question.decision.trusted,
+        "readable": question.is_project or question.decision.readable is True,
+        "state": question.state,
+        "file": None if question.file is None else str(question.file),
+        "settings": {key: str(value) for key, value in question.proposed.items},
+        "problem": question.proposed.problem,
+        "instructions": list(question.instructions),
+    }
+
+
+def decision_to_json(folder: str, decision: FolderDecision) -> dict[str, object]:
+    return {
+        "folder": folder,
+        "trusted": decision.trusted,
+        "readable": decision.readable,
+        "decided_at": decision.decided_at,
+    }
+
+
+def show_decisions(decisions: Mapping[str, FolderDecision]) -> None:
+    """Show every folder that was decided about."""
+    if not decisions:
+        print_note("No folder is trusted yet. `ragforge trust` shows what one brings.")
+        return
+    words = {True: "yes", False: "no", None: "-"}
+    rows = [
+        [folder, words[one.trusted], words[one.readable], one.decided_at]
+        for folder, one in decisions.items()
+    ]
+    print_table(["Folder", "Trusted", "Read, if no project", "Decided"], rows)
