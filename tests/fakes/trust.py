@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
+
+import pytest
 
 from ragforge.app.trust import examine_folder
 from ragforge.config import Settings, load_settings
@@ -17,3 +20,15 @@ def trust_folder(folder: Path, state_dir: Path | None = None) -> None:
     agent = {} if state_dir is None else {"state_dir": str(state_dir)}
     settings = Settings.model_validate({"agent": agent})
     examine_folder(settings, folder).answer(settings, True)
+
+
+def move_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a home of its own, with a store in it and no variables but few."""
+    for name in [name for name in os.environ if name.startswith("RAGFORGE_")]:
+        monkeypatch.delenv(name)
+    home.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / ".local"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("RAGFORGE_JOBS__DETACH", "false")
+    return home
