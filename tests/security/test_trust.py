@@ -215,6 +215,26 @@ def test_the_question_shows_what_would_be_set_and_who_would_instruct(
     assert "AGENTS.md" in shown
 
 
+BOMB = "a0: &a0 {x: {}}\n" + "".join(
+    f"a{n}: &a{n} {{{', '.join(f'k{k}: *a{n - 1}' for k in range(9))}}}\n" for n in range(1, 12)
+)
+LISTS = "l0: &l0 [x]\n" + "".join(
+    f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize("text", [BOMB, LISTS, "store: {url: 0x" + "f" * 9_999 + "}", "a: {" * 999])
+def test_a_file_made_to_exhaust_whoever_looks_at_it_is_shown_at_once(
+    clone: Path, ragforge: Callable[..., tuple[int, str, str]], text: str
+) -> None:
+    configure(clone, text)
+
+    code, out, _ = ragforge("trust", "--json")
+
+    assert code == 0
+    assert len(out) < 20_000
+
+
 def test_a_command_without_a_terminal_goes_on_without_the_file_and_says_so_in_one_line(
     clone: Path, ragforge: Callable[..., tuple[int, str, str]]
 ) -> None:

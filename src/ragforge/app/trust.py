@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragforge.config.files import find_project_file
-from ragforge.config.layers import ProposedSettings, read_proposed_settings
+from ragforge.config.proposed import ProposedSettings, read_proposed_settings
 from ragforge.config.settings import Settings
 from ragforge.config.trust import (
     NOTHING_SENSITIVE,

@@ -15,6 +15,7 @@ from ragforge.config import problems
 from ragforge.config.aliases import MEMORY, add_provider, resolve_key
 from ragforge.config.environment import read_settings
 from ragforge.config.files import find_project_file, find_user_file, read_file
+from ragforge.config.proposed import read_proposed_settings
 from ragforge.config.settings import (
     Settings,
     find_default_state,
@@ -24,7 +25,7 @@ from ragforge.config.settings import (
     nest,
 )
 from ragforge.config.store_url import check_inside, is_server, normalise_store_url
-from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile, digest_sensitive
+from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile
 from ragforge.errors import SettingsError
 from ragforge.folders import find_project
 
@@ -40,15 +41,6 @@ class Loaded:
     origins: Mapping[str, str]  # dotted key → "default", a file, a variable or an option
     files: tuple[Path, ...] = ()  # without a project's file that is not in force
     project: ProjectFile | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedSettings:
-    """What a project's file would set: dotted keys and values, as they are written in it."""
-
-    items: tuple[tuple[str, object], ...] = ()
-    digest: str = ""  # of the sensitive ones
-    problem: str = ""  # why the file cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +94,6 @@ def load_settings(
     files = [user_file, found if project and project.is_in_force else None]
     settings = Settings.model_validate(nest(values))
     return Loaded(settings, origins, tuple(path for path in files if path), project)
-
-
-def read_proposed_settings(path: Path) -> ProposedSettings:
-    """Return what a project's file would set, without setting it."""
-    try:
-        tree = read_file(path, path.name)
-    except SettingsError as error:
-        return ProposedSettings(problem=str(error))
-    items = tuple((resolve_key(key), value) for key, value in _flatten_file(tree))
-    return ProposedSettings(items, digest_sensitive(items))
 
 
 def _find_user_file(cwd: Path, variables: Mapping[str, str], wrong: list[str]) -> Path | None:
@@ -170,14 +152,6 @@ def _from_file(path: Path, cwd: Path, wrong: list[str], by_project: bool = False
     except SettingsError as error:
         wrong.append(str(error))
     return _check_each_once(given, wrong)
-
-
-def _flatten_file(section: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    for name, value in section.items():
-        if isinstance(value, dict):
-            yield from _flatten_file(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
 
 
 def _from_options(options: Mapping[str, object], cwd: Path, wrong: list[str]) -> list[_Given]:

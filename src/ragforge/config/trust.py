@@ -102,15 +102,10 @@ class TrustFile:
             raise InputError(f"{self.path} cannot be written: {error.strerror}.") from error
 
 
-def digest_sensitive(settings: Iterable[tuple[str, object]]) -> str:
+def digest_sensitive(settings: Iterable[tuple[str, str]]) -> str:
     """Return a digest of the sensitive ones among dotted keys and their values."""
-    chosen = sorted((key, repr(value)) for key, value in settings if is_sensitive(key))
+    chosen = sorted(item for item in settings if item[0].startswith(SENSITIVE))
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
-
-
-def is_sensitive(key: str) -> bool:
-    """Tell whether a project cannot change this setting without another yes."""
-    return key.startswith(SENSITIVE)
 
 
 def format_moment() -> str:

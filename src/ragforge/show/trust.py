@@ -44,7 +44,7 @@ def format_question(question: TrustQuestion) -> list[str]:
         if question.proposed.problem:
             lines.append(f"    nothing: {fit_line(question.proposed.problem, VALUE_CHARS)}")
         for key, value in question.proposed.items:
-            lines.append(f"    {fit_line(key, VALUE_CHARS)}: {fit_line(str(value), VALUE_CHARS)}")
+            lines.append(f"    {fit_line(key, VALUE_CHARS)}: {fit_line(value, VALUE_CHARS)}")
     if question.instructions:
         names = ", ".join(fit_line(name, VALUE_CHARS) for name in question.instructions)
         lines.append(f"  instructions that the model would follow: {names}")
@@ -62,7 +62,7 @@ def question_to_json(question: TrustQuestion) -> dict[str, object]:
         "readable": question.is_project or question.decision.readable is True,
         "state": question.state,
         "file": None if question.file is None else str(question.file),
-        "settings": {key: str(value) for key, value in question.proposed.items},
+        "settings": dict(question.proposed.items),
         "problem": question.proposed.problem,
         "instructions": list(question.instructions),
     }

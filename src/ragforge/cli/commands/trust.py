@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ragforge.cli.state import JsonOption, confirm, get_current_directory, load
+from ragforge.errors import InputError
 
 TRUST_EXAMPLES = """\b
 Examples:
@@ -62,7 +63,10 @@ def trust(
         else:
             show.show_decisions(decisions)
         return
-    question = examine_folder(settings, _find_folder(path))
+    folder = _find_folder(path)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a directory. Name one.")
+    question = examine_folder(settings, folder)
     if not as_json:
         for line in show.format_question(question):
             print_note(line)
