@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
-from ragforge.context.replay import ReplayLimits, format_transcript, replay_turn
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
@@ -32,8 +32,8 @@ def format_excerpt(excerpt: Excerpt) -> str:
 
 def format_turn(turn: Turn, chars: int) -> str:
     """Return a turn with its tool calls, in at most `chars` characters."""
-    limits = ReplayLimits(chars, min(chars // 4, CALLS_CHARS))
-    return shorten(format_transcript(replay_turn(turn, limits)), chars)
+    limits = replay.ReplayLimits(chars, min(chars // 4, CALLS_CHARS))
+    return shorten(replay.format_turn(turn, limits), chars)
 
 
 def format_hit(

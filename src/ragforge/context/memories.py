@@ -51,18 +51,19 @@ def _drop_repeated(chosen: ContextSelection, found: Material) -> tuple[list[Memo
     turns: list[Memory] = []
     summaries: list[Memory] = []
     for memory in found.memories:
-        hit, source = memory.hit, entries.name_hit(memory.hit)
+        hit = memory.hit
         if isinstance(hit, SummaryHit):
             if hit.summary.uuid in above:
-                chosen.leave_out("summaries", source, "shown as this conversation's memory")
+                why = "shown as this conversation's memory"
+                chosen.leave_out("summaries", entries.name_hit(hit), why)
             elif chosen.shows_raw(hit.summary, found.conversation_id):
-                chosen.leave_out("summaries", source, "its turns are shown raw")
+                chosen.leave_out("summaries", entries.name_hit(hit), "its turns are shown raw")
             else:
                 summaries.append(memory)
         elif hit.turn.uuid in raw:
-            chosen.leave_out("past_turns", source, "shown raw")
+            chosen.leave_out("past_turns", entries.name_hit(hit), "shown raw")
         elif (said := (hit.turn.user.content.strip(), hit.turn.answer.strip())) in seen:
-            chosen.leave_out("past_turns", source, "says the same as another")
+            chosen.leave_out("past_turns", entries.name_hit(hit), "says the same as another")
         else:
             seen.add(said)
             turns.append(memory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ragforge.domain.chat import (
     AssistantMessage,
@@ -89,6 +90,21 @@ def count_chars(message: ChatMessage) -> int:
     return len(message.text)
 
 
+def format_turn(turn: Turn, limits: ReplayLimits) -> str:
+    """Return one turn as readable lines, within limits."""
+    if any(message.tool_calls for message in turn.replies):
+        return format_transcript(replay_turn(turn, limits))
+    # A past turn is mostly words alone: a context has hundreds, and needs no messages of them.
+    replies = [(one.role, _format_words(one)) for one in turn.replies if one.role != "user"]
+    if len(turn.user.content) + sum(len(text) for _, text in replies) > limits.words:
+        return format_transcript(replay_turn(turn, limits))
+    lines = [f"User: {turn.user.content}"]
+    lines += [
+        f"{'User' if role == 'system' else 'Assistant'}: {text}" for role, text in replies if text
+    ]
+    return "\n".join(lines)
+
+
 def format_transcript(messages: Iterable[ChatMessage]) -> str:
     """Return replayed messages as readable lines."""
     lines: list[str] = []
@@ -148,8 +164,14 @@ class _WholeTurn:
         self._calls = [_Call.of(call) for call in turn.tool_calls]
         self._words = sum(map(len, self._spoken))
         self._calls_chars = sum(call.chars for call in self._calls)
-        self.messages = self._say(self._spoken, self._calls)
-        self.chars = sum(map(count_chars, self.messages))
+
+    @cached_property
+    def messages(self) -> list[ChatMessage]:
+        return self._say(self._spoken, self._calls)
+
+    @cached_property
+    def chars(self) -> int:
+        return sum(map(count_chars, self.messages)) if self._calls else self._words
 
     def fits(self, limits: ReplayLimits) -> bool:
         """Tell whether nothing has to be cut."""

@@ -278,11 +278,21 @@ class Searches:
             and hit.turn.user.turn_index
             and len(hit.turn.user.content) < FOLLOW_UP_CHARS
         ]
+        # A turn that was found is often beside another one: then it has been read already.
+        read = {
+            (hit.conversation_id, hit.turn.user.turn_index): [hit.turn]
+            for hit in hits
+            if hit.type == "turn"
+        }
         found: dict[str, Turn] = {}
         for hit in short[:FOLLOW_UPS]:
             place = (hit.turn.user.turn_index or 1) - 1
-            messages = await self.store.conversations.messages(hit.conversation_id, place, place)
-            for turn in group_into_turns(messages):
+            if (turns := read.get((hit.conversation_id, place))) is None:
+                conversations = self.store.conversations
+                turns = group_into_turns(
+                    await conversations.messages(hit.conversation_id, place, place)
+                )
+            for turn in turns:
                 if turn.uuid not in without:
                     found[hit.turn.uuid] = turn
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from ragforge.domain.hits import Match
 
@@ -20,7 +21,7 @@ def mix_scores(
         found: (1 - share) * words.get(found, 0.0) + share * meaning.get(found, 0.0)
         for found in {**words, **meaning}
     }
-    return dict(sorted(mixed.items(), key=lambda item: -item[1]))
+    return dict(sorted(mixed.items(), key=itemgetter(1), reverse=True))
 
 
 def scale_above(matches: Sequence[Match], threshold: float, limit: int) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragforge.domain import bm25
@@ -49,7 +50,7 @@ def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[Ranked
         for match, score in zip(matches, scores, strict=True)
         if score
     ]
-    return sorted(hits, key=lambda hit: -hit.score)
+    return sorted(hits, key=attrgetter("score"), reverse=True)
 
 
 def merge_groups(found: WordMatches, groups: Iterable[Collection[str]]) -> WordMatches:

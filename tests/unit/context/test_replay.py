@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from ragforge.context.replay import (
     ReplayLimits,
+    Replays,
     count_chars,
     format_transcript,
+    format_turn,
     replay_messages,
     replay_turn,
     split_evenly,
 )
 from ragforge.domain.chat import AssistantMessage, ToolMessage, UserMessage
-from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.domain.conversations import Message, Role, ToolCall, ToolResult
 from ragforge.domain.turns import Turn
 
 
@@ -139,3 +141,38 @@ def test_shares_never_exceed_the_whole_and_leave_nothing_that_could_be_used(
     assert all(0 <= share <= length for share, length in zip(shares, lengths, strict=True))
     if sum(lengths) <= total:
         assert shares == lengths
+
+
+@given(
+    st.text(max_size=30),
+    st.lists(
+        st.builds(
+            Message,
+            st.sampled_from(["assistant", "system", "user"]),
+            st.text(max_size=30),
+            tool_calls=st.sampled_from([(), (call("four planks", path="pier.py"),)]),
+        ),
+        max_size=4,
+    ),
+    st.integers(1, 120),
+)
+def test_a_turn_reads_the_same_whether_or_not_it_becomes_messages_first(
+    question: str, replies: list[Message], chars: int
+) -> None:
+    taken, limits = turn(question, *replies), ReplayLimits(chars, 400)
+
+    assert format_turn(taken, limits) == format_transcript(replay_turn(taken, limits))
+
+
+@given(st.text(max_size=30), st.lists(st.text(max_size=30), max_size=4), st.booleans())
+def test_a_turn_has_the_size_of_its_messages(
+    question: str, answers: list[str], with_call: bool
+) -> None:
+    calls = (call("four planks", path="pier.py"),) if with_call else ()
+    roles: list[Role] = ["assistant", "system"]
+    replies = [Message(roles[at % 2], text, tool_calls=calls) for at, text in enumerate(answers)]
+    taken, limits = turn(question, *replies), ReplayLimits(5_000, 5_000)
+
+    size = Replays().size(taken, limits)
+
+    assert size == sum(map(count_chars, replay_turn(taken, limits)))

@@ -56,6 +56,8 @@ async def find_all_stale(
         about = [one for message in spoken[hit.turn.uuid] for one in references.get(message, ())]
         return await _compare(store, project_path, (), about)
 
+    if not references and len(spoken) == len(hits):
+        return [[] for _ in hits]  # turns that mention no code: the usual case
     return list(await gather_or_cancel(*map(find, hits)))
 
 

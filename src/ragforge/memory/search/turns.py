@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
-from ragforge.domain.turns import group_into_turns
+from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.embed import embed_query
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
@@ -94,33 +95,29 @@ class MemorySearch:
 
         With `max_chars`, reading stops once the turns have so many characters together.
         """
-        hits: list[TurnHit] = []
-        chars = 0
-        step = len(found) if max_chars is None else READ_TOGETHER
-        for start in range(0, len(found), max(step, 1)):
-            some = await self._read_page(found[start : start + step])
-            hits += some
-            chars += sum(min(hit.turn.char_count, COUNTED_CHARS) for hit in some)
-            if max_chars is not None and chars >= max_chars:
-                break
-        return hits
-
-    async def _read_page(self, found: Sequence[TurnCandidate]) -> list[TurnHit]:
-        ids = [item.id for item in found]
-        turns, owners = await gather_or_cancel(
-            self.conversations.turns(ids), self.conversations.conversations_of(ids)
+        owners, turns = await gather_or_cancel(
+            self.conversations.conversations_of([item.id for item in found]),
+            self._read_until([item.id for item in found], max_chars),
         )
         return [
-            TurnHit(
-                turn=group_into_turns(turns[item.id])[0],
-                conversation_id=owners[item.id],
-                score=item.score,
-                confidence=TURN_CONFIDENCE,
-                found_by=item.found_by,
-            )
+            TurnHit(turns[item.id], owners[item.id], item.score, TURN_CONFIDENCE, item.found_by)
             for item in found
             if item.id in turns and item.id in owners
         ]
+
+    async def _read_until(self, ids: Sequence[str], max_chars: int | None) -> dict[str, Turn]:
+        """Return turns by id, page by page until they have so many characters together."""
+        turns: dict[str, Turn] = {}
+        start, left = 0, max_chars
+        while start < len(ids) and (left is None or left > 0 or not start):
+            page = len(ids) if left is None else _count_pages(left) * READ_TOGETHER
+            read = await self.conversations.turns(ids[start : start + page])
+            some = {found: group_into_turns(messages)[0] for found, messages in read.items()}
+            turns |= some
+            start += page
+            if left is not None:
+                left -= sum(min(turn.char_count, COUNTED_CHARS) for turn in some.values())
+        return turns
 
 
 def mix_turns(
@@ -148,6 +145,11 @@ def mix_turns(
         for id_, score in best
         if score >= min_score
     ]
+
+
+def _count_pages(chars: int) -> int:
+    """Return how many pages of turns are needed at least for so many characters."""
+    return max(1, math.ceil(chars / COUNTED_CHARS / READ_TOGETHER))
 
 
 def count_candidates(limit: int) -> int:

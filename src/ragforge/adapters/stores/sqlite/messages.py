@@ -133,7 +133,7 @@ def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
     in_messages = "WHERE c.message_id IN (SELECT value FROM json_each(?))"
     for row in select(connection, f"{_CALLS} {in_messages} ORDER BY c.position", (ids,)):
         calls[row["message_id"]].append(decode_call(row))
-    return [MESSAGE.decode(row, tool_calls=tuple(calls[row["uuid"]])) for row in rows]
+    return [MESSAGE.decode(row, tool_calls=tuple(calls.get(row["uuid"], ()))) for row in rows]
 
 
 def decode_call(row: Row) -> ToolCall:
