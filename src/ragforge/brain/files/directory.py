@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason, check_directory_name, check_filename, is_foreign
+from ragforge.domain.text import MAX_ID_CHARS
 
 GIT = ".git"
 
@@ -56,7 +57,7 @@ def read_directory(
     lead = f"{path}/" if path else ""
     for entry in entries:
         name, inner = entry.name, lead + entry.name
-        if not is_utf8(name):
+        if not is_utf8(name) or len(inner) > MAX_ID_CHARS:
             found.skipped[name.encode(errors="backslashreplace").decode()] = "name"
         elif entry.is_dir(follow_symlinks=False):
             if reason := check_directory(inner, name, rules):

@@ -18,8 +18,10 @@ SkipReason: TypeAlias = Literal[
     "special",  # a pipe, a socket, a device: never opened
     "link",  # its target is found under its own name
     "outside",  # a link that leaves the project
-    "name",  # not valid UTF-8
+    "name",  # not valid UTF-8, or too long for the store
     "too many",
+    "outline",  # too many scopes for the size of its text, which is stored in chunks
+    "costly",  # parsing it took too much time or memory
 ]
 
 

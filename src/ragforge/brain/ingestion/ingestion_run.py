@@ -26,7 +26,7 @@ from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnSt
 from ragforge.brain.languages.table import is_manifest
 from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import File, Project, Scope
-from ragforge.errors import NotFound
+from ragforge.errors import InputError, NotFound
 from ragforge.ports.code import CodeStore
 
 RELATED_TOGETHER = 1_000
@@ -144,15 +144,26 @@ class IngestionRun:
         await self._remove(lost)
         names = find_changed_names(changed, self.old, await self._load_stored(changed))
         self.changed = names | self.changed  # an earlier change without names stays one
-        parsed = [file.parsed for file in changed if file.parsed is not None]
-        if parsed:
-            await self.code.replace_files(self.project_id, parsed)
-        for file in changed:
+        for file in await self._replace(changed):
             assert file.parsed is not None
             self.new[file.path] = file.parsed.file
             self.scopes += len(file.parsed.scopes)
             # Sources are in the store now; relating needs only names and uses.
             self.read[file.path] = replace(file, parsed=None)
+
+    async def _replace(self, changed: Sequence[ReadFile]) -> Sequence[ReadFile]:
+        """Store files and return those that the store takes; another one costs only itself."""
+        parsed = [file.parsed for file in changed if file.parsed is not None]
+        if not parsed:
+            return changed
+        try:
+            await self.code.replace_files(self.project_id, parsed)
+        except InputError:
+            if len(changed) > 1:
+                return [taken for file in changed for taken in await self._replace([file])]
+            self.skipped.append(Skipped(changed[0].path, "name"))
+            return ()
+        return changed
 
     async def _load_stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
         """Return the stored scopes of files, before they are replaced."""

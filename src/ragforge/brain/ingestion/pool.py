@@ -28,6 +28,11 @@ MOST_WORKERS = 8
 AHEAD = 2
 """How many batches a worker may be ahead of the store: it bounds memory."""
 LENGTH_BYTES = 8
+BATCH_SECONDS = 120.0
+"""A worker that takes longer for a batch, or for a single file of it, is replaced. A batch takes
+about a second: a machine that has other things to do is not meant."""
+WORKER_BYTES = 4 * 1024**3
+"""How much memory a worker may reserve, where the system can limit it."""
 
 Job: TypeAlias = tuple[str, int, str | None]  # path, time, known hash
 
@@ -126,22 +131,23 @@ class SourceReader:
     async def _isolate(self, batch: list[Job]) -> None:
         """Queue the files of a batch one by one; a file that ends a worker alone is left out."""
         if len(batch) == 1:
-            await self._done.put([ReadFile(batch[0][0], skipped="unreadable")])
+            await self._done.put([ReadFile(batch[0][0], skipped="costly")])
         else:
             self._batches.extendleft([job] for job in reversed(batch))
 
 
 async def _ask(process: Process, batch: list[Job]) -> list[ReadFile] | None:
-    """Let a worker read a batch; return None if the worker died."""
+    """Let a worker read a batch; return None if the worker died or takes too long."""
     assert process.stdin is not None
     assert process.stdout is not None
     data = pickle.dumps(batch)
     try:
-        process.stdin.write(len(data).to_bytes(LENGTH_BYTES, "little") + data)
-        await process.stdin.drain()
-        length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "little")
-        read: list[ReadFile] = pickle.loads(await process.stdout.readexactly(length))
-    except (ConnectionError, asyncio.IncompleteReadError):
+        async with asyncio.timeout(BATCH_SECONDS):
+            process.stdin.write(len(data).to_bytes(LENGTH_BYTES, "little") + data)
+            await process.stdin.drain()
+            length = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "little")
+            read: list[ReadFile] = pickle.loads(await process.stdout.readexactly(length))
+    except (ConnectionError, asyncio.IncompleteReadError, TimeoutError):
         return None
     return read
 

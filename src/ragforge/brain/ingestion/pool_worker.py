@@ -6,12 +6,14 @@ import gc
 import os
 import pickle
 import sys
+from contextlib import suppress
 
-from ragforge.brain.ingestion.pool import LENGTH_BYTES, read_all
+from ragforge.brain.ingestion.pool import LENGTH_BYTES, WORKER_BYTES, read_all
 
 
 def main() -> None:
     root, project_id = sys.argv[1:]
+    limit_memory(WORKER_BYTES)
     gc.disable()  # a file makes many objects, and none of them is part of a cycle
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while head := asked.read(LENGTH_BYTES):
@@ -25,8 +27,18 @@ def main() -> None:
         answers.flush()
 
 
+def limit_memory(most: int) -> None:
+    """Let this process fail alone before a file takes the memory of all others."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 if __name__ == "__main__":
     try:
         main()
-    except BrokenPipeError:  # the parent was killed: print nothing, not even at exit
-        os._exit(1)
+    except (BrokenPipeError, MemoryError):  # the parent was killed, or replaces this process
+        os._exit(1)  # print nothing, not even at exit

@@ -4,12 +4,38 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 
 from ragforge.brain.ids import hash_content, make_id
 from ragforge.brain.parse import Definition, Outline
 from ragforge.domain.code import MODULE, Scope
 
 MAX_SOURCE_CHARS = 100_000
+MAX_SCOPES = 20_000
+MOST_COPIES = 16
+"""How often a file's text may be in the scopes of it, counting what is inside inner ones."""
+SMALL_CHARS = 100_000
+"""A file may always have this much text in its scopes."""
+
+
+def is_too_dense(outline: Outline, text: str) -> bool:
+    """Tell whether the scopes of a file would take far more room than its text.
+
+    So it is with thousands of definitions on one line: each of them has the line as its source.
+    """
+    if len(outline.definitions) > MAX_SCOPES:
+        return True
+    ends = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+    lines = len(ends) - 1
+    chars = sum(
+        ends[min(found.end_line, lines)]
+        - ends[min(found.start_line - 1, lines)]
+        + len(found.qualified_name)
+        + len(found.signature)
+        + len(found.docstring)
+        for found in outline.definitions
+    )
+    return chars > SMALL_CHARS + MOST_COPIES * len(text)
 
 
 def make_scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:

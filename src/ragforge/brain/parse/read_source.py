@@ -13,7 +13,8 @@ from ragforge.brain.files.names import SkipReason
 from ragforge.brain.ids import hash_content, make_id
 from ragforge.brain.languages.table import is_document
 from ragforge.brain.parse import Import, Outline, parse
-from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
+from ragforge.brain.parse.chunks import outline_chunks
+from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
 from ragforge.domain.code import File, ParsedFile
 
 RECENT_SECONDS = 2.0
@@ -55,6 +56,9 @@ def read_file(
         return ReadFile(path, ParsedFile(skipped), skipped=reason)
     text = decode(data)
     outline = parse(path, text)
+    reduced: SkipReason | None = None
+    if is_too_dense(outline, text):
+        outline, reduced = outline_chunks("text", path, text), "outline"
     ids = tuple(make_scope_ids(project_id, path, outline))
     stored = File(
         path=path,
@@ -67,7 +71,8 @@ def read_file(
         state=PARSED,
         imports=tuple(format_import(found, outline) for found in outline.imports),
     )
-    return ReadFile(path, ParsedFile(stored, build_scopes(path, outline, text, ids)), outline, ids)
+    scopes = build_scopes(path, outline, text, ids)
+    return ReadFile(path, ParsedFile(stored, scopes), outline, ids, reduced)
 
 
 def format_import(found: Import, outline: Outline) -> str:

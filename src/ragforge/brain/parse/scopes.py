@@ -21,6 +21,9 @@ _WEIGHTY_LINES = 3
 _QUOTES_AND_SPACE = "\"' \t\r\n"
 _MAX_NAME_CHARS = 80
 _MAX_NAME_BYTES = 500
+# Names hold those of all scopes around them: without limits they grow with the square of the depth.
+MAX_DEPTH = 32
+MAX_QUALIFIED_CHARS = 1_000
 # A method may be written outside of its type; JavaScript's constructors are functions.
 _OWNERS = TYPES_WITH_METHODS | {"type", "function"}
 
@@ -124,7 +127,10 @@ def _stretch_open_namespaces(scopes: list[ScopeDraft], end: int) -> None:
 def nest(
     language: Language, root: ScopeDraft, scopes: list[ScopeDraft], leads: Leads
 ) -> list[ScopeDraft]:
-    """Return the scopes with their parents, leads and qualified names."""
+    """Return the scopes with their parents, leads and qualified names.
+
+    What is nested too deeply is a part of the scope around it.
+    """
     stack: list[ScopeDraft] = []
     kept: list[ScopeDraft] = []
     for scope in sorted(scopes, key=lambda scope: (scope.start, -scope.end)):
@@ -136,6 +142,10 @@ def nest(
             before.end = around.filled = scope.end
             stack.append(before)
             continue
+        names = (around.qualified_name if stack else "", scope.owner, scope.name)
+        scope.qualified_name = ".".join(filter(None, names))
+        if len(stack) >= MAX_DEPTH or len(scope.qualified_name) > MAX_QUALIFIED_CHARS:
+            continue
         kept.append(scope)
         scope.index = len(kept)
         around.latest = scope
@@ -146,8 +156,6 @@ def nest(
         around.filled = scope.end
         if stack and scope.type == "function" and around.type in TYPES_WITH_METHODS:
             scope.type = "method"
-        names = (around.qualified_name if stack else "", scope.owner, scope.name)
-        scope.qualified_name = ".".join(filter(None, names))
         stack.append(scope)
     _adopt(kept)
     for scope in (root, *kept):

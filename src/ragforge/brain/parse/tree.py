@@ -22,6 +22,9 @@ from ragforge.brain.parse.uses import attach_uses, drop_locals, list_spans
 
 # Unfinished matches in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
+_DEEPEST_DEFINITION = 500
+"""In nodes of the tree. Definitions below it would be dropped, and finding them takes quadratic
+time in some languages."""
 _SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # much of it may be white space
 _BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
 
@@ -33,7 +36,9 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
         return Outline(language.name, ())
     grammar, definitions, uses = _compile(language)
     top = _parse(language, grammar, source)
-    matches = QueryCursor(definitions, match_limit=_MATCH_LIMIT).matches(top)
+    cursor = QueryCursor(definitions, match_limit=_MATCH_LIMIT)
+    cursor.set_max_start_depth(_DEEPEST_DEFINITION)
+    matches = cursor.matches(top)
     captures = QueryCursor(uses, match_limit=_MATCH_LIMIT).captures(top)
 
     stem = PurePosixPath(path).stem

@@ -137,7 +137,7 @@ async def test_a_file_that_ends_a_worker_is_left_out_alone(
     found = await read(tmp_path / "project", files)
 
     assert set(found) == {*good, *bad}
-    assert {path for path, file in found.items() if file.skipped == "unreadable"} == set(bad)
+    assert {path for path, file in found.items() if file.skipped == "costly"} == set(bad)
     assert all(found[path].outline is not None for path in good)
     assert workers() == []
 
@@ -148,7 +148,7 @@ async def test_files_that_all_end_their_workers_end_the_reading_as_well(tmp_path
 
     found = await read(tmp_path / "project", make(tmp_path / "project", *names))
 
-    assert [file.skipped for file in found.values()] == ["unreadable"] * 5
+    assert [file.skipped for file in found.values()] == ["costly"] * 5
 
 
 @pytest.mark.usefixtures("in_processes")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ragforge.brain.parse import parse
+from ragforge.brain.parse.scopes import MAX_DEPTH
 from tests.unit.brain.conftest import Reading
 
 Read = Callable[[str, str], Reading]
@@ -117,7 +118,7 @@ def test_functions_nested_very_deeply_are_read() -> None:
     depth = 300
     text = "".join(f"{' ' * level}def f{level}(a{level}):\n" for level in range(depth))
     found = parse("a.py", text + " " * depth + "return a0 + outside()\n")
-    assert len(found.definitions) == depth + 1
+    assert len(found.definitions) == MAX_DEPTH + 1  # deeper ones are a part of the last
     assert found.definitions[-1].calls == ("outside",)
 
 
