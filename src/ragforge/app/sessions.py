@@ -15,6 +15,7 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     ConversationStatus,
 )
+from ragforge.domain.instants import latest_plausible
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ConversationNotFound, InputError
@@ -78,8 +79,12 @@ class Sessions:
     embedder: Embedder | None
 
     async def find_current(self) -> Conversation | None:
-        """Return the last active session of this directory, if there is one."""
-        found = await self.find(limit=1)
+        """Return the last active session of this directory, if there is one.
+
+        One from the future was used while the clock was wrong: any other is preferred to it.
+        """
+        where = ConversationFilter(cwd=str(self.cwd), status="active", until=latest_plausible())
+        found = await self.store.conversations.find(where, 1) or await self.find(limit=1)
         return found[0] if found else None
 
     async def ensure_current(self) -> Conversation:

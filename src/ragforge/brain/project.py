@@ -243,7 +243,7 @@ class Brain:
 
     async def _describe_holder(self, name: str) -> str | None:
         lock = await self.ingester.locks.holder(name)
-        return None if lock is None else f"{lock.holder.host}, process {lock.holder.pid}"
+        return None if lock is None else f"{lock.holder.machine}, process {lock.holder.pid}"
 
 
 def find_subdirectory(root: Path, cwd: Path) -> str | None:

@@ -6,12 +6,18 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from ragforge.errors import InvalidTime
 
+_CLOCK_SLACK = timedelta(minutes=5)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def now() -> datetime:
     """Return the current time with the local offset."""
     return to_millisecond("now", datetime.now().astimezone())
+
+
+def latest_plausible() -> datetime:
+    """Return the latest moment that is not the mistake of a wrong clock."""
+    return now() + _CLOCK_SLACK
 
 
 def to_millisecond(field: str, moment: datetime) -> datetime:

@@ -8,17 +8,25 @@ from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json, new_id
 
+FURTHEST_MS = 24 * 60 * 60 * 1000
+"""No job is put off so far: one that is was written while the clock was wrong, and is due."""
+
 JobStatus: TypeAlias = Literal["pending", "running", "done", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A process that holds a lease. The start time tells it from a later one with its pid."""
+    """A process that holds a lease. The start tells it from a later one with its pid."""
 
-    host: str
+    host: str  # and, after a space, its boot
     pid: int
-    started: float
+    started: float  # seconds after that boot, or after 1970 where the boot is not known
     token: str = field(default_factory=new_id)
+
+    @property
+    def machine(self) -> str:
+        """The name of the host alone."""
+        return self.host.partition(" ")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,19 @@ def compute_retry_delay(attempts: int) -> timedelta:
     return min(doubled, LAST_RETRY)
 
 
+def describe_error(error: BaseException) -> str:
+    """Return why a job failed; a group of errors by what is in it, each cause once."""
+    found: dict[str, None] = {}
+    waiting = [error]
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, BaseExceptionGroup):
+            waiting = [*one.exceptions, *waiting]
+        else:
+            found[f"{type(one).__name__}: {one}".removesuffix(": ")] = None
+    return "; ".join(found).encode(errors="replace").decode()
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """Runs the jobs it has handlers for."""
@@ -51,8 +64,10 @@ class Worker:
                 await self.drain()
             except StoreError as error:
                 log.warning("The queue cannot be reached: %s", error)
+            # Not `wait_for`: that drops a cancellation that comes with the event.
             with suppress(TimeoutError):
-                await asyncio.wait_for(stopping.wait(), POLL_SECONDS)
+                async with asyncio.timeout(POLL_SECONDS):
+                    await stopping.wait()
         await self.drain()
 
     async def drain(self) -> int:
@@ -61,7 +76,13 @@ class Worker:
         while job := await self.queue.claim(self.holder, self.lease, list(self.handlers)):
             taken += 1
             with suppress(LeaseLost):  # whoever has it now will finish it
-                await self._do(job)
+                if job.attempts > self.max_attempts:
+                    # No failure was stored: the process ended each time without a word.
+                    reason = f"its process died {job.attempts - 1} times"
+                    log.warning("Job %s is not tried again: %s", job.key, reason)
+                    await self.queue.fail(job.key, self.holder, reason, None)
+                else:
+                    await self._do(job)
         return taken
 
     async def _do(self, job: Job) -> None:
@@ -73,8 +94,11 @@ class Worker:
             retry_at = None if is_last else now() + compute_retry_delay(job.attempts)
             attempt = f"attempt {job.attempts} of {self.max_attempts}"
             log.warning("Job %s failed, %s", job.key, attempt, exc_info=True)
-            reason = f"{type(error).__name__}: {error}".encode(errors="replace").decode()
-            await self.queue.fail(job.key, self.holder, reason, retry_at)
+            await self.queue.fail(job.key, self.holder, describe_error(error), retry_at)
+        except asyncio.CancelledError:  # this process ends, which is not the job's fault
+            with suppress(StoreError):
+                await self.queue.release(job.key, self.holder)
+            raise
         else:
             await self.queue.finish(job.key, self.holder)
         finally:

@@ -29,6 +29,9 @@ class JobQueue(Protocol):
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         """Prolong a lease. Raises LeaseLost."""
 
+    async def release(self, key: str, holder: Holder) -> None:
+        """Put a job back that was only begun; it does not count as an attempt. Raises LeaseLost."""
+
     async def finish(self, key: str, holder: Holder) -> None:
         """Mark a job done. Raises LeaseLost."""
 

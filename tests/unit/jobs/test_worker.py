@@ -142,3 +142,62 @@ def test_the_wait_doubles_up_to_a_limit() -> None:
 
     assert waits[:4] == [2, 4, 8, 16]
     assert waits[-1] == LAST_RETRY.total_seconds()
+
+
+async def test_a_job_whose_process_dies_each_time_is_given_up(store: Store) -> None:
+    async def never(_: Json) -> None:
+        raise AssertionError("it was tried often enough")
+
+    await store.jobs.enqueue([NewJob("k", "deadly")])
+    for _ in range(3):  # its process died: nobody said how it ended
+        assert await store.jobs.claim(this_process(), timedelta(0)) is not None
+
+    await worker(store, deadly=never).drain()
+
+    job = await store.jobs.get("k")
+    assert (job.status, job.error) == ("dead", "its process died 3 times")
+
+
+async def test_a_job_that_is_broken_off_by_closing_is_no_attempt(store: Store) -> None:
+    begun = asyncio.Event()
+
+    async def wait(_: Json) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    await store.jobs.enqueue([NewJob("k", "wait")])
+    working = asyncio.create_task(worker(store, wait=wait).run(asyncio.Event()))
+    await begun.wait()
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+
+    job = await store.jobs.get("k")
+    assert (job.status, job.attempts) == ("pending", 0)
+
+
+async def test_whoever_closes_at_once_waits_for_no_job(store: Store) -> None:
+    done: list[Json] = []
+
+    async def note(payload: Json) -> None:
+        done.append(payload)
+
+    stopping = asyncio.Event()
+    working = asyncio.create_task(worker(store, note=note).run(stopping))
+    await asyncio.sleep(0.3)  # until it waits for something to do
+    await store.jobs.enqueue([NewJob("k", "note")])
+    stopping.set()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(working, 0)
+
+    assert done == []
+
+
+async def test_a_dead_job_names_what_failed_and_not_the_group_it_failed_in(store: Store) -> None:
+    async def fail(_: Json) -> None:
+        inner = ExceptionGroup("unhandled errors in a TaskGroup", [OSError("disk"), KeyError("k")])
+        raise ExceptionGroup("unhandled errors in a TaskGroup", [inner, OSError("disk")])
+
+    await store.jobs.enqueue([NewJob("k", "fail")])
+    await worker(store, attempts=1, fail=fail).drain()
+
+    assert (await store.jobs.get("k")).error == "OSError: disk; KeyError: 'k'"

@@ -1,4 +1,8 @@
-"""Holders: telling whether the process behind a lease is still alive."""
+"""Holders: telling whether the process behind a lease is still alive.
+
+No clock that somebody can set takes part where the system offers better: on Linux a process is
+known by the boot of its machine and the ticks from there to its start.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import logging
 import os
 import socket
 import sys
+import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -14,12 +19,29 @@ from ragforge.domain.work import Holder
 
 log = logging.getLogger(__name__)
 
-_SAME_START_SECONDS = 1.0
+_SAME_START_SECONDS = 0.001 if sys.platform == "linux" else 1.0
 
 
 @cache
 def this_host() -> str:
-    return socket.gethostname()
+    """Return the name of this machine and, after a space, of its boot where that is known."""
+    return f"{socket.gethostname()} {_read_boot_id()}".rstrip()
+
+
+def read_boot_clock() -> int | None:
+    """Return the milliseconds since the boot, None where the boot has no name.
+
+    All processes of one boot read the same clock, and nobody can set it.
+    """
+    if not _read_boot_id():
+        return None
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000
+
+
+def is_this_boot(host: str) -> bool:
+    """Tell whether a host is this machine, or a container on it, since it was started."""
+    boot = host.partition(" ")[2]
+    return boot != "" and boot == _read_boot_id()
 
 
 def this_process() -> Holder:
@@ -44,9 +66,14 @@ def is_gone(process: str) -> bool:
 
 def is_dead(host: str, pid: int, started: float) -> bool:
     """Tell whether the process is known to be gone; one on another host never is."""
-    if host != this_host():
+    name, _, boot = host.partition(" ")
+    if name != socket.gethostname():
         return False
     start = _start_of(pid)
+    if not boot and _read_boot_id():  # written by an older version: its start is a time of day
+        return start is None
+    if boot != _read_boot_id():
+        return True
     return start is None or abs(start - started) > _SAME_START_SECONDS
 
 
@@ -63,13 +90,16 @@ def _start_of(pid: int) -> float | None:
             state, *facts = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    return None if state == b"Z" else _read_boot_time() + int(facts[18]) / os.sysconf("SC_CLK_TCK")
+    return None if state == b"Z" else int(facts[18]) / os.sysconf("SC_CLK_TCK")
 
 
 @cache
-def _read_boot_time() -> float:
-    with open("/proc/stat", "rb") as file:
-        return next(float(line.split()[1]) for line in file if line.startswith(b"btime"))
+def _read_boot_id() -> str:
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:  # another system
+        return ""
 
 
 def _start_by_psutil(pid: int) -> float | None:

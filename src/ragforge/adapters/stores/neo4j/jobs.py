@@ -19,12 +19,13 @@ from ragforge.adapters.stores.rows import JOB, encode_job
 from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.text import check_text
-from ragforge.domain.work import Holder, Job, JobStatus, NewJob
+from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
 
 _ROW = select_fields("n", JOB)
 _LATER = "n.run_after = datetime($run_after), n.run_after_ms = $run_after_ms"
-_DUE = """(n.status = 'pending' AND n.run_after_ms <= timestamp()
+_DUE = """(n.status = 'pending'
+      AND (n.run_after_ms <= timestamp() OR n.run_after_ms > timestamp() + $furthest)
     OR n.status = 'running' AND (n.lease_until <= timestamp() OR n.token IN $dead))"""
 
 
@@ -75,6 +76,10 @@ class Neo4jJobs:
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         later = "n.lease_until = timestamp() + $span"
         await self._change_held(key, holder, later, span=to_milliseconds(lease))
+
+    async def release(self, key: str, holder: Holder) -> None:
+        back = "n.status = 'pending', n.attempts = n.attempts - 1"
+        await self._change_held(key, holder, back)
 
     async def finish(self, key: str, holder: Holder) -> None:
         await self._change_held(key, holder, "n.status = 'done'")
@@ -185,7 +190,9 @@ async def _find_due(
     query = f"""MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running']
                   AND {_DUE} AND {where}
                 RETURN n.key ORDER BY n.run_after_ms, n.sequence LIMIT 1"""
-    found: str | None = await tx.value(query, dead=await _find_dead_tokens(tx), **where.parameters)
+    found: str | None = await tx.value(
+        query, dead=await _find_dead_tokens(tx), furthest=FURTHEST_MS, **where.parameters
+    )
     return found
 
 

@@ -39,7 +39,7 @@ from ragforge.domain.conversations import (
     apply_changes,
 )
 from ragforge.domain.hits import Match, WordMatches
-from ragforge.domain.instants import format_instant, to_epoch_ms
+from ragforge.domain.instants import format_instant, latest_plausible, to_epoch_ms
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
@@ -316,19 +316,20 @@ def _count(connection: apsw.Connection, conversation_id: str, added: Sequence[Me
     newest = max(message.timestamp for message in added)
     connection.execute(
         """UPDATE conversation SET
-             message_count = message_count + ?, turn_count = turn_count + ?,
-             total_chars = total_chars + ?,
-             updated_at = iif(updated_ms < ?, ?, updated_at), updated_ms = max(updated_ms, ?)
-           WHERE uuid = ?""",
-        (
-            len(added),
-            sum(message.role == "user" for message in added),
-            sum(message.char_count for message in added),
-            to_epoch_ms(newest),
-            format_instant(newest),
-            to_epoch_ms(newest),
-            conversation_id,
-        ),
+             message_count = message_count + :messages, turn_count = turn_count + :turns,
+             total_chars = total_chars + :chars,
+             updated_at = iif(updated_ms < :ms OR updated_ms > :latest, :newest, updated_at),
+             updated_ms = iif(updated_ms < :ms OR updated_ms > :latest, :ms, updated_ms)
+           WHERE uuid = :uuid""",
+        {
+            "messages": len(added),
+            "turns": sum(message.role == "user" for message in added),
+            "chars": sum(message.char_count for message in added),
+            "ms": to_epoch_ms(newest),
+            "newest": format_instant(newest),
+            "latest": to_epoch_ms(latest_plausible()),  # later: the clock was wrong then
+            "uuid": conversation_id,
+        },
     )
 
 

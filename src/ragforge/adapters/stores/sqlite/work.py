@@ -8,7 +8,12 @@ from typing import cast
 
 import apsw
 
-from ragforge.adapters.stores.holders import is_dead, log_takeover
+from ragforge.adapters.stores.holders import (
+    is_dead,
+    is_this_boot,
+    log_takeover,
+    read_boot_clock,
+)
 from ragforge.adapters.stores.rows import JOB, encode_job
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
@@ -23,7 +28,7 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.text import check_id, check_text
-from ragforge.domain.work import Holder, Job, JobStatus, Lock, NewJob
+from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, Lock, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
 
 _STATUSES: tuple[JobStatus, ...] = ("pending", "running", "done", "dead")
@@ -71,13 +76,14 @@ class SqliteJobs:
                 log_takeover(f"Job {job['key']}", job)
             connection.execute(
                 """UPDATE job SET status = 'running', attempts = attempts + 1, error = NULL,
-                   token = ?, host = ?, pid = ?, started = ?, lease_until = ? WHERE key = ?""",
+                   token = ?, host = ?, pid = ?, started = ?, lease_until = ?, lease_clock = ?
+                   WHERE key = ?""",
                 (
                     holder.token,
                     holder.host,
                     holder.pid,
                     holder.started,
-                    _add_to_now(lease),
+                    *_compute_ends(lease),
                     job["key"],
                 ),
             )
@@ -88,9 +94,17 @@ class SqliteJobs:
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         await self._database.write(
             lambda c: _change_held(
-                c, "UPDATE job SET lease_until = ?", (_add_to_now(lease),), key, holder
+                c,
+                "UPDATE job SET lease_until = ?, lease_clock = ?",
+                _compute_ends(lease),
+                key,
+                holder,
             )
         )
+
+    async def release(self, key: str, holder: Holder) -> None:
+        change = "UPDATE job SET status = 'pending', attempts = max(attempts - 1, 0)"
+        await self._database.write(lambda c: _change_held(c, change, (), key, holder))
 
     async def finish(self, key: str, holder: Holder) -> None:
         await self._database.write(
@@ -153,6 +167,7 @@ class SqliteLocks:
                 return False
             if left is not None and known is None:
                 log_takeover(f"Lock {name}", left)
+            until, clock = _compute_ends(ttl)
             row = {
                 "name": name,
                 "token": holder.token,
@@ -160,7 +175,8 @@ class SqliteLocks:
                 "pid": holder.pid,
                 "started": holder.started,
                 "acquired_at": format_instant(now()) if known is None else known["acquired_at"],
-                "lease_until": _add_to_now(ttl),
+                "lease_until": until,
+                "lease_clock": clock,
             }
             upsert(connection, "lock", row, ["name"])
             return True
@@ -185,20 +201,34 @@ class SqliteLocks:
         )
 
 
-def _add_to_now(span: timedelta) -> int:
-    return to_epoch_ms(now()) + span // timedelta(milliseconds=1)
+def _compute_ends(span: timedelta) -> tuple[int, int | None]:
+    """Return when a lease that starts now ends, by the time of day and since the boot."""
+    length, clock = span // timedelta(milliseconds=1), read_boot_clock()
+    return to_epoch_ms(now()) + length, None if clock is None else clock + length
+
+
+def _is_over(row: Row) -> bool:
+    """Tell whether a lease may be taken: its time is up, or its process is dead.
+
+    The clock of the boot decides where it can: setting the time of day ends no lease.
+    """
+    clock = read_boot_clock()
+    if clock is not None and row["lease_clock"] is not None and is_this_boot(row["host"]):
+        is_late = row["lease_clock"] <= clock
+    else:
+        is_late = row["lease_until"] <= to_epoch_ms(now())
+    return is_late or is_dead(row["host"], row["pid"], row["started"])
 
 
 def _find_due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row | None:
     """Return the job that has been due the longest, or None."""
     moment = to_epoch_ms(now())
     where = Where().add(
-        """((status = 'pending' AND run_after_ms <= ?)
-            OR (status = 'running' AND (lease_until <= ?
-                OR token IN (SELECT value FROM json_each(?)))))""",
+        """((status = 'pending' AND (run_after_ms <= ? OR run_after_ms > ?))
+            OR (status = 'running' AND id IN (SELECT value FROM json_each(?))))""",
         moment,
-        moment,
-        as_json(_find_dead_tokens(connection)),
+        moment + FURTHEST_MS,
+        as_json(_find_left(connection)),
     )
     if kinds is not None:
         where.add("kind IN (SELECT value FROM json_each(?))", as_json(kinds))
@@ -206,11 +236,10 @@ def _find_due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row |
     return select_one(connection, statement, where.bindings)
 
 
-def _find_dead_tokens(connection: apsw.Connection) -> list[str]:
-    """Return the tokens of processes that died holding a job."""
-    statement = "SELECT DISTINCT token, host, pid, started FROM job WHERE status = 'running'"
-    holders = list(connection.execute(statement))
-    return [token for token, host, pid, started in holders if is_dead(host, pid, started)]
+def _find_left(connection: apsw.Connection) -> list[int]:
+    """Return the numbers of running jobs whose processes are dead or late."""
+    running = list(select(connection, "SELECT * FROM job WHERE status = 'running'"))
+    return [row["id"] for row in running if _is_over(row)]
 
 
 def _change_held(
@@ -240,6 +269,4 @@ def _read_lock(connection: apsw.Connection, name: str) -> Row | None:
 
 def _pick_held(row: Row | None) -> Row | None:
     """Return the lock if somebody alive holds it in time."""
-    if row is None or row["lease_until"] <= to_epoch_ms(now()):
-        return None
-    return None if is_dead(row["host"], row["pid"], row["started"]) else row
+    return None if row is None or _is_over(row) else row
