@@ -81,7 +81,7 @@ async def test_damaged_pages_are_named_by_health_and_never_crash_a_search(tmp_pa
 
     store = await open_sqlite(path, WORDS)
     health = await store.health()
-    with pytest.raises(StoreCorrupt, match="Restore a copy"):
+    with pytest.raises(StoreCorrupt, match="ragforge store repair"):
         await store.conversations.messages("c")
     await store.close()
 
@@ -106,7 +106,7 @@ async def test_a_store_of_the_future_is_refused_and_left_alone(tmp_path: Path) -
 async def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "locked"
     folder.mkdir()
-    _let_others_pass(tmp_path)
+    let_others_pass(tmp_path)
     folder.chmod(0o555)
 
     with (
@@ -123,7 +123,7 @@ async def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
 async def test_a_read_only_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await filled(path)
-    _let_others_pass(tmp_path)
+    let_others_pass(tmp_path)
     path.chmod(0o444)
     before = path.read_bytes()
 
@@ -173,7 +173,7 @@ async def test_a_full_disk_fails_one_write_and_keeps_everything_before_it(small_
     await store.close()
 
 
-def _let_others_pass(folder: Path) -> None:
+def let_others_pass(folder: Path) -> None:
     """Let everybody reach a folder that pytest made for root alone."""
     for place in (folder, *folder.parents):
         if place.stat().st_mode & 0o005 != 0o005:

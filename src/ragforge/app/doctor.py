@@ -32,7 +32,10 @@ NO_SPACE = 50_000_000
 _BOOKMARK = "doctor"
 
 REMEDIES: tuple[tuple[type[errors.StoreError], str], ...] = (
-    (errors.StoreCorrupt, "Put a backup in its place, or choose another store with --store."),
+    (
+        errors.StoreCorrupt,
+        "Put a backup in its place, or save what can be read: ragforge store repair",
+    ),
     (errors.StoreReadOnly, "Make the file and its folder writable, or use --store."),
     (errors.StoreFull, "Free some disk space, then run the command again."),
     (errors.StoreBusy, "Another process holds the store: wait for it or end it."),
@@ -50,8 +53,10 @@ class Check:
     remedy: str = ""
 
 
-async def diagnose(loaded: Loaded, opener: OpenStore | None = None) -> list[Check]:
-    """Run all checks; none of them raises an error."""
+async def diagnose(
+    loaded: Loaded, opener: OpenStore | None = None, *, deep: bool = False
+) -> list[Check]:
+    """Run all checks; none of them raises an error. A deep one reads all of the store."""
     settings, origins = loaded.settings, loaded.origins
     url = settings.store.url
     checks = [
@@ -66,7 +71,7 @@ async def diagnose(loaded: Loaded, opener: OpenStore | None = None) -> list[Chec
     else:
         checks += [check_disk(Path(url))]
     checks += [check_log(Path(settings.agent.state_dir), os.environ)]
-    checks += await check_store(settings, opener or _import_open_store())
+    checks += await check_store(settings, opener or _import_open_store(), deep=deep)
     return [*checks, check_git(), check_ripgrep(), *await check_models(settings)]
 
 
@@ -113,13 +118,15 @@ def check_project_file(file: ProjectFile) -> Check:
     return Check("project's file", "warn", detail, "ragforge trust shows and accepts it.")
 
 
-async def check_store(settings: Settings, open_store: OpenStore) -> list[Check]:
-    """Open the store, look at it, and write to it."""
+async def check_store(
+    settings: Settings, open_store: OpenStore, *, deep: bool = False
+) -> list[Check]:
+    """Open the store, look at it, and write to it. A deep look takes as long as it takes."""
     try:
-        async with asyncio.timeout(STORE_SECONDS):
+        async with asyncio.timeout(None if deep else STORE_SECONDS):
             store = await open_store(settings)
             try:
-                return await _examine(store)
+                return await _examine(store, deep)
             finally:
                 await store.close()
     except TimeoutError:
@@ -132,12 +139,15 @@ async def check_store(settings: Settings, open_store: OpenStore) -> list[Check]:
         return [Check("store", "fail", detail, _choose_remedy(settings, None))]
 
 
-async def _examine(store: Store) -> list[Check]:
-    health = await store.health()
+async def _examine(store: Store, deep: bool) -> list[Check]:
+    health = await store.health(deep)
     name = f"{health.engine} {health.version}"
     if health.problems:
-        remedy = "Put a backup in its place, or copy what is left: ragforge store copy"
+        remedy = "Put a backup in its place, or save what can be read: ragforge store repair"
         return [Check("store", "fail", f"{name}: {'; '.join(health.problems)}", remedy)]
+    if health.read_only:
+        remedy = "Make the file and its folder writable, or use --store."
+        return [Check("store", "warn", f"{name}, sound, can only be read", remedy)]
     await store.archive.set_bookmark(_BOOKMARK, "can write")
     await store.archive.set_bookmark(_BOOKMARK, None)
     return [

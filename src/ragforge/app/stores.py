@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ragforge.config.environment import read_neo4j_credentials
@@ -14,8 +18,17 @@ from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.memory.exchange.copy import CopyProgress, CopyReport
+    from ragforge.memory.exchange.rescue import RescueReport
 
-__all__ = ["CopyProgress", "CopyReport", "copy_store", "open_store"]
+__all__ = [
+    "CopyProgress",
+    "CopyReport",
+    "RescueReport",
+    "back_up_store",
+    "copy_store",
+    "open_store",
+    "repair_store",
+]
 
 
 async def open_store(settings: Settings, url: str | None = None) -> Store:
@@ -45,13 +58,95 @@ async def copy_store(
 ) -> CopyReport:
     """Copy everything in one store to another; an interrupted copy continues where it stopped.
 
+    Of a file, its state at one moment is copied, whoever writes to it meanwhile.
     Raises InputError if both are the same.
     """
-    from ragforge.memory.exchange.copy import copy_store
-
     if source == target:
         raise InputError(f"{source} is both source and target. Name two stores.")
-    origin = await open_store(settings, source)
+    with TemporaryDirectory(prefix="ragforge-copy-") as folder:
+        return await _copy_from(source, target, settings, on_progress, Path(folder))
+
+
+async def back_up_store(
+    settings: Settings, target: Path, on_progress: Callable[[str, int, int], None]
+) -> None:
+    """Write everything in the store of the settings to one new file, while others use the store.
+
+    Raises InputError if the file exists.
+    """
+    from ragforge.adapters.stores.sqlite.backup import back_up, open_draft
+
+    source = settings.store.url
+    with open_draft(target) as draft:
+        if is_server(source):
+            draft.unlink()  # a store begins with nothing
+            await copy_store(
+                source,
+                str(draft),
+                settings,
+                lambda step: on_progress(step.kind, step.done, step.total),
+            )
+        else:
+            _require_file(source)
+            await asyncio.to_thread(back_up, Path(source), draft, partial(on_progress, "pages"))
+
+
+async def repair_store(
+    settings: Settings, target: Path, on_progress: Callable[[int, int], None]
+) -> RescueReport:
+    """Save what can be read of the damaged file of the settings into a new one.
+
+    Raises InputError if it is no file or the target exists, StoreCorrupt if nothing can be read.
+    """
+    from ragforge.adapters.stores.sqlite.backup import open_draft
+    from ragforge.adapters.stores.sqlite.salvage import (
+        copy_file,
+        list_conversations,
+        open_damaged,
+    )
+    from ragforge.adapters.stores.sqlite.store import open_sqlite
+    from ragforge.memory.exchange.rescue import rescue
+
+    source = settings.store.url
+    if is_server(source):
+        raise InputError("Only a file is repaired here. A server has tools of its own.")
+    _require_file(source)
+    with TemporaryDirectory(prefix="ragforge-repair-") as folder, open_draft(target) as draft:
+        damaged = Path(folder) / "damaged.db"
+        await asyncio.to_thread(copy_file, Path(source), damaged)
+        origin = await asyncio.to_thread(open_damaged, damaged, WORDS)
+        try:
+            ids = await asyncio.to_thread(list_conversations, damaged)
+            fresh = await open_sqlite(draft, WORDS)
+            try:
+                return await rescue(origin, ids, fresh.archive, on_progress)
+            finally:
+                await fresh.close()
+        finally:
+            await origin.close()
+
+
+def _require_file(source: str) -> None:
+    if not Path(source).is_file():
+        raise InputError(f"{source} is no file: there is no store yet.")
+
+
+async def _copy_from(
+    source: str,
+    target: str,
+    settings: Settings,
+    on_progress: Callable[[CopyProgress], None],
+    folder: Path,
+) -> CopyReport:
+    from ragforge.memory.exchange.copy import copy_store
+
+    place = source
+    if not is_server(source) and Path(source).is_file():
+        from ragforge.adapters.stores.sqlite.backup import back_up
+
+        place = str(folder / "snapshot.db")
+        await asyncio.to_thread(back_up, Path(source), Path(place))
+    origin = await open_store(settings, place)
     try:
         destination = await open_store(settings, target)
         try:

@@ -85,6 +85,7 @@ def use_app(
         from ragforge.app import open_app
 
         async with open_app(settings, folder or get_current_directory(), detach=detach) as app:
+            _note_read_only(app.store.read_only, settings.store.url)
             return await work(app)
 
     return asyncio.run(run())
@@ -111,6 +112,13 @@ def use_code(
             return await work(code)
 
     return asyncio.run(run())
+
+
+def _note_read_only(read_only: bool, location: str) -> None:
+    if read_only:
+        from ragforge.show.console import print_note
+
+        print_note(f"{location} cannot be written to: it is read, and nothing is remembered.")
 
 
 def require_terminal() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from ragforge.ports.archive import Archive
 from ragforge.ports.code import CodeStore
@@ -22,6 +23,13 @@ class Health:
     location: str
     schema: int
     problems: tuple[str, ...] = ()
+    read_only: bool = False
+
+
+class ReadHealth(Protocol):
+    """Looks at a store. A deep look takes as long as it takes."""
+
+    async def __call__(self, deep: bool = False) -> Health: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +43,6 @@ class Store:
     jobs: JobQueue
     locks: LockStore
     archive: Archive
-    health: Callable[[], Awaitable[Health]]
+    health: ReadHealth
     close: Callable[[], Awaitable[None]]
+    read_only: bool = False  # it can be read, and nothing in it changed

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import print_table
+from ragforge.show.console import print_note, print_table
 
 if TYPE_CHECKING:
     from ragforge.app.maintenance import Health
+    from ragforge.app.stores import RescueReport
 
 
 def store_to_json(health: Health, counts: Mapping[str, int]) -> dict[str, object]:
@@ -23,10 +24,33 @@ def show_store(health: Health, counts: Mapping[str, int]) -> None:
     print_table(["Store", ""], rows)
 
 
+def rescue_to_json(report: RescueReport) -> dict[str, object]:
+    return {
+        "saved": report.saved,
+        "partly": report.partly,
+        "lost": report.lost,
+        "notes": report.notes,
+        "notes_lost": report.notes_lost,
+    }
+
+
+def show_rescue(report: RescueReport, damaged: str, place: str) -> None:
+    """Show what was saved of a damaged store, what was not, and how to use the new file."""
+    print_note(f"Saved {len(report.saved):,} sessions and {report.notes:,} notes to {place}.")
+    for conversation_id, messages in report.partly.items():
+        print_note(f"Session {conversation_id}: only {messages:,} messages can be read.")
+    for conversation_id in report.lost:
+        print_note(f"Session {conversation_id} cannot be read.")
+    if report.notes_lost:
+        print_note("Some notes cannot be read.")
+    print_note(f"To use it, put it in the place of {damaged}, then run: ragforge ingest")
+
+
 def _describe(health: Health) -> dict[str, object]:
     return {
         "engine": health.engine,
         "version": health.version,
         "location": health.location,
         "schema": health.schema,
+        **({"access": "read-only"} if health.read_only else {}),
     }

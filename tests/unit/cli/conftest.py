@@ -31,7 +31,7 @@ class FakeApp:
 
     answer: object = None
     hits: list[object] = field(default_factory=list)
-    store: object = None
+    store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))
     maintenance: object = None
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)

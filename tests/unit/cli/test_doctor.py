@@ -46,7 +46,7 @@ class FakeStore:
     def archive(self) -> SimpleNamespace:
         return SimpleNamespace(set_bookmark=self._set_bookmark)
 
-    async def health(self) -> Health:
+    async def health(self, deep: bool = False) -> Health:
         return Health("SQLite", "3.54", "/x.db", 4, self.problems)
 
     async def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ EXAMPLES = """\b
 Examples:
   ragforge doctor
   ragforge doctor --store bolt://localhost:7687
+  ragforge doctor --deep
   ragforge doctor --json
 """
 
@@ -24,12 +25,18 @@ def register(app: typer.Typer) -> None:
     app.command("doctor", epilog=EXAMPLES)(doctor)
 
 
-def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
+def doctor(
+    context: typer.Context,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read all of the store; this may take minutes.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Check the installation, the configuration and the store."""
     from ragforge.show.checks import check_to_json, show_checks
     from ragforge.show.console import print_json
 
-    checks = _diagnose(context)
+    checks = _diagnose(context, deep)
     if as_json:
         print_json(
             {"ok": _is_healthy(checks), "checks": [check_to_json(check) for check in checks]}
@@ -40,7 +47,7 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
-def _diagnose(context: typer.Context) -> list[Check]:
+def _diagnose(context: typer.Context, deep: bool) -> list[Check]:
     import asyncio
 
     from ragforge.app.doctor import diagnose, diagnose_without_settings
@@ -49,7 +56,7 @@ def _diagnose(context: typer.Context) -> list[Check]:
         loaded = load(context, quiet=True)
     except SettingsError as error:
         return diagnose_without_settings(error)
-    return asyncio.run(diagnose(loaded))
+    return asyncio.run(diagnose(loaded, deep=deep))
 
 
 def _is_healthy(checks: list[Check]) -> bool:

@@ -1,4 +1,4 @@
-"""`ragforge store`: look at the store, or move everything to another one."""
+"""`ragforge store`: look at the store, back it up, repair it, or copy it to another one."""
 
 from __future__ import annotations
 
@@ -28,15 +28,33 @@ Examples:
 An interrupted copy continues where it stopped: run the same command again.
 """
 
+BACKUP_EXAMPLES = """\b
+Examples:
+  ragforge store backup memory-2026-01-31.db
+  ragforge --store bolt://localhost:7687 store backup memory.db
+
+Other processes go on using the store. To restore, put the file in the place of the store.
+"""
+
+REPAIR_EXAMPLES = """\b
+Examples:
+  ragforge store repair
+  ragforge --store old.db store repair --to saved.db
+
+The damaged file stays as it is. Code is not saved: `ragforge ingest` reads it anew.
+"""
+
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        help="Look at the store, or copy it.",
+        help="Look at the store, back it up, repair or copy it.",
         epilog=INFO_EXAMPLES + COPY_EXAMPLES.removeprefix("\b\nExamples:\n"),
         no_args_is_help=True,
     )
     group.command("info", epilog=INFO_EXAMPLES)(info)
     group.command("copy", epilog=COPY_EXAMPLES)(copy)
+    group.command("backup", epilog=BACKUP_EXAMPLES)(backup)
+    group.command("repair", epilog=REPAIR_EXAMPLES)(repair)
     app.add_typer(group, name="store")
 
 
@@ -72,6 +90,58 @@ def copy(
     total = sum(report.counts.values())
     again = ", continuing an interrupted copy" if report.resumed else ""
     print_note(f"Copied {total:,} records to {end}{again}.")
+
+
+def backup(
+    context: typer.Context,
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file to write.")],
+) -> None:
+    """Write everything in the store to one new file, while others use the store."""
+    import asyncio
+
+    from ragforge.app import back_up_store
+    from ragforge.cli.progress import show_progress
+    from ragforge.show.console import print_note
+
+    settings = load(context).settings
+    place = get_current_directory() / target.expanduser()
+    with show_progress() as on_progress:
+        asyncio.run(back_up_store(settings, place, on_progress))
+    print_note(f"Saved {settings.store.url} to {place}.")
+
+
+def repair(
+    context: typer.Context,
+    target: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="The new file; by default beside the store."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Save what can be read of a damaged store into a new file, session by session."""
+    import asyncio
+
+    from ragforge.app import repair_store
+    from ragforge.cli.progress import show_progress
+    from ragforge.show.console import print_json
+    from ragforge.show.store import rescue_to_json, show_rescue
+
+    settings = load(context).settings
+    damaged = Path(settings.store.url)
+    beside = damaged.with_name(f"{damaged.stem}-repaired{damaged.suffix}")
+    place = beside if target is None else get_current_directory() / target.expanduser()
+    with show_progress() as on_progress:
+
+        def on_saved(done: int, total: int) -> None:
+            on_progress("sessions", done, total)
+
+        report = asyncio.run(repair_store(settings, place, on_saved))
+    if as_json:
+        print_json({"file": str(place), **rescue_to_json(report)})
+    else:
+        show_rescue(report, str(damaged), str(place))
+    if report.partly or report.lost or report.notes_lost:
+        raise typer.Exit(1)
 
 
 def _normalise_url(option: str, text: str) -> str:

@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ragforge.errors import CopyIncomplete
+from ragforge.errors import CopyIncomplete, StoreError, StoreUnavailable
 from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
 
 PAGE = 200
+PASSES = 4
+"""How often a source that changes is copied before giving up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +48,42 @@ async def copy_store(
 ) -> CopyReport:
     """Copy every record; an interrupted copy continues where it stopped.
 
+    If the source changed meanwhile, what is missing is copied by a further pass.
     `name` identifies the copies of different sources.
     Raises CopyIncomplete if the destination lacks records in the end.
     """
     mark = await _read_bookmark(target, name)
+    resumed = mark is not None
+    for left in reversed(range(PASSES)):
+        try:
+            await _copy_all(source, target, name, mark, on_progress)
+            counts = await _verify(source, target)
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            # The next pass, or the next run, begins anew: what came meanwhile may stand before
+            # the bookmark.
+            await target.set_bookmark(name, None)
+            if not left:
+                raise CopyIncomplete(f"The copy could not be completed. {error}") from error
+            mark = None
+        else:
+            await target.set_bookmark(name, None)
+            return CopyReport(counts, resumed)
+    raise AssertionError("the last pass returns or raises")
+
+
+async def _copy_all(
+    source: Archive,
+    target: Archive,
+    name: str,
+    mark: _Bookmark | None,
+    on_progress: Callable[[CopyProgress], None],
+) -> None:
     start = 0 if mark is None else RECORD_KINDS.index(mark.kind)
     for kind in RECORD_KINDS[start:]:
         begin = mark if mark is not None and mark.kind == kind else _Bookmark(kind, None, 0)
         await _copy_kind(source, target, name, begin, on_progress)
-    counts = await _verify(source, target)
-    await target.set_bookmark(name, None)
-    return CopyReport(counts, resumed=mark is not None)
 
 
 async def _copy_kind(

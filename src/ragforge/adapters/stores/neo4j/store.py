@@ -34,7 +34,7 @@ async def open_neo4j(
         await opened.close()
         raise
 
-    async def health() -> Health:
+    async def health(deep: bool = False) -> Health:
         return Health(
             engine="neo4j",
             version=await read_server_version(opened),

@@ -246,6 +246,8 @@ def _write_vector(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
     identity = "message_id" if kind == "turn" else "uuid"
     statement = f"SELECT id FROM {kind} WHERE {identity} = ?"
     owner = select_value(connection, statement, (row["owner_id"],))
+    if owner is None:  # it came while the copy was under way: the next pass brings both
+        return
     vector = Vector(row["model"], bytes(row["data"]))
     vectors.put(connection, kind, [(owner, vector)], {owner: row["embedding_hash"]})
 

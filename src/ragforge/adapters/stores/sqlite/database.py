@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 import apsw
 
@@ -15,10 +18,17 @@ from ragforge.adapters.stores.sqlite.failures import translate_errors
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
+
 BUSY_MS = 30_000
 READERS = 4
 WRITER_CACHE_KB = 32_000
 """A batch of scopes or relations touches pages all over its indexes: they are read once."""
+MERGE_PAGES = 1_000
+"""From so many pages on, the log beside the file is merged into it after a write."""
+SHRINK_PAGES = 8_000
+"""From so many on, readers that overlap are waited for a moment, and the log is cut to nothing."""
+SHRINK_MS = 200
 
 
 class _Query:
@@ -43,8 +53,9 @@ class _Query:
 class Database:
     """Runs functions over connections in threads, each in one transaction."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self.read_only = read_only
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
         self._writing = ThreadPoolExecutor(1, "ragforge-write")
@@ -102,7 +113,7 @@ class Database:
     def _connection(self, cache_kb: int | None = None) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = connect(self.path)
+            connection = open_for_reading(self.path) if self.read_only else connect(self.path)
             if cache_kb is not None:
                 connection.pragma("cache_size", -cache_kb)
             self._local.connection = connection
@@ -124,7 +135,49 @@ def connect(path: Path) -> apsw.Connection:
     connection.pragma("foreign_keys", True)
     connection.pragma("synchronous", "FULL")  # an acknowledged message outlives a power cut
     connection.pragma("temp_store", "MEMORY")
+    connection.set_wal_hook(_merge_log)
     return connection
+
+
+def open_for_reading(path: Path) -> apsw.Connection:
+    """Open a connection that cannot write, even where not a byte may be written beside the file."""
+    place = f"file:{quote(str(path))}"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(f"{place}?mode=ro", flags=flags)
+    connection.set_busy_timeout(BUSY_MS)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        connection.close()
+        if _has_log(path):  # without it, the last writes would be missing
+            raise
+        connection = apsw.Connection(f"{place}?mode=ro&immutable=1", flags=flags)
+    connection.pragma("temp_store", "MEMORY")
+    return connection
+
+
+def _has_log(path: Path) -> bool:
+    try:
+        return os.path.getsize(f"{path}-wal") > 0
+    except OSError:
+        return False
+
+
+def _merge_log(connection: apsw.Connection, name: str, pages: int) -> int:
+    """Keep the log beside the file small: beside readers that overlap it would grow for ever."""
+    if pages < MERGE_PAGES:
+        return apsw.SQLITE_OK
+    try:
+        if pages < SHRINK_PAGES:
+            connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
+        else:
+            connection.set_busy_timeout(SHRINK_MS)
+            connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.Error as error:  # the write itself is durable already
+        log.debug("The log of the store is merged later: %s", error)
+    finally:
+        connection.set_busy_timeout(BUSY_MS)
+    return apsw.SQLITE_OK
 
 
 def _finish(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:

@@ -44,8 +44,8 @@ def _translate(path: str, error: apsw.Error) -> StoreError:
         return StoreFull(f"The disk of {path} is full; nothing was changed. Make room, try again.")
     if isinstance(error, _CORRUPT):
         return StoreCorrupt(
-            f"{path} is damaged or is not a RagForge store ({error}). Restore a copy, or move it "
-            "away and start anew."
+            f"{path} is damaged or is not a RagForge store ({error}). Restore a copy, or save what "
+            f"can be read: ragforge store repair --store {path}"
         )
     if isinstance(error, apsw.CantOpenError):
         return StoreUnavailable(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 from importlib.resources import files
 from pathlib import Path
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.database import connect
+from ragforge.adapters.stores.sqlite.database import connect, open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly, StoreUnavailable
 
@@ -23,6 +24,38 @@ def read_migrations() -> list[str]:
     folder = files("ragforge.adapters.stores.sqlite") / "migrations"
     steps = sorted((step for step in folder.iterdir()), key=lambda step: step.name)
     return [step.read_text("utf-8") for step in steps if step.name.endswith(".sql")]
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether a file is there that may be read, but neither it nor its folder written."""
+    effective = os.access in os.supports_effective_ids
+
+    def may(place: Path, mode: int) -> bool:
+        return os.access(place, mode, effective_ids=effective)
+
+    writable = may(path, os.W_OK) and may(path.parent, os.W_OK)
+    return not writable and path.is_file() and may(path, os.R_OK)
+
+
+def check_readable(path: Path) -> int:
+    """Return the schema number of a file that is only read.
+
+    Raises SchemaTooNew, StoreCorrupt, or StoreReadOnly if it would have to be upgraded first.
+    """
+    with translate_errors(str(path)):
+        connection = open_for_reading(path)
+        try:
+            newest = len(read_migrations())
+            _check(connection, path, newest)
+            schema = _read_schema(connection)
+        finally:
+            connection.close()
+    if schema != newest:
+        raise StoreReadOnly(
+            f"{path} has schema {schema} and must be upgraded to {newest}, but it cannot be "
+            "written to. Copy the file to a folder of yours and name it with --store."
+        )
+    return schema
 
 
 def prepare(path: Path) -> int:
@@ -56,7 +89,14 @@ def _upgrade(connection: apsw.Connection, path: Path, steps: list[str]) -> int:
         _check(connection, path, len(steps))
         for number in range(_read_schema(connection), len(steps)):
             log.info("%s: migrating to schema %d", path, number + 1)
-            connection.execute(steps[number])
+            try:
+                connection.execute(steps[number])
+            except apsw.SQLError as error:
+                raise StoreCorrupt(
+                    f"{path} says that it has schema {number}, but its tables are others "
+                    f"({error}). Somebody changed its user_version. Put a backup in its place, "
+                    f"or save what is in it: ragforge store repair --store {path}"
+                ) from error
             connection.pragma("user_version", number + 1)
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute("COMMIT")

@@ -13,9 +13,10 @@ from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code import SqliteCode
 from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.migrate import prepare
+from ragforge.adapters.stores.sqlite.integrity import find_problems
+from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
 from ragforge.adapters.stores.sqlite.notes import SqliteNotes
-from ragforge.adapters.stores.sqlite.sql import select, select_column
+from ragforge.adapters.stores.sqlite.sql import select
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
@@ -25,29 +26,37 @@ from ragforge.ports.words import Tokeniser
 
 
 async def open_sqlite(path: str | Path, tokeniser: Tokeniser) -> Store:
-    """Open the file, creating or upgrading it.
+    """Open the file, creating or upgrading it; one that may not be written is opened to be read.
 
     Raises a StoreUnavailable that says what is wrong with the file or its folder.
     """
     place = Path(path).expanduser().absolute()
+    if is_locked(place):
+        schema = await asyncio.to_thread(check_readable, place)
+        return build_store(Database(place, read_only=True), tokeniser, schema)
     schema = await asyncio.to_thread(prepare, place)
     database = Database(place)
-    vectors = VectorSearch()
     try:
         if await database.read(lambda c: words.read_tokeniser(c) != tokeniser.version):
             await database.write(lambda c: _reindex(c, tokeniser))
     except BaseException:
         await database.close()
         raise
+    return build_store(database, tokeniser, schema)
 
-    async def health() -> Health:
-        problems = await database.read(lambda c: select_column(c, "PRAGMA quick_check(5)"))
+
+def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
+    """Return the ports of an opened file."""
+    vectors = VectorSearch()
+
+    async def health(deep: bool = False) -> Health:
         return Health(
             engine="sqlite",
             version=apsw.sqlite_lib_version(),
-            location=str(place),
+            location=str(database.path),
             schema=schema,
-            problems=tuple(problem for problem in problems if problem != "ok"),
+            problems=await database.read(lambda c: find_problems(c, deep)),
+            read_only=database.read_only,
         )
 
     return Store(
@@ -60,6 +69,7 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser) -> Store:
         archive=SqliteArchive(database, tokeniser),
         health=health,
         close=database.close,
+        read_only=database.read_only,
     )
 
 
