@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnSt
 from ragforge.brain.search.code import CodeFinder, CodeHit, keep_relevant, keep_within
 from ragforge.brain.search.documents import search_documents
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
-from ragforge.errors import ModelError, ProjectNotFound
+from ragforge.errors import InputError, ModelError, ProjectNotFound
 from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
 from ragforge.search.small_talk import is_small_talk
 
@@ -233,13 +234,23 @@ class Brain:
     async def watch(
         self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
     ) -> None:
-        """Keep the project current, a batch of changes at a time, until `stopping` is set."""
+        """Keep the project current, a batch of changes at a time, until `stopping` is set.
+
+        Raises InputError if the directory is removed or cannot be listed any more.
+        """
         from ragforge.brain.files.watch import watch_changes
 
-        async for _ in watch_changes(self.root, stopping, limits=self.ingester.limits):
-            with suppress(ModelError):  # a later batch, or the next run, embeds what is left
-                report, _ = await self.ingest()
-                on_report(report)
+        try:
+            async for _ in watch_changes(self.root, stopping, limits=self.ingester.limits):
+                with suppress(ModelError):  # a later batch, or the next run, embeds what is left
+                    report, _ = await self.ingest()
+                    on_report(report)
+        except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+            if os.access(self.root, os.R_OK | os.X_OK):
+                raise
+            raise InputError(
+                f"{self.root} was removed or cannot be read any more: nothing is left to watch."
+            ) from error
 
     async def _describe_holder(self, name: str) -> str | None:
         lock = await self.ingester.locks.holder(name)

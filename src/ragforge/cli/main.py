@@ -22,6 +22,7 @@ from ragforge.cli.arguments import (
     wants_debug,
 )
 from ragforge.cli.state import GlobalOptions, get_current_directory, load
+from ragforge.cli.system_errors import explain_system_error
 from ragforge.errors import RagForgeError, SettingsError
 from ragforge.show.console import print_error
 
@@ -213,6 +214,9 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         log.exception("The command failed")
         _print_traceback(debug)
+        if sentence := explain_system_error(error):
+            print_error(sentence)
+            return FAILED
         hint = "" if debug else " Run the command again with --debug to see where."
         print_error(f"Something unexpected went wrong: {_describe(error)}.{hint}")
         return FAILED

@@ -11,6 +11,8 @@ from ragforge.domain.text import to_text
 
 RESULT_CHARS = 200
 EMBEDDED_CHARS = 4_000
+SEARCHED_CHARS = 500_000
+"""Of each message so much is indexed by words: an answer of megabytes is not copied for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +100,15 @@ def format_turn_for_search(turn: Turn) -> str:
 
     Labels such as "User:" are left out: they would make every turn be about users.
     """
-    said = [m.content for m in turn.replies if m.role == "assistant"]
+    said = [m.content[:SEARCHED_CHARS] for m in turn.replies if m.role == "assistant"]
     used = [f"{call.tool_name} {_format_result(call)}" for call in turn.tool_calls]
-    return "\n".join([turn.user.content, *said, *used])
+    return "\n".join([turn.user.content[:SEARCHED_CHARS], *said, *used])
 
 
 def format_turn_for_embedding(turn: Turn) -> str:
     """Return the text of a turn that is embedded."""
-    lines = [f"User: {turn.user.content}", f"Assistant: {turn.answer}"]
+    question, answer = turn.user.content[:EMBEDDED_CHARS], turn.answer[:EMBEDDED_CHARS]
+    lines = [f"User: {question}", f"Assistant: {answer}"]
     if turn.tool_calls:
         lines.append("Tools used:")
         lines += [f"- {call.tool_name}: {_format_result(call)}" for call in turn.tool_calls]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -47,6 +49,11 @@ def _translate(path: str, error: apsw.Error) -> StoreError:
             f"{path} is damaged or is not a RagForge store ({error}). Restore a copy, or save what "
             f"can be read: ragforge store repair --store {path}"
         )
+    if isinstance(error, apsw.CantOpenError) and _has_no_descriptors():
+        return StoreUnavailable(
+            f"{path} cannot be opened: too many files are open in this process. Raise the limit: "
+            "ulimit -n 1024"
+        )
     if isinstance(error, apsw.CantOpenError):
         return StoreUnavailable(
             f"{path} cannot be opened. Check that its folder exists and can be written to."
@@ -56,3 +63,12 @@ def _translate(path: str, error: apsw.Error) -> StoreError:
     if isinstance(error, apsw.TooBigError):
         return StoreError(f"A text is too large for {path}: {error}")
     return StoreError(f"{path}: {error}")
+
+
+def _has_no_descriptors() -> bool:
+    """Tell whether no file can be opened any more: SQLite reports that like a missing folder."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False

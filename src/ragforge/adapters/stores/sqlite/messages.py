@@ -14,9 +14,17 @@ from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import check_text
-from ragforge.domain.turns import format_turn_for_search, group_into_turns
+from ragforge.domain.turns import SEARCHED_CHARS, format_turn_for_search, group_into_turns
 from ragforge.errors import MessageNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
+
+_CUT = {
+    "content": f"substr(content, 1, {SEARCHED_CHARS}) AS content",
+    "reasoning": "NULL AS reasoning",
+    "receipt": "NULL AS receipt",
+}
+_SEARCHED = ", ".join(_CUT.get(column, column) for column in MESSAGE)
+"""What of a message is indexed by words: a large answer is not read again in full for it."""
 
 
 def add(
@@ -112,7 +120,8 @@ def index_turn(
     """Index the words of a turn as it is now."""
     rows = select(
         connection,
-        "SELECT * FROM message WHERE conversation_id = ? AND turn_index = ? ORDER BY position",
+        f"""SELECT {_SEARCHED} FROM message
+            WHERE conversation_id = ? AND turn_index = ? ORDER BY position""",
         (conversation_id, turn_index),
     )
     for turn in group_into_turns(load(connection, list(rows))):
