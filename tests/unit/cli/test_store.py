@@ -67,3 +67,33 @@ def test_a_copy_that_fails_is_a_sentence(ragforge: Ragforge, app: FakeApp) -> No
     app.fails = CopyIncomplete("3 messages are missing")
     shown = ragforge("store", "copy", "--from", "a.db", "--to", "b.db")
     assert (shown.code, shown.err) == (1, "3 messages are missing\n")
+
+
+def test_a_store_is_backed_up_and_repaired_by_the_command(
+    ragforge: Ragforge, project: Path
+) -> None:
+    assert ragforge("--store", "memory.db", "ask", "where are zebras paid?").code == 0
+    saved = ragforge("--store", "memory.db", "store", "backup", "backup.db")
+    repaired = ragforge("--store", "memory.db", "store", "repair", "--json")
+
+    assert (saved.code, saved.out) == (0, "")
+    assert saved.err.endswith(f"Saved {project}/memory.db to {project}/backup.db.\n")
+    report = json.loads(repaired.out)
+    assert (report["file"], report["lost"]) == (f"{project}/memory-repaired.db", [])
+    for copy in ("backup.db", "memory-repaired.db"):
+        assert "zebras" in ragforge("--store", copy, "search", "zebras", "--in", "memory").out
+
+
+def test_a_backup_replaces_no_file(ragforge: Ragforge, project: Path) -> None:
+    (project / "mine.db").write_text("mine")
+    shown = ragforge("--store", "memory.db", "store", "backup", "mine.db")
+
+    assert shown.code == 1
+    assert "mine.db exists already. Name a new file." in shown.err
+    assert (project / "mine.db").read_text() == "mine"
+
+
+def test_there_is_nothing_to_back_up_before_there_is_a_store(ragforge: Ragforge) -> None:
+    shown = ragforge("--store", "none.db", "store", "backup", "backup.db")
+    assert shown.code == 1
+    assert "none.db is no file: there is no store yet." in shown.err

@@ -77,6 +77,11 @@ def is_dead(host: str, pid: int, started: float) -> bool:
     return start is None or abs(start - started) > _SAME_START_SECONDS
 
 
+def is_running(pid: int) -> bool:
+    """Tell whether a process with this number is alive on this machine."""
+    return _start_of(pid) is not None
+
+
 def log_takeover(what: str, left: Mapping[str, Any]) -> None:
     """Write to the log that a lease is taken over from a process that ended or is late."""
     log.warning("%s is taken over from process %s on %s", what, left["pid"], left["host"])

@@ -66,6 +66,8 @@ GENERATED = _split_words(
     packages.lock.json flake.lock gradle.lockfile go.sum go.work.sum .terraform.lock.hcl
     """
 )
+DRAFT = ".ragforge-"
+"""How files begin that RagForge writes before it puts them in their place."""
 GENERATED_ENDS = (
     *(".map", ".snap", ".ambr"),
     *(".pb.go", ".pb.gw.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py"),
@@ -76,6 +78,8 @@ GENERATED_ENDS = (
 def check_filename(path: str) -> SkipReason | None:
     """Return why a file of this name is not indexed, or None."""
     lower = path.rpartition("/")[2].lower()
+    if lower.startswith(DRAFT):
+        return "generated"
     _, dot, extension = lower.rpartition(".")
     if dot and (extension in BINARY or (extension == "mo" and MESSAGES in path)):
         return "binary"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
+from ragforge.adapters.stores.holders import is_running
 from ragforge.adapters.stores.sqlite.database import BUSY_MS, open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.errors import InputError, StoreUnavailable
@@ -28,7 +30,7 @@ def open_draft(target: Path) -> Iterator[Path]:
     draft = target.with_name(f".ragforge-{os.getpid()}-{target.name}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        draft.unlink(missing_ok=True)
+        _remove_left(target)
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
         raise StoreUnavailable(f"{draft} cannot be written: {error.strerror}") from error
@@ -38,6 +40,14 @@ def open_draft(target: Path) -> Iterator[Path]:
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
             Path(f"{draft}{end}").unlink(missing_ok=True)
+
+
+def _remove_left(target: Path) -> None:
+    """Remove what killed processes left of the same file."""
+    for left in target.parent.glob(".ragforge-*"):
+        match = re.fullmatch(rf"\.ragforge-(\d+)-{re.escape(target.name)}(-\w+)?", left.name)
+        if match and (int(match[1]) == os.getpid() or not is_running(int(match[1]))):
+            left.unlink(missing_ok=True)
 
 
 def back_up(
