@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # Stored text may come from anywhere: it must not be able to control the terminal.
-# Controls except newline and tab, C1 controls, and what reverses the direction of text.
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Controls except newline and tab, C1 controls, what reverses the direction of text, and what has
+# no width: blanks, fillers, tags and selectors that can hide words from who reads them.
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028\u2029"
+    "\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    # Joiners belong to emoji and to scripts such as Persian; beside ASCII or alone they hide.
+    "|(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
+)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 

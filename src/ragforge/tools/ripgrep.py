@@ -15,8 +15,9 @@ from ragforge.errors import BadPattern
 _BEYOND_RUST = re.compile(r"(?<!\\)(?:\\\\)*(?:\(\?(?:<?[=!]|>)|\\[1-9]|\\[kg]\W)")
 _ERROR = re.compile(r"^(?:error|PCRE2): (.*)$", re.MULTILINE)
 # One thread keeps the order of the files, and we run several processes. Whether a file is text
-# is ours to decide. A memory map of a file that shrinks would end the process.
-_OPTIONS = ("--no-config", "--threads=1", "--text", "--no-mmap")
+# is ours to decide, and so is which files are ignored: an ignore file may be a link that leads out
+# of the project. A memory map of a file that shrinks would end the process.
+_OPTIONS = ("--no-config", "--no-ignore", "--threads=1", "--text", "--no-mmap")
 
 
 def find_ripgrep() -> str | None:

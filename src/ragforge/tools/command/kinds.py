@@ -71,3 +71,5 @@ signed = matching(r"[+-]?\d{1,12}", "a number")
 amount = matching(r"[+-]?\d{1,12}([kKMGTPE]i?B?|b)?", "a number")
 ranges = matching(r"[\d,-]{1,200}", "a list of fields")
 when = one_of("always", "never", "auto")
+# GNU's reader of dates opens the file that TZ="…" names.
+date = matching(r"[\w :,.+/@-]{1,100}", "a date")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from ragforge.tools.command.kinds import Kind
@@ -103,11 +103,13 @@ class ProgramRules:
     counts: bool = False  # -20 is a number of lines
     run_as: tuple[str, ...] | None = None  # the program and its first arguments
     dashes: bool = True  # it knows `--`
+    describes: bool = False  # it shows names and sizes of files, not their contents
 
     def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
         """Return the arguments in canonical form. Raises NotAllowed."""
         if len(words) == 1 and words[0].text in ("--version", "--help"):
             return [words[0].text]
+        place = replace(place, describes=self.describes)
         parsed = read_options(self, place, words)
         operands = self.operands(place, parsed)
         return [*parsed.option_words(), *(["--"] if self.dashes and operands else []), *operands]

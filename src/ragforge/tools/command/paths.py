@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError, OutsideProject
 from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.secrets import holds_secrets, is_version_control
 from ragforge.tools.command.shell import Word
 from ragforge.tools.confine import Root
 
@@ -26,6 +27,7 @@ class WorkingDirectory:
 
     root: Root
     cwd: str
+    describes: bool = False  # the program shows names and sizes of files, not their contents
 
 
 def quote_short(text: str) -> str:
@@ -36,16 +38,34 @@ def quote_short(text: str) -> str:
 def check_path(place: WorkingDirectory, text: str) -> None:
     """Raise NotAllowed unless the path, its links resolved, is a file or directory inside.
 
-    One that does not exist may be named: the program will say so itself.
+    A file that may hold secrets may only be described. One that does not exist may be named: the
+    program will say so itself.
     """
     if text == "/dev/null":
         return
+    real = _resolve(place, text)
     try:
-        mode = os.stat(_resolve(place, text)).st_mode
+        mode = os.stat(real).st_mode
     except OSError:
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise NotAllowed(f"{quote_short(text)} is neither a file nor a directory")
+    if place.describes or stat.S_ISDIR(mode):
+        return
+    if holds_secrets(os.path.relpath(real, place.root.path)):
+        raise NotAllowed(f"{quote_short(text)} may hold secrets")
+
+
+def check_walk(place: WorkingDirectory, text: str) -> None:
+    """Raise NotAllowed if a program would read all files of a version control system."""
+    real = _resolve(place, text)
+    if os.path.isdir(real) and is_version_control(os.path.relpath(real, place.root.path)):
+        raise NotAllowed(f"{quote_short(text)} is git's own; use git to look at it")
+
+
+def is_directory(place: WorkingDirectory, text: str) -> bool:
+    """Tell whether a path is that of a directory."""
+    return os.path.isdir(os.path.join(place.cwd, text))
 
 
 def _resolve(place: WorkingDirectory, text: str) -> str:

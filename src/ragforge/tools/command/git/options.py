@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from ragforge.tools.command.git.formats import commit_format
 from ragforge.tools.command.kinds import (
     layout,
     matching,
@@ -23,15 +25,6 @@ from ragforge.tools.command.shell import Word
 _MAGIC = re.compile(r":(\([^)]*\)|[!^/]+)?")
 
 
-def form(place: WorkingDirectory, word: Word) -> str:
-    """A format; %G and the like would run gpg."""
-    if re.search(r"%[-+ ]?G|signature|%\(describe", word.text):
-        raise NotAllowed(
-            f"the format {quote_short(word.text)} asks for a signature or runs git again"
-        )
-    return layout(place, word)
-
-
 similarity = matching(r"\d{1,3}%?", "a percentage")
 column_options = matching(r"[a-z,=]{0,40}", "a list of column options")
 
@@ -39,9 +32,9 @@ _MERGES = ("off", "none", "on", "m", "first-parent", "1", "separate", "combined"
 
 FORMAT: Options = (
     flags("--oneline --abbrev-commit --no-abbrev-commit --no-decorate --relative-date --no-notes")
-    | maybe(form, "--format --pretty")
+    | maybe(commit_format, "--format --pretty")
     | valued(layout, "--date")
-    | valued(text, "--encoding")
+    | valued(matching(r"[A-Za-z0-9._:-]{1,40}", "an encoding"), "--encoding")
     | maybe(one_of("short", "full", "auto", "no"), "--decorate")
     | valued(text, "--decorate-refs --decorate-refs-exclude")
     | maybe(number, "--abbrev")
@@ -135,5 +128,5 @@ def _check_word(place: WorkingDirectory, given: str) -> str:
     name = given[magic.end() :] if magic else given
     may_climb = name.startswith(("/", "~")) or ".." in name.split("/")
     if name and (may_climb or os.path.lexists(os.path.join(place.cwd, name))):
-        check_path(place, name)
+        check_path(replace(place, describes=True), name)  # what git shows is committed
     return given

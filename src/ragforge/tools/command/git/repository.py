@@ -14,16 +14,16 @@ import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ragforge.tools.command.environment import GIT_SETTINGS, build_git_variables, build_variables
+from ragforge.tools.command.git.links import SMALL, check_links, read_small
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.confine import Root
 
-_SMALL = 1_000_000
 _LOG = 20_000_000
 _SECONDS = 10
+_WORKTREES = 200
 _HEAD = re.compile(rb"(ref: refs/[^\0\n]{1,500}|[0-9a-f]{40}|[0-9a-f]{64})\n?")
 _STATES = (
     "ORIG_HEAD",
@@ -114,13 +114,13 @@ def find_repository(git: str, root: str, home: str) -> FoundRepository:
         raise NotAllowed("the project is not a git repository") from None
     git_dir = os.path.realpath(entry)
     if stat.S_ISREG(mode):
-        text = _read_small(entry).decode(errors="replace").strip()
+        text = read_small(entry).decode(errors="replace").strip()
         if not text.startswith("gitdir: "):
             raise NotAllowed("the project's .git file is not understood")
         git_dir = os.path.realpath(os.path.join(root, text.removeprefix("gitdir: ")))
     common_dir = git_dir
     if os.path.lexists(os.path.join(git_dir, "commondir")):
-        text = _read_small(os.path.join(git_dir, "commondir")).decode(errors="replace").strip()
+        text = read_small(os.path.join(git_dir, "commondir")).decode(errors="replace").strip()
         common_dir = os.path.realpath(os.path.join(git_dir, text))
     area: tuple[str, ...] = (root,)
     if not all(map(Root(root).holds, (git_dir, common_dir))):
@@ -128,7 +128,7 @@ def find_repository(git: str, root: str, home: str) -> FoundRepository:
             raise NotAllowed("the project's .git leads to a repository outside the project")
         area = (root, common_dir)
     found = FoundRepository(git_dir, common_dir, area)
-    _check_area(found)
+    check_links(root, found.git_dir, found.common_dir, found.area)
     return found
 
 
@@ -136,49 +136,12 @@ def _is_pointed_back(git: str, root: str, home: str, git_dir: str, common_dir: s
     if common_dir != git_dir:  # a linked work tree
         if common_dir != os.path.dirname(os.path.dirname(git_dir)):
             return False
-        back = _read_small(os.path.join(git_dir, "gitdir")).decode(errors="replace").strip()
+        back = read_small(os.path.join(git_dir, "gitdir")).decode(errors="replace").strip()
         return os.path.realpath(os.path.join(git_dir, back)) == os.path.join(root, ".git")
     for key, value in _read_settings(git, os.path.join(git_dir, "config"), home):
         if key == "core.worktree":  # a submodule
             return os.path.realpath(os.path.join(git_dir, value)) == root
     return False
-
-
-def _check_area(found: FoundRepository) -> None:
-    """Refuse links inside the repository, and borrowed objects, that lead out of it."""
-    for path in _list_parts(found):
-        real = os.path.realpath(path)
-        if not any(Root(folder).holds(real) for folder in found.area):
-            raise NotAllowed("the repository's directory has links that lead out of the project")
-
-
-def _list_parts(found: FoundRepository) -> Iterator[str]:
-    yield os.path.join(found.git_dir, "index")
-    yield os.path.join(found.git_dir, "logs")
-    for name in ("refs", "packed-refs", "logs", "info", "worktrees", "reftable", "shallow"):
-        yield os.path.join(found.common_dir, name)
-    seen: set[str] = set()
-    borrowed = [os.path.join(found.common_dir, "objects")]
-    while borrowed:
-        objects = borrowed.pop()
-        if objects in seen:
-            continue
-        seen.add(objects)
-        yield objects
-        for folder in (objects, os.path.join(objects, "pack"), os.path.join(objects, "info")):
-            yield from _find_links(folder)
-        alternates = os.path.join(objects, "info", "alternates")
-        if os.path.isfile(alternates):
-            lines = _read_small(alternates).decode(errors="replace").splitlines()
-            borrowed += [os.path.join(objects, line) for line in lines if line.strip()]
-
-
-def _find_links(folder: str) -> Iterator[str]:
-    try:
-        with os.scandir(folder) as entries:
-            yield from [entry.path for entry in entries if entry.is_symlink()]
-    except OSError:
-        return
 
 
 def build_view(git: str, root: str, home: str, folder: str) -> RepositoryView:
@@ -187,12 +150,12 @@ def build_view(git: str, root: str, home: str, folder: str) -> RepositoryView:
     git_dir = os.path.join(folder, ".git")
     for name in ("", "logs", "info"):
         os.makedirs(os.path.join(git_dir, name))
-    head = _read_small(os.path.join(found.git_dir, "HEAD"))
+    head = read_small(os.path.join(found.git_dir, "HEAD"))
     if not _HEAD.fullmatch(head):
         raise NotAllowed("the repository's HEAD is not understood")
     _write(os.path.join(git_dir, "HEAD"), head)
     _write(os.path.join(git_dir, "config"), _build_configuration(git, found, home).encode())
-    for name in ("objects", "refs", "packed-refs", "worktrees", "reftable", "logs/refs"):
+    for name in ("objects", "refs", "packed-refs", "reftable", "logs/refs"):
         _link(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
     # git takes a link there for no log at all, and HEAD@{1} for that of the branch.
     _copy(os.path.join(found.git_dir, "logs/HEAD"), os.path.join(git_dir, "logs/HEAD"), _LOG)
@@ -204,7 +167,27 @@ def build_view(git: str, root: str, home: str, folder: str) -> RepositoryView:
         source = os.path.join(found.git_dir, name)
         if os.path.isfile(source):
             shutil.copy2(source, os.path.join(git_dir, name))
+    _copy_worktrees(found.common_dir, git_dir)
     return RepositoryView(git, root, git_dir, found, home)
+
+
+def _copy_worktrees(common_dir: str, git_dir: str) -> None:
+    """Copy what git reads of linked work trees: where each is, what is checked out, its lock."""
+    folder = os.path.join(common_dir, "worktrees")
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    for name in names[:_WORKTREES]:
+        source, target = os.path.join(folder, name), os.path.join(git_dir, "worktrees", name)
+        try:
+            head = read_small(os.path.join(source, "HEAD"))
+        except NotAllowed:
+            continue
+        if not _HEAD.fullmatch(head):
+            continue
+        os.makedirs(target)
+        _write(os.path.join(target, "HEAD"), head)
+        _write(os.path.join(target, "commondir"), b"../..\n")
+        for part in ("gitdir", "locked"):
+            _copy(os.path.join(source, part), os.path.join(target, part))
 
 
 def _list_shared_indexes(git_dir: str) -> list[str]:
@@ -241,7 +224,7 @@ def _format_setting(key: str, value: str) -> str:
 def _read_settings(git: str, path: str, home: str) -> list[tuple[str, str]]:
     """Return the settings of a file, read as data: includes are not followed, nothing applies."""
     try:
-        text = _read_small(path)
+        text = read_small(path)
     except NotAllowed:
         return []
     copy = os.path.join(home, "settings")
@@ -270,22 +253,9 @@ def _run_git(git: str, arguments: list[str], cwd: str, environment: dict[str, st
     return done.stdout
 
 
-def _read_small(path: str, most: int = _SMALL) -> bytes:
-    """Return the content of a small regular file, not through a link. Raises NotAllowed."""
+def _copy(source: str, target: str, most: int = SMALL) -> None:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise NotAllowed(f"{os.path.basename(path)} of the repository cannot be read") from error
-    with os.fdopen(handle, "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode) or about.st_size > most:
-            raise NotAllowed(f"{os.path.basename(path)} of the repository is not a small file")
-        return file.read(most)
-
-
-def _copy(source: str, target: str, most: int = _SMALL) -> None:
-    try:
-        content = _read_small(source, most)
+        content = read_small(source, most)
     except NotAllowed:
         return
     _write(target, content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragforge.tools.command.git.formats import file_format, group, ref_format, sort_key
 from ragforge.tools.command.git.options import (
     DIFF,
     FORMAT,
@@ -11,7 +12,6 @@ from ragforge.tools.command.git.options import (
     check_pathspecs,
     check_revision_or_path,
     column_options,
-    form,
     similarity,
     take_revisions,
     take_revisions_and_paths,
@@ -37,7 +37,7 @@ from ragforge.tools.command.options import (
     take_no_operands,
     valued,
 )
-from ragforge.tools.command.paths import WorkingDirectory, quote_short
+from ragforge.tools.command.paths import WorkingDirectory, is_directory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
@@ -69,6 +69,8 @@ def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
         return take_revisions_and_paths(place, parsed)
     if len(parsed.operands) != 2:
         raise NotAllowed("--no-index needs two files")
+    if any(is_directory(place, word.text) for word in parsed.operands):
+        raise NotAllowed("--no-index is only allowed for files; use diff for directories")
     return ["--", *(path(place, word) for word in parsed.operands)]
 
 
@@ -136,8 +138,8 @@ _LOG = FORMAT | DIFF | REVISIONS
 _WITH_COMMIT = "--contains --no-contains --merged --no-merged --points-at"
 _commit = matching(r"[^-].*", "a commit")
 _REFS = (
-    valued(form, "--format")
-    | valued(text, "--sort")
+    valued(ref_format, "--format")
+    | valued(sort_key, "--sort")
     | {name: Option(_commit, default="HEAD") for name in _WITH_COMMIT.split()}
     | maybe(when, "--color")
     | flags("--no-color --ignore-case -i --omit-empty")
@@ -201,7 +203,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         flags(
             "-a -c -E -F -G -h -H -i -I -l -L -n -o -p -P -q -r -v -w -W -z "
             "--all-match --and --or --not --basic-regexp --break --cached --column --count "
-            "--exclude-standard --no-exclude-standard --extended-regexp --files-with-matches "
+            "--exclude-standard --extended-regexp --files-with-matches "
             "--files-without-match --fixed-strings --full-name --function-context --heading "
             "--ignore-case --invert-match --line-number --name-only --no-color --null "
             "--only-matching --perl-regexp --quiet --recursive --no-recursive --show-function "
@@ -229,7 +231,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
             "--exclude-standard --full-name --deduplicate --debug --resolve-undo --sparse"
         )
         | valued(text, "-x --exclude --with-tree")
-        | valued(form, "--format")
+        | valued(file_format, "--format")
         | valued(path, "-X --exclude-from")
         | maybe(number, "--abbrev"),
         take_revisions_and_paths,
@@ -238,7 +240,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         flags(
             "-d -l -r -t -z --long --name-only --name-status --object-only --full-name --full-tree"
         )
-        | valued(form, "--format")
+        | valued(file_format, "--format")
         | maybe(number, "--abbrev"),
         take_revisions_and_paths,
     ),
@@ -272,7 +274,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         | REVISIONS
         | flags("-s -n -e -c --summary --numbered --email --committer")
         | maybe(matching(r"[\d,]{1,20}", "widths"), "-w")
-        | valued(text, "--group"),
+        | valued(group, "--group"),
         _take_shortlog,
         counts=True,
     ),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.tools.command.kinds import (
     amount,
+    date,
     layout,
     matching,
     number,
@@ -29,8 +31,14 @@ from ragforge.tools.command.options import (
     take_texts,
     valued,
 )
-from ragforge.tools.command.paths import WorkingDirectory, quote_short
+from ragforge.tools.command.paths import (
+    WorkingDirectory,
+    check_walk,
+    is_directory,
+    quote_short,
+)
 from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.secrets import SECRET_NAMES
 from ragforge.tools.command.shell import Word
 
 _size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
@@ -41,12 +49,18 @@ _COMPARES_FILES = split_words("-nt -ot -ef")
 
 
 def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
-    """Take two files or directories; links inside directories are not followed."""
+    """Take two files or directories; in directories, links and secrets are left out."""
     parsed.options.append(_NO_DEREFERENCE)
-    return take_at_most(2)(place, parsed)
+    found = take_at_most(2)(place, parsed)
+    if any(is_directory(place, name) for name in found):
+        for name in found:
+            check_walk(place, name)
+        parsed.options += [GivenOption("-x", ("-x", name)) for name in (".git", *SECRET_NAMES)]
+    return found
 
 
 def _test(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    place = replace(place, describes=True)
     given = list(words)
     negation = ["!"] if given and given[0].text == "!" else []
     given = given[len(negation) :]
@@ -107,11 +121,13 @@ PROGRAMS: dict[str, ListedProgram] = {
         | valued(one_of("slash", "none", "classify", "file-type"), "--indicator-style")
         | valued(number, "-w -T --width"),
         take_paths,
+        describes=True,
     ),
     "stat": ProgramRules(
         flags("-f -L -t -x -s --dereference --file-system --terse")
         | valued(layout, "-c --format --printf"),
         take_paths,
+        describes=True,
     ),
     "du": ProgramRules(
         flags(
@@ -124,6 +140,7 @@ PROGRAMS: dict[str, ListedProgram] = {
         | valued(text, "--exclude")
         | valued(layout, "--time-style"),
         take_paths,
+        describes=True,
     ),
     "df": ProgramRules(
         flags(
@@ -131,6 +148,7 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--print-type --total"
         ),
         take_paths,
+        describes=True,
     ),
     "tree": ProgramRules(
         flags(
@@ -143,6 +161,7 @@ PROGRAMS: dict[str, ListedProgram] = {
         | valued(one_of("name", "size", "mtime", "ctime", "version", "none"), "--sort"),
         take_paths,
         dashes=False,
+        describes=True,
     ),
     "file": ProgramRules(
         flags(
@@ -152,6 +171,7 @@ PROGRAMS: dict[str, ListedProgram] = {
         )
         | valued(text, "-F --separator"),
         take_paths,
+        describes=True,
     ),
     "diff": ProgramRules(
         flags(
@@ -186,6 +206,7 @@ PROGRAMS: dict[str, ListedProgram] = {
         )
         | valued(path, "--relative-to --relative-base"),
         take_paths,
+        describes=True,
     ),
     "readlink": ProgramRules(
         flags(
@@ -193,6 +214,7 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--canonicalize-missing --no-newline --quiet --silent --verbose --zero"
         ),
         take_paths,
+        describes=True,
     ),
     "test": CustomProgram(_test),
     "pwd": ProgramRules(flags("-L -P --logical --physical"), take_no_operands, dashes=False),
@@ -201,12 +223,13 @@ PROGRAMS: dict[str, ListedProgram] = {
     "command": CustomProgram(_take_command, run_as=("which",)),
     "date": ProgramRules(
         flags("-u -R --utc --universal --rfc-email --debug")
-        | valued(text, "-d --date")
+        | valued(date, "-d --date")
         | valued(path, "-r --reference")
         | maybe(one_of("date", "hours", "minutes", "seconds", "ns"), "-I --iso-8601")
         | valued(one_of("date", "seconds", "ns"), "--rfc-3339"),
         _take_date,
         dashes=False,
+        describes=True,
     ),
     "uname": ProgramRules(
         flags(

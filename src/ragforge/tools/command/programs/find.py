@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ragforge.tools.command.kinds import Kind, layout, matching, number, one_of, path, text
+from ragforge.tools.command.kinds import Kind, date, layout, matching, number, one_of, path, text
 from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths, split_words
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
@@ -41,6 +42,7 @@ _NEWER = re.compile(r"-newer[aBcm][aBcmt]")
 
 
 def _find(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    place = replace(place, describes=True)
     given = list(words)
     while given and given[0].text == "-P":
         del given[0]
@@ -65,7 +67,7 @@ def _check_expression(place: WorkingDirectory, words: Sequence[Word]) -> list[st
             continue
         kind = _VALUED.get(name)
         if kind is None and _NEWER.fullmatch(name):
-            kind = text if name.endswith("t") else path
+            kind = date if name.endswith("t") else path
         if kind is None:
             raise NotAllowed(f"{quote_short(name)} is not on the list of what find may do")
         if not remaining:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths, split_words
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.programs.jq_filter import check_filter
 from ragforge.tools.command.shell import Word
 
 _LETTERS = frozenset("acCejMnrRsS")
@@ -15,12 +16,6 @@ _LONG = split_words(
     "--ascii-output --color-output --compact-output --exit-status --join-output "
     "--monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"
 )
-_REFUSED = re.compile(
-    r"(?<![.\w])(env|import|include|modulemeta|get_search_list|input|inputs|input_filename|debug|"
-    r"stderr|halt|halt_error|def|repeat|while|until|recurse|recurse_down|range|"
-    r"builtins)\b|\$ENV|\$__prog"
-)
-
 
 def _take_jq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     options: list[str] = []
@@ -46,8 +41,7 @@ def _take_jq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
             raise NotAllowed(f"the option {quote_short(word.text)} is not on the list")
     if not operands:
         raise NotAllowed("a jq filter is missing")
-    if found := _REFUSED.search(operands[0].text):
-        raise NotAllowed(f"of jq, {quote_short(found[0])} is not on the list")
+    check_filter(operands[0].text)
     return [*options, operands[0].text, *check_paths(place, operands[1:])]
 
 

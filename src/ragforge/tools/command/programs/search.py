@@ -12,6 +12,7 @@ from ragforge.tools.command.kinds import (
     when,
 )
 from ragforge.tools.command.options import (
+    GivenOption,
     ListedProgram,
     Parsed,
     ProgramRules,
@@ -23,7 +24,8 @@ from ragforge.tools.command.options import (
     take_pattern_then_paths,
     valued,
 )
-from ragforge.tools.command.paths import WorkingDirectory
+from ragforge.tools.command.paths import WorkingDirectory, check_walk
+from ragforge.tools.command.secrets import SECRET_NAMES
 
 _GREP_OPTIONS = (
     flags(
@@ -44,16 +46,49 @@ _GREP_OPTIONS = (
     | valued(one_of("skip"), "-D --devices")
     | maybe(when, "--color --colour")
 )
-_grep_operands = take_pattern_then_paths("-e", "--regexp", "-f", "--file")
+_GIVES_PATTERN = ("-e", "--regexp", "-f", "--file")
+_take_pattern_then_paths = take_pattern_then_paths(*_GIVES_PATTERN)
+_RECURSIVE = split_words("-r -R --recursive --dereference-recursive")
+
+
+def _take_grep_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
+    """Take a pattern and paths; where directories are walked, secrets are left out.
+
+    The last option that fits a file decides, so that --include cannot bring one back.
+    """
+    found = _take_pattern_then_paths(place, parsed)
+    in_words = {word for given in parsed.options for word in given.words}
+    if parsed.has(*_RECURSIVE) or not in_words.isdisjoint(("recurse", "--directories=recurse")):
+        _check_walks(place, parsed, found)
+        left_out = [f"--exclude={name}" for name in SECRET_NAMES]
+        parsed.options += [
+            GivenOption(word, (word,)) for word in ("--exclude-dir=.git", *left_out)
+        ]
+    return found
+
+def _check_walks(place: WorkingDirectory, parsed: Parsed, found: list[str]) -> None:
+    """Check the directories that are walked: those given, or the current one."""
+    for name in [*(found if parsed.has(*_GIVES_PATTERN) else found[1:]), "."]:
+        check_walk(place, name)
+
 
 _type = matching(r"[A-Za-z0-9_+-]{1,30}", "a file type")
 
 
 def _take_rg_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
-    """Take a pattern and paths; with --files only paths, with --type-list nothing."""
+    """Take a pattern and paths; with --files only paths, with --type-list nothing.
+
+    An ignore file may be a link to another file, whose lines ripgrep would print where they are
+    not patterns; secrets are left out.
+    """
+    parsed.options.append(GivenOption("--no-ignore-messages", ("--no-ignore-messages",)))
     if parsed.has("--files", "--type-list"):
         return check_paths(place, parsed.operands)
-    return take_pattern_then_paths("-e", "--regexp", "-f", "--file")(place, parsed)
+    found = _take_pattern_then_paths(place, parsed)
+    _check_walks(place, parsed, found)
+    for name in (".git", *SECRET_NAMES):  # these globs count after all others
+        parsed.options.append(GivenOption("--iglob", (f"--iglob=!{name}",)))
+    return found
 
 
 def _take_fd_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
@@ -81,9 +116,9 @@ _fd = ProgramRules(
 )
 
 PROGRAMS: dict[str, ListedProgram] = {
-    "grep": ProgramRules(_GREP_OPTIONS, _grep_operands, counts=True),
-    "egrep": ProgramRules(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-E")),
-    "fgrep": ProgramRules(_GREP_OPTIONS, _grep_operands, counts=True, run_as=("grep", "-F")),
+    "grep": ProgramRules(_GREP_OPTIONS, _take_grep_operands, counts=True),
+    "egrep": ProgramRules(_GREP_OPTIONS, _take_grep_operands, counts=True, run_as=("grep", "-E")),
+    "fgrep": ProgramRules(_GREP_OPTIONS, _take_grep_operands, counts=True, run_as=("grep", "-F")),
     "rg": ProgramRules(
         flags(
             "-. -0 -a -b -c -F -h -H -i -I -l -n -N -o -p -P -q -s -S -u -U -v -w -x "
