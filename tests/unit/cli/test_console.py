@@ -152,3 +152,30 @@ def test_config_show_in_a_terminal_is_a_table(
     terminal = at_terminal()
     assert ragforge("config", "show").code == 0
     assert "Where it came from" in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "\u200b",
+        "\u200e",
+        "\u2060",
+        "\ufeff",
+        "\u00ad",
+        "\u3164",
+        "\U000e0041",
+        "\U000e01ef",
+        "\u2028",
+    ],
+)
+def test_characters_without_width_are_made_visible(hidden: str) -> None:
+    assert sanitise(f"rm{hidden} -r") == "rm\ufffd -r"
+
+
+def test_joiners_stay_in_emoji_and_in_other_scripts_and_not_between_letters() -> None:
+    family, persian = (
+        "\U0001f468\u200d\U0001f469",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    )
+    assert sanitise(f"{family} {persian}") == f"{family} {persian}"
+    assert sanitise("g\u200dit \u200c\u200d\u200c") == "g\ufffdit \ufffd\ufffd\ufffd"

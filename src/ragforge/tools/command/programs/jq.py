@@ -17,6 +17,7 @@ _LONG = split_words(
     "--monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"
 )
 
+
 def _take_jq(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     options: list[str] = []
     operands: list[Word] = []

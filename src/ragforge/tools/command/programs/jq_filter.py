@@ -51,6 +51,13 @@ def check_filter(text: str) -> None:
     _FilterReader(text).read()
 
 
+def _is_plain(token: str) -> bool:
+    """Tell whether a variable is one of the filter, and a format one that exists."""
+    if token.startswith("@"):
+        return token in _FORMATS
+    return token != "$ENV" and not token.startswith("$__")
+
+
 class _FilterReader:
     """Reads tokens, and what is interpolated in strings."""
 
@@ -103,9 +110,7 @@ class _FilterReader:
             return
         if kind == "name":
             self._name(token)
-        elif kind == "variable" and (token == "$ENV" or token.startswith("$__")):
-            raise NotAllowed(f"of jq, {quote_short(token)} is not on the list")
-        elif kind == "format" and token not in _FORMATS:
+        elif kind in ("variable", "format") and not _is_plain(token):
             raise NotAllowed(f"of jq, {quote_short(token)} is not on the list")
         elif kind == "number":
             self._large |= _LARGE.search(token) is not None
@@ -135,7 +140,9 @@ class _FilterReader:
         self._names.add(name)
         rest = self._text[self._at :].lstrip(" \t\r\n")
         if name.startswith("recurse") and rest.startswith("(") and not _DESCENT.match(rest):
-            raise NotAllowed("of jq, recurse is only allowed into lists, as in recurse(.children[])")
+            raise NotAllowed(
+                "of jq, recurse is only allowed into lists, as in recurse(.children[])"
+            )
 
     def _unclear(self) -> NotAllowed:
         return NotAllowed(f"the jq filter {quote_short(self._text)} is not understood")

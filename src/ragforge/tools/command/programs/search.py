@@ -61,10 +61,9 @@ def _take_grep_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     if parsed.has(*_RECURSIVE) or not in_words.isdisjoint(("recurse", "--directories=recurse")):
         _check_walks(place, parsed, found)
         left_out = [f"--exclude={name}" for name in SECRET_NAMES]
-        parsed.options += [
-            GivenOption(word, (word,)) for word in ("--exclude-dir=.git", *left_out)
-        ]
+        parsed.options += [GivenOption(word, (word,)) for word in ("--exclude-dir=.git", *left_out)]
     return found
+
 
 def _check_walks(place: WorkingDirectory, parsed: Parsed, found: list[str]) -> None:
     """Check the directories that are walked: those given, or the current one."""
