@@ -125,7 +125,7 @@ PLANTED = {
 
 async def run(root: Path, line: str) -> CommandResult:
     """Run a line that only reads; without a sandbox, which would hide what leaks."""
-    return await CommandRunner(root, sandboxed=False).run(line, timeout=60)
+    return await CommandRunner(root, sandbox="off").run(line, timeout=60)
 
 
 @pytest.mark.parametrize("what", PLANTED)

@@ -53,14 +53,14 @@ class Permissions:
         """
         async with self._turn:
             effect = self.rules.verdict(request)
-            if effect == "allow":
+            if effect == "allow" and not request.network:
                 return
             if effect == "deny":
                 raise Declined(
                     f"A rule of the user forbids {request.action} for {request.subject!r}."
                 )
             verdict = await self.approve(request)
-            if verdict.answer == "always":
+            if verdict.answer == "always" and request.always:
                 with suppress(InputError):  # the rule cannot be stored: the user is asked again
                     self.rules.add(
                         Rule("allow", request.action, verdict.pattern or request.always[0])

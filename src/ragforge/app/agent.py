@@ -10,7 +10,6 @@ from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
 from ragforge.app.trust import FolderTrust
-from ragforge.config.keys import VARIABLES
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder
 from ragforge.context.instructions import InnerInstructions, add_inner_instructions
@@ -21,10 +20,8 @@ from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.toolbox import Toolbox
 
-KEYS = frozenset(name for names in VARIABLES.values() for name in names)
 RECALLING = frozenset({"search_memory", "read_memory"})
 """Tools that a model does not have where memory is only written."""
-SECRETS = KEYS | {"RAGFORGE_NEO4J_USER", "RAGFORGE_NEO4J_PASSWORD"}
 
 
 def open_agent(

@@ -124,20 +124,22 @@ class App:
     @cached_property
     def toolbox(self) -> Toolbox:
         """The tools of this project; most commands need none of them."""
-        from ragforge.app.agent import SECRETS
+        from ragforge.tools.command.approved import ApprovedCommands
         from ragforge.tools.command.run import CommandRunner
         from ragforge.tools.toolbox import Toolbox
         from ragforge.tools.workspace import Workspace
 
+        tools = self.settings.tools
+        root, names = str(self.project_path.resolve()), tuple(tools.environment.split())
         return Toolbox(
             Workspace.at(self.project_path),
-            CommandRunner(self.project_path),
+            CommandRunner(self.project_path, sandbox=tools.sandbox),
+            ApprovedCommands(root, tools.sandbox, names),
             self.brain,
             self.recall,
             self.notebook,
             self.store,
             str(self.project_path),
-            SECRETS,
         )
 
     @cached_property

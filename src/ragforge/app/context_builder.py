@@ -45,7 +45,7 @@ def open_context(
     tools = [
         make_grep_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
         make_search_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
-        make_read_only_command_tool(CommandRunner(brain.root)),
+        make_read_only_command_tool(CommandRunner(brain.root, sandbox=settings.tools.sandbox)),
     ]
     executor = None
     if chat is not None and limits.plan_by == "model":

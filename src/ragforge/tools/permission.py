@@ -17,6 +17,7 @@ class PermissionRequest:
     subject: str  # a path of the project, or a command line
     preview: str  # what it would do: a diff, or the line and where it runs
     always: tuple[str, ...]  # patterns that a lasting yes could be for, the narrowest first
+    network: bool = False  # a command wants the network: a rule does not allow that
 
 
 Permit: TypeAlias = Callable[[PermissionRequest], Awaitable[None]]

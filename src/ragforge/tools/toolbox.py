@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from ragforge.brain.project import Brain
@@ -11,6 +10,7 @@ from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.tools.command.agent_tool import make_command_tool
+from ragforge.tools.command.approved import ApprovedCommands
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.edit_file import make_edit_tool
 from ragforge.tools.edits.editor import Editor
@@ -45,12 +45,12 @@ class Toolbox:
 
     workspace: Workspace
     runner: CommandRunner
+    approved: ApprovedCommands
     brain: Brain
     recall: MemorySearch
     notebook: Notebook
     store: Store
     project_path: str
-    hidden: Collection[str] = ()  # environment variables that no command receives
 
     def make_reading_tools(self) -> tuple[Tool, ...]:
         """Return the tools that a model may use without permission."""
@@ -80,6 +80,6 @@ class Toolbox:
         return (
             make_write_tool(editor),
             make_edit_tool(editor),
-            make_command_tool(self.runner, permit, self.hidden),
+            make_command_tool(self.runner, self.approved, permit),
             make_plan_tool(),
         )

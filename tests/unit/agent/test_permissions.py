@@ -148,3 +148,33 @@ def test_a_file_of_rules_that_cannot_be_read_allows_nothing(
     (tmp_path / "state" / "permissions.json").write_text("{")
     with pytest.raises(InputError, match=r"permissions\.json"):
         rules.verdict(edits("a.py"))
+
+
+async def test_a_lasting_yes_to_a_line_does_not_open_the_network(rules: PermissionRules) -> None:
+    rules.add(parse_rule("allow", "run_command(npm install)"))
+    asked: list[PermissionRequest] = []
+
+    async def approve(request: PermissionRequest) -> Verdict:
+        asked.append(request)
+        return Verdict("always")
+
+    permissions = Permissions(rules, approve)
+    wanted = PermissionRequest("run_command", "npm install", "", (), network=True)
+    await permissions.require_permission(runs("npm install"))
+    for _ in range(2):
+        await permissions.require_permission(wanted)
+
+    assert asked == [wanted, wanted]
+
+
+async def test_a_rule_that_forbids_a_line_forbids_it_with_network_too(
+    rules: PermissionRules,
+) -> None:
+    rules.add(parse_rule("deny", "run_command(git push *)"))
+
+    async def approve(request: PermissionRequest) -> Verdict:
+        return Verdict("once")
+
+    request = PermissionRequest("run_command", "git push -f", "", (), network=True)
+    with pytest.raises(Declined):
+        await Permissions(rules, approve).require_permission(request)

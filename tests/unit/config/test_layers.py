@@ -136,6 +136,8 @@ TEXTS = {
     "agent.turn.max_spend_usd": "0.5",
     "brain.ingest_automatically": "false",
     "jobs.detach": "false",
+    "tools.sandbox": "required",
+    "tools.environment": "ssh_auth_sock my_name",
     "agent.memory.subdirectory_only": "true",
     "agent.memory.enabled": "false",
     "agent.memory.summarization.enabled": "false",

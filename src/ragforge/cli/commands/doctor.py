@@ -56,7 +56,7 @@ def _diagnose(context: typer.Context, deep: bool) -> list[Check]:
         loaded = load(context, quiet=True)
     except SettingsError as error:
         return diagnose_without_settings(error)
-    return asyncio.run(diagnose(loaded, deep=deep))
+    return asyncio.run(diagnose(loaded, get_current_directory(), deep=deep))
 
 
 def _is_healthy(checks: list[Check]) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Collection
 
 from pydantic import Field
 
 from ragforge.llm.calls import Tool
-from ragforge.tools.command.approved import run_approved
+from ragforge.tools.command.approved import ApprovedCommands
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandResult, CommandRunner
@@ -43,13 +42,14 @@ class AgentCommandArguments(Arguments):
     command: str = Field(min_length=1, max_length=100_000, description="The command line")
     cwd: str | None = Field(None, description="A directory of the project; its root if missing")
     timeout: float | None = Field(None, gt=0, description="Seconds; 120 if missing")
+    network: bool = Field(False, description="Whether it needs the network; the user is asked")
 
 
-def make_command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[str]) -> Tool:
-    """Return run_command for a model that may ask the user; `hidden` variables stay hidden."""
+def make_command_tool(runner: CommandRunner, approved: ApprovedCommands, permit: Permit) -> Tool:
+    """Return run_command for a model that may ask the user."""
 
     async def call(given: AgentCommandArguments) -> CommandResult:
-        return await run_command(runner, permit, hidden, given)
+        return await run_command(runner, approved, permit, given)
 
     prompts = "ragforge.tools.command.prompts"
     return as_tool(
@@ -63,7 +63,10 @@ def make_command_tool(runner: CommandRunner, permit: Permit, hidden: Collection[
 
 
 async def run_command(
-    runner: CommandRunner, permit: Permit, hidden: Collection[str], given: AgentCommandArguments
+    runner: CommandRunner,
+    approved: ApprovedCommands,
+    permit: Permit,
+    given: AgentCommandArguments,
 ) -> CommandResult:
     """Run a line: at once if it only reads, else if the user allows it.
 
@@ -75,12 +78,19 @@ async def run_command(
         decision = await asyncio.to_thread(decide, given.command, root.path, given.cwd)
         if isinstance(decision, Allowed):
             return await runner.run(given.command, given.cwd, given.timeout)
-    where = "" if cwd == root.path else f"(in {root.inside(cwd)}) "
     line = given.command.strip()
-    await permit(
-        PermissionRequest("run_command", line, f"{where}$ {line}", list_lasting_patterns(line))
+    notes = [] if cwd == root.path else [f"in {root.inside(cwd)}"]
+    notes += ["with network"] if given.network else []
+    missing = await asyncio.to_thread(approved.describe_sandbox, given.network)
+    notes += [missing] if missing else []
+    where = f"({'; '.join(notes)}) " if notes else ""
+    # The network is asked for each time: a lasting yes to a line is none to that.
+    always = () if given.network else list_lasting_patterns(line)
+    request = PermissionRequest(
+        "run_command", line, f"{where}$ {line}", always, network=given.network
     )
-    return await run_approved(line, cwd, given.timeout, hidden)
+    await permit(request)
+    return await approved.run(line, cwd, given.timeout, given.network)
 
 
 def list_lasting_patterns(line: str) -> tuple[str, ...]:

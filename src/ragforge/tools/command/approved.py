@@ -1,17 +1,26 @@
-"""Approved: run a command line that the user has allowed, in the user's shell and environment."""
+"""Approved: run a command line that the user has allowed, in a shell and in a sandbox."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Collection
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from ragforge.processes import open_process
+from ragforge.tools.command.environment import find_program, select_variables
+from ragforge.tools.command.git.repository import find_repository
+from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.run import CommandResult
+from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, explain_absence, find_sandbox
+from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_work
+from ragforge.tools.confine import Root
+
+SHELL = "/bin/sh"
 
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
@@ -51,45 +60,104 @@ class _KeptOutput:
         return self.head.decode(errors="replace") + gap + self.tail.decode(errors="replace")
 
 
-async def run_approved(
-    line: str,
-    cwd: str,
-    seconds: float | None,
-    hidden: Collection[str],
-    limits: ApprovedLimits | None = None,
-) -> CommandResult:
-    """Run a line to its end or to its time limit; all processes it started end with it.
+@dataclass(frozen=True, slots=True)
+class ApprovedCommands:
+    """Runs commands that the user has allowed, in one project."""
 
-    `hidden` environment variables, such as keys of models, are not passed on.
-    """
-    limits = limits or ApprovedLimits()
-    start = time.monotonic()
-    variables = {name: value for name, value in os.environ.items() if name not in hidden}
-    out, err = _KeptOutput(limits.output_bytes), _KeptOutput(limits.output_bytes)
-    timed_out = False
-    async with AsyncExitStack() as stack:
-        try:
-            process = await stack.enter_async_context(
-                open_process(
-                    line, GRACE, cwd=cwd, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+    root: str  # a real path
+    sandbox: Mode = "auto"
+    environment: tuple[str, ...] = ()  # further variables that they receive
+    limits: ApprovedLimits = field(default_factory=ApprovedLimits)
+
+    def describe_sandbox(self, network: bool) -> str:
+        """Return what the user should know before allowing a command; mostly nothing."""
+        sandbox = find_sandbox(self.root, self.sandbox)
+        if sandbox is None:
+            return explain_absence(self.sandbox)
+        if not network and not sandbox.closes_network:
+            return "this sandbox cannot close the network"
+        return ""
+
+    async def run(
+        self, line: str, cwd: str, seconds: float | None = None, network: bool = False
+    ) -> CommandResult:
+        """Run a line to its end or to its time limit; all processes it started end with it."""
+        start = time.monotonic()
+        sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
+        if sandbox is None and self.sandbox == "required":
+            return CommandResult(stderr=f"Refused: {REQUIRED}.", refused=REQUIRED)
+        variables = select_variables(os.environ, self.environment)
+        out, err = _KeptOutput(self.limits.output_bytes), _KeptOutput(self.limits.output_bytes)
+        timed_out = False
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(_make_temporary()) if sandbox else None
+            command: str | list[str] = line
+            if sandbox and folder:
+                place = sandbox.place_temporary(folder)
+                variables |= {"TMPDIR": place, "TMP": place, "TEMP": place}
+                policy = await asyncio.to_thread(self._make_policy, cwd, folder, network, variables)
+                command = sandbox.wrap(policy, SHELL, [SHELL, "-c", line])
+            try:
+                process = await stack.enter_async_context(
+                    open_process(
+                        command,
+                        GRACE,
+                        cwd=cwd,
+                        env=variables,
+                        stdin=DEVNULL,
+                        stdout=PIPE,
+                        stderr=PIPE,
+                    )
                 )
-            )
-        except (OSError, ValueError) as error:
-            return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
-        try:
-            async with asyncio.timeout(min(seconds or limits.seconds, limits.max_seconds)):
-                await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
-                await process.wait()
-        except TimeoutError:
-            timed_out = True
-    return CommandResult(
-        stdout=out.text(),
-        stderr=err.text(),
-        exit_code=None if timed_out else process.returncode,
-        duration_ms=round((time.monotonic() - start) * 1000),
-        timed_out=timed_out,
-        truncated=bool(out.lost or err.lost),
-    )
+            except (OSError, ValueError) as error:
+                return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
+            try:
+                async with asyncio.timeout(self._choose_seconds(seconds)):
+                    await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
+                    await process.wait()
+            except TimeoutError:
+                timed_out = True
+        code = process.returncode or 0
+        return CommandResult(
+            stdout=out.text(),
+            stderr=err.text(),
+            exit_code=None
+            if timed_out
+            else code
+            if code >= 0
+            else 128 - code,  # as a shell says it
+            duration_ms=round((time.monotonic() - start) * 1000),
+            timed_out=timed_out,
+            truncated=bool(out.lost or err.lost),
+        )
+
+    def _choose_seconds(self, seconds: float | None) -> float:
+        return min(seconds or self.limits.seconds, self.limits.max_seconds)
+
+    def _make_policy(
+        self, cwd: str, folder: str, network: bool, variables: Mapping[str, str]
+    ) -> SandboxPolicy:
+        repository = find_outer_repository(self.root, folder)
+        return allow_work(self.root, cwd, folder, network, variables, repository)
+
+
+def find_outer_repository(root: str, home: str) -> tuple[str, ...]:
+    """Return git's directory outside the project, where the project is a linked work tree."""
+    git = find_program("git", root)
+    if git is None or not os.path.isfile(os.path.join(root, ".git")):
+        return ()
+    try:
+        found = find_repository(git, root, home)
+    except NotAllowed:
+        return ()
+    return () if Root(root).holds(found.common_dir) else (found.common_dir,)
+
+
+@contextmanager
+def _make_temporary() -> Iterator[str]:
+    """Make a directory for temporary files, and remove it with all that is in it."""
+    with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
+        yield os.path.realpath(place)
 
 
 async def _read(stream: asyncio.StreamReader | None, kept: _KeptOutput) -> None:

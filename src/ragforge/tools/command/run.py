@@ -17,7 +17,8 @@ from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, fi
 from ragforge.tools.command.git.repository import RepositoryView, build_view
 from ragforge.tools.command.pipeline import Capture, PipelineProgram, run_pipeline
 from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
-from ragforge.tools.command.sandbox import build_prefix, find_bwrap
+from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
+from ragforge.tools.command.sandbox.policy import allow_reading
 
 NOT_FOUND = 127
 
@@ -59,7 +60,7 @@ class CommandRunner:
 
     root: Path
     limits: CommandLimits = field(default_factory=CommandLimits)
-    sandboxed: bool = True  # where the machine can
+    sandbox: Mode = "auto"  # where the machine has one
 
     async def run(
         self,
@@ -80,13 +81,17 @@ class CommandRunner:
         decision = await asyncio.to_thread(decide, command, str(self.root), cwd)
         if isinstance(decision, Refused):
             return _refuse(decision.reason)
+        root = os.path.realpath(self.root)
+        sandbox = await asyncio.to_thread(find_sandbox, root, self.sandbox)
+        if sandbox is None and self.sandbox == "required":
+            return _refuse(REQUIRED)
         seconds = self.limits.seconds if timeout is None else timeout
         deadline = start + min(max(seconds, 0.1), self.limits.max_seconds)
         limits = self.limits
         capture = Capture(limits.stdout_bytes, limits.stderr_bytes, limits.memory_bytes)
         try:
             with _make_folders() as (home, folder):
-                run = _Run(os.path.realpath(self.root), home, folder, self.sandboxed)
+                run = _Run(root, home, folder, sandbox)
                 code = await run.run_steps(decision.steps, capture, deadline)
                 stdout, stderr = run.reveal_output(capture)
         except NotAllowed as refusal:
@@ -106,11 +111,11 @@ class CommandRunner:
 class _Run:
     """One running line."""
 
-    def __init__(self, root: str, home: str, folder: str, sandboxed: bool) -> None:
+    def __init__(self, root: str, home: str, folder: str, sandbox: Sandbox | None) -> None:
         self._root = root
         self._home = home
         self._folder = folder
-        self._bwrap = find_bwrap(root) if sandboxed else None
+        self._sandbox = sandbox
         self._view: RepositoryView | None = None
 
     async def run_steps(
@@ -147,12 +152,13 @@ class _Run:
             words = [stage.program, *GIT_SETTINGS, *stage.arguments]
             environment = seen.build_environment()
             readable += [seen.found.git_dir, seen.found.common_dir, self._folder]
-        if self._bwrap:
-            wrapped = build_prefix(self._bwrap, readable, self._home, stage.cwd)
-            # It looks for the program itself, so that the program goes by its own name.
+        if self._sandbox:
+            policy = allow_reading(readable, self._home, stage.cwd, self._root)
+            # bubblewrap looks for the program itself, so that the program goes by its own name.
             places = os.pathsep.join([os.path.dirname(path), environment["PATH"]])
             environment = {**environment, "PATH": places}
-            path, words = self._bwrap, [*wrapped, *words]
+            words = self._sandbox.wrap(policy, path, words)
+            path = words[0]
         return PipelineProgram(
             path, tuple(words), stage.cwd, environment, stage.errors_to, stage.silent
         )

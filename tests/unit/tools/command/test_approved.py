@@ -9,7 +9,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.tools.command.approved import ApprovedLimits, run_approved
+from ragforge.tools.command.approved import ApprovedCommands, ApprovedLimits
+from ragforge.tools.command.run import CommandResult
+
+
+async def run(
+    line: str, cwd: Path, seconds: float | None = None, limits: ApprovedLimits | None = None
+) -> CommandResult:
+    """Run a line without a sandbox; with one, see tests/security/test_sandbox.py."""
+    commands = ApprovedCommands(str(cwd), "off", limits=limits or ApprovedLimits())
+    return await commands.run(line, str(cwd), seconds)
 
 
 def lives(file: Path) -> bool:
@@ -26,14 +35,12 @@ def lives(file: Path) -> bool:
 
 
 async def test_output_and_exit_code_come_back(tmp_path: Path) -> None:
-    result = await run_approved("echo out; echo err >&2; exit 3", str(tmp_path), None, ())
+    result = await run("echo out; echo err >&2; exit 3", tmp_path)
     assert (result.stdout, result.stderr, result.exit_code) == ("out\n", "err\n", 3)
 
 
 async def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path) -> None:
-    result = await run_approved(
-        "seq 1 100000", str(tmp_path), None, (), ApprovedLimits(output_bytes=100)
-    )
+    result = await run("seq 1 100000", tmp_path, limits=ApprovedLimits(output_bytes=100))
     assert result.stdout.startswith("1\n2\n")
     assert result.stdout.endswith("99999\n100000\n")
     assert "bytes …]" in result.stdout
@@ -42,7 +49,7 @@ async def test_the_beginning_and_the_end_of_long_output_are_kept(tmp_path: Path)
 
 async def test_keys_are_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    result = await run_approved("echo [$OPENAI_API_KEY]", str(tmp_path), None, ("OPENAI_API_KEY",))
+    result = await run("echo [$OPENAI_API_KEY]", tmp_path)
     assert result.stdout == "[]\n"
 
 
@@ -50,7 +57,7 @@ async def test_at_the_end_of_its_time_a_command_and_all_it_started_are_ended(
     tmp_path: Path,
 ) -> None:
     line = "sleep 300 & echo $! > pid; sleep 300"
-    result = await run_approved(line, str(tmp_path), 1, ())
+    result = await run(line, tmp_path, 1)
     assert result.timed_out
     assert result.exit_code is None
     assert not lives(tmp_path / "pid")
@@ -58,13 +65,13 @@ async def test_at_the_end_of_its_time_a_command_and_all_it_started_are_ended(
 
 async def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
     line = "trap '' TERM; echo $$ > pid; while true; do sleep 0.1; done"
-    result = await run_approved(line, str(tmp_path), 1, ())
+    result = await run(line, tmp_path, 1)
     assert result.timed_out
     assert not lives(tmp_path / "pid")
 
 
 async def test_whoever_is_cancelled_leaves_nothing_running(tmp_path: Path) -> None:
-    running = asyncio.create_task(run_approved("echo $$ > pid; sleep 300", str(tmp_path), None, ()))
+    running = asyncio.create_task(run("echo $$ > pid; sleep 300", tmp_path))
     async with asyncio.timeout(30):
         pid = tmp_path / "pid"
         while not pid.exists() or not pid.read_text().strip():  # noqa: ASYNC110

@@ -10,13 +10,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.tools.command import sandbox
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.command.sandbox import build_prefix, find_bwrap
+from ragforge.tools.command.sandbox import bubblewrap
+from ragforge.tools.command.sandbox.bubblewrap import build_prefix, find_bwrap
+from ragforge.tools.command.sandbox.choose import Sandbox
+from ragforge.tools.command.sandbox.policy import allow_reading
 
 
 def test_only_the_programs_own_home_can_be_written_and_there_is_no_network() -> None:
-    words = build_prefix("/usr/bin/bwrap", ["/work/project"], "/tmp/home", "/work/project/src")
+    policy = allow_reading(["/work/project"], "/tmp/home", "/work/project/src", "/work/project")
+    words = build_prefix("/usr/bin/bwrap", policy)
     assert words[0] == "/usr/bin/bwrap"
     assert words[-1] == "--"
     assert "--unshare-all" in words
@@ -32,7 +35,7 @@ def test_the_users_home_is_hidden_before_the_project_is_shown(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     project = str(tmp_path / "project")
-    words = build_prefix("bwrap", [project], "/tmp/home", project)
+    words = build_prefix("bwrap", allow_reading([project], "/tmp/home", project, project))
     assert words.index("--tmpfs") < words.index(project)
     assert words[words.index("--tmpfs") + 1] == str(tmp_path)
 
@@ -43,9 +46,9 @@ def test_a_bubblewrap_that_does_not_work_is_not_used(
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(sandbox, "find_program", lambda name, root: str(broken))
+    monkeypatch.setattr(bubblewrap, "find_program", lambda name, root: str(broken))
     assert find_bwrap(str(tmp_path / "one")) is None
-    monkeypatch.setattr(sandbox, "find_program", lambda name, root: None)
+    monkeypatch.setattr(bubblewrap, "find_program", lambda name, root: None)
     assert find_bwrap(str(tmp_path / "two")) is None
 
 
@@ -59,7 +62,8 @@ async def test_commands_go_through_bubblewrap_where_it_works(
         'echo "in the sandbox" >&2\nexec "$@"\n'
     )
     stand_in.chmod(0o755)
-    monkeypatch.setattr("ragforge.tools.command.run.find_bwrap", lambda root: str(stand_in))
+    found = Sandbox("bubblewrap", program=str(stand_in))
+    monkeypatch.setattr("ragforge.tools.command.run.find_sandbox", lambda root, mode: found)
     result = await CommandRunner(project).run("cat a.txt | wc -l")
     assert result.stdout.strip() == "3"
     assert result.stderr == "in the sandbox\n" * 2
@@ -71,7 +75,8 @@ really = pytest.mark.skipif(BWRAP is None, reason="bubblewrap does not work here
 
 def inside(script: str, project: Path, home: Path) -> subprocess.CompletedProcess[str]:
     """Run a script that no command line could: the sandbox holds even if the decider failed."""
-    words = build_prefix(str(BWRAP), [str(project)], str(home), str(project))
+    policy = allow_reading([str(project)], str(home), str(project), str(project))
+    words = build_prefix(str(BWRAP), policy)
     return subprocess.run(
         [*words, "/bin/sh", "-c", script],
         env={"PATH": "/usr/bin:/bin", "HOME": str(home)},

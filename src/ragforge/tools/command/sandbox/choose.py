@@ -1,0 +1,68 @@
+"""Choose: the sandbox that works on this machine."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ragforge.tools.command.sandbox import bubblewrap, landlock, seatbelt
+from ragforge.tools.command.sandbox.policy import SandboxPolicy
+
+Mode: TypeAlias = Literal["auto", "off", "required"]
+REQUIRED = "tools.sandbox is `required`, and no sandbox works on this machine"
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A way to run programs apart."""
+
+    kind: Literal["bubblewrap", "landlock", "seatbelt"]
+    program: str = ""  # of bubblewrap
+    version: int = 0  # of Landlock
+
+    def wrap(self, policy: SandboxPolicy, path: str, words: list[str]) -> list[str]:
+        """Return the command that runs a program, at a path and with its words, inside.
+
+        bubblewrap looks for the program by its name, in PATH; the others are given its path.
+        """
+        if self.kind == "bubblewrap":
+            return [*bubblewrap.build_prefix(self.program, policy), *words]
+        if self.kind == "landlock":
+            return [*landlock.build_prefix(policy, path), *words]
+        return [*seatbelt.build_prefix(policy), path, *words[1:]]
+
+    def place_temporary(self, folder: str) -> str:
+        """Return where a program finds its directory for temporary files."""
+        return bubblewrap.TEMPORARY if self.kind == "bubblewrap" else folder
+
+    @property
+    def closes_network(self) -> bool:
+        """Tell whether connections can be refused."""
+        return self.kind != "landlock" or self.version >= landlock.CLOSES_NETWORK
+
+    def __str__(self) -> str:
+        if self.kind == "landlock":
+            limits = "" if self.closes_network else ", which cannot close the network"
+            return f"Landlock, version {self.version}{limits}"
+        return {"bubblewrap": f"bubblewrap ({self.program})", "seatbelt": "sandbox-exec"}[self.kind]
+
+
+def find_sandbox(root: str, mode: Mode = "auto") -> Sandbox | None:
+    """Return the best sandbox that works here, or None; what was tried once is kept."""
+    if mode == "off":
+        return None
+    if bwrap := bubblewrap.find_bwrap(root):
+        return Sandbox("bubblewrap", program=bwrap)
+    if version := landlock.find_version():
+        return Sandbox("landlock", version=version)
+    return Sandbox("seatbelt") if seatbelt.is_usable() else None
+
+
+def explain_absence(mode: Mode) -> str:
+    """Return why there is no sandbox, as half a sentence."""
+    if mode == "off":
+        return "no sandbox: tools.sandbox is `off`"
+    on_linux = platform.system() == "Linux"
+    missing = "bubblewrap does not work here, and the kernel has no Landlock"
+    return f"no sandbox: {missing if on_linux else 'this system has none that RagForge knows'}"

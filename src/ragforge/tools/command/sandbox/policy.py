@@ -1,0 +1,103 @@
+"""Policy: what a program in a sandbox may see, write and reach."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+# What toolchains need of a home directory, read-only.
+TOOLCHAINS = (
+    *(".cargo", ".rustup", ".pyenv", ".rbenv", ".nvm", ".volta", ".bun", ".deno", ".sdkman", "go"),
+    *(".asdf", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pnpm"),
+    *(".local/share/mise", ".local/share/virtualenvs", ".local/pipx", ".npm", ".m2", ".gradle"),
+    *(".cache/pip", ".cache/uv", ".cache/go-build", ".cache/pypoetry", ".cache/pre-commit"),
+    *(".cache/yarn", ".cache/node", ".dotnet", ".nuget", ".gem", ".composer/vendor"),
+    *(".conda", "miniconda3", "anaconda3", "miniforge3", ".gitconfig", ".config/git"),
+)
+# Those of them that hold downloads: writable where the network is allowed, for that is what for.
+DOWNLOADS = (
+    *(".cargo/registry", ".cargo/git", "go/pkg", ".npm", ".m2/repository", ".gradle/caches"),
+    *(".cache/pip", ".cache/uv", ".cache/go-build", ".cache/pypoetry", ".cache/pre-commit"),
+    *(".cache/yarn", ".cache/node", ".nuget/packages", ".local/share/pnpm"),
+)
+# Credentials that lie among them.
+_NEVER = (".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".gem/credentials")
+_PLACES = (
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "NVM_DIR"),
+    *("PYENV_ROOT", "JAVA_HOME", "GRADLE_HOME", "DOTNET_ROOT", "ANDROID_HOME", "VOLTA_HOME"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxPolicy:
+    """What one program may do. Everything is readable that is not hidden."""
+
+    cwd: str
+    hidden: tuple[str, ...] = ()  # directories that look empty
+    readable: tuple[str, ...] = ()  # what is shown of them all the same
+    writable: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()  # what stays as it is inside the writable ones
+    temporary: str | None = None  # a directory of its own for temporary files
+    network: bool = False
+
+
+def find_hidden(root: str) -> tuple[str, ...]:
+    """Return the user's home, unless the project is not below it but around it."""
+    home = os.path.realpath(os.path.expanduser("~"))
+    inside_project = home == root or home.startswith(os.path.join(root, ""))
+    is_usable = home != os.sep and os.path.isdir(home) and not inside_project
+    return (home,) if is_usable else ()
+
+
+def allow_reading(readable: Sequence[str], home: str, cwd: str, root: str) -> SandboxPolicy:
+    """Return the policy of a read-only program; `home` is an empty directory of its own."""
+    return SandboxPolicy(cwd, find_hidden(root), tuple(readable), (home,))
+
+
+def allow_work(
+    root: str,
+    cwd: str,
+    temporary: str,
+    network: bool,
+    environment: Mapping[str, str],
+    repository: Sequence[str] = (),
+) -> SandboxPolicy:
+    """Return the policy of an approved command: it writes in the project and to its own files.
+
+    `repository` are git's directories outside the project, of a linked work tree. Hooks and the
+    configuration of git are protected: git runs what they name, later and outside.
+    """
+    hidden = find_hidden(root)
+    home = hidden[0] if hidden else ""
+    shown = [os.path.join(home, name) for name in TOOLCHAINS] if home else []
+    shown += [os.path.realpath(environment[name]) for name in _PLACES if environment.get(name)]
+    shown += [
+        os.path.realpath(path) for path in environment.get("PATH", "").split(os.pathsep) if path
+    ]
+    downloads = [os.path.join(home, name) for name in DOWNLOADS] if home and network else []
+    git_dirs = [os.path.join(root, ".git"), *repository]
+    protected = [os.path.join(folder, name) for folder in git_dirs for name in ("hooks", "config")]
+    return SandboxPolicy(
+        cwd,
+        (*hidden, *(os.path.join(home, name) for name in _NEVER if home)),
+        tuple(_below(shown, hidden)),
+        tuple(_existing([*downloads, *repository, root])),
+        tuple(path for path in protected if os.path.isdir(os.path.dirname(path))),
+        temporary,
+        network,
+    )
+
+
+def _below(paths: Iterable[str], hidden: Sequence[str]) -> list[str]:
+    """Return the paths that are inside hidden directories and not these themselves."""
+    inside = [
+        path
+        for path in dict.fromkeys(paths)
+        if any(path.startswith(os.path.join(folder, "")) for folder in hidden)
+    ]
+    return _existing(inside)
+
+
+def _existing(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if os.path.exists(path)]

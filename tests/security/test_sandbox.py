@@ -1,0 +1,282 @@
+"""The sandbox, with real processes: what commands can reach even if everything else failed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragforge.tools.command import approved as approved_module
+from ragforge.tools.command import run as run_module
+from ragforge.tools.command.approved import ApprovedCommands, ApprovedLimits
+from ragforge.tools.command.run import CommandResult, CommandRunner
+from ragforge.tools.command.sandbox import bubblewrap, landlock
+from ragforge.tools.command.sandbox.choose import REQUIRED, Sandbox, find_sandbox
+from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_work
+from ragforge.tools.command.sandbox.seatbelt import build_profile
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
+KEY = "canary-key-of-the-user"
+
+
+def find_sandboxes() -> dict[str, Sandbox]:
+    found: dict[str, Sandbox] = {}
+    if bwrap := bubblewrap.find_bwrap(os.getcwd()):
+        found["bubblewrap"] = Sandbox("bubblewrap", program=bwrap)
+    if version := landlock.find_version():
+        found["landlock"] = Sandbox("landlock", version=version)
+    return found
+
+
+FOUND = find_sandboxes()
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """Each sandbox that works here, in turn."""
+    if request.param not in FOUND:
+        pytest.skip(f"NOT TESTED HERE: {request.param} does not work on this machine")
+    chosen = FOUND[request.param]
+    for module in (approved_module, run_module):
+        monkeypatch.setattr(module, "find_sandbox", lambda root, mode="auto": chosen)
+    return chosen
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's home, with a key, a toolchain and the project in it."""
+    folder = tmp_path / "home" / "user"
+    for name in (".ssh/id_ed25519", ".config/gh/hosts.yml", ".cargo/credentials.toml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(KEY)
+    (folder / ".cargo" / "bin").mkdir()
+    (folder / ".cargo" / "bin" / "tool").write_text("a tool")
+    (folder / ".npm").mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def project(home: Path) -> Path:
+    root = home / "project"
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / "a.txt").write_text("a\n")
+    return root
+
+
+async def work(
+    project: Path, line: str, seconds: float = 60, network: bool = False
+) -> CommandResult:
+    return await ApprovedCommands(str(project)).run(line, str(project), seconds, network)
+
+
+async def test_an_approved_command_writes_in_the_project_and_nowhere_else(
+    sandbox: Sandbox, project: Path, home: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    places = [outside / "x", home / ".bashrc", home / ".npm" / "x", Path("/usr/ragforge-made")]
+    places += [Path("/etc/ragforge-made"), home / ".ssh" / "authorized_keys"]
+    tries = "; ".join(f"echo x > {place}" for place in places)
+
+    result = await work(project, f"mkdir sub && echo x > sub/made && rm a.txt; {tries}; true")
+
+    assert (project / "sub" / "made").read_text() == "x\n"
+    assert not (project / "a.txt").exists()
+    assert [place for place in places if place.exists()] == []
+    assert result.exit_code == 0
+
+
+async def test_an_approved_command_cannot_read_the_users_home_but_for_toolchains(
+    sandbox: Sandbox, project: Path, home: Path
+) -> None:
+    line = "cat ~/.ssh/id_ed25519 ~/.config/gh/hosts.yml; ls ~/.ssh; cat ~/.cargo/bin/tool"
+
+    result = await work(project, line)
+
+    assert result.stdout == "a tool"
+    assert KEY not in result.stderr
+
+
+async def test_credentials_among_the_toolchains_are_hidden_by_bubblewrap(
+    sandbox: Sandbox, project: Path
+) -> None:
+    if sandbox.kind != "bubblewrap":
+        pytest.skip("Landlock cannot hide a file in a directory that it shows")
+    assert KEY not in (await work(project, "cat ~/.cargo/credentials.toml")).stdout
+
+
+CONNECT = (
+    "{python} -I -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 5); print(1)'"
+)
+
+
+@pytest.mark.parametrize("network", [False, True])
+async def test_an_approved_command_has_network_only_if_that_was_approved(
+    sandbox: Sandbox, project: Path, network: bool
+) -> None:
+    if not sandbox.closes_network:
+        pytest.skip("NOT TESTED HERE: this version of Landlock cannot close the network")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        line = CONNECT.format(python=sys.executable, port=server.getsockname()[1])
+        result = await work(project, line, network=network)
+
+    assert (result.stdout == "1\n") is network, result
+    assert (result.exit_code == 0) is network
+
+
+async def test_downloads_can_be_kept_where_the_network_is_allowed(
+    sandbox: Sandbox, project: Path, home: Path
+) -> None:
+    await work(project, "echo x > ~/.npm/kept; echo x > ~/.cargo/kept", network=True)
+
+    assert (home / ".npm" / "kept").exists()
+    assert not (home / ".cargo" / "kept").exists()
+
+
+async def test_temporary_files_are_private_and_removed(
+    sandbox: Sandbox, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    line = 'echo secret > "$TMPDIR/x" && cat "$TMPDIR/x" && ls "$TMPDIR" && cat "$(mktemp)"'
+
+    first = await work(project, line)
+    second = await work(project, 'ls "$TMPDIR"')
+
+    assert first.stdout.startswith("secret\n"), first
+    assert first.exit_code == 0
+    assert "x" not in second.stdout.split()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("ragforge-")] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code"), [("exit 3", 3), ("kill -9 $$", 137), ("kill -TERM $$", 143), ("false", 1)]
+)
+async def test_exit_codes_and_signals_come_back(
+    sandbox: Sandbox, project: Path, line: str, code: int
+) -> None:
+    assert (await work(project, line)).exit_code == code
+
+
+async def test_at_the_end_of_its_time_a_command_is_killed_with_all_it_started(
+    sandbox: Sandbox, project: Path
+) -> None:
+    line = "(trap '' TERM; while true; do date +%N > beat; sleep 0.05; done) & sleep 300"
+
+    result = await work(project, line, seconds=1.5)
+
+    assert result.timed_out
+    before = (project / "beat").read_text()
+    await asyncio.sleep(0.5)
+    assert (project / "beat").read_text() == before
+
+
+async def test_hooks_and_configuration_of_git_cannot_be_written(
+    sandbox: Sandbox, project: Path
+) -> None:
+    if sandbox.kind != "bubblewrap":
+        pytest.skip("Landlock cannot protect a part of a directory that may be written")
+    line = "echo x > .git/hooks/pre-commit; git config core.fsmonitor x; echo x >> .git/config"
+    before = (project / ".git" / "config").read_text()
+
+    await work(project, f"{line}; rm -rf .git/hooks; mv .git/hooks .git/h; git add -A")
+
+    assert not (project / ".git" / "hooks" / "pre-commit").exists()
+    assert (project / ".git" / "config").read_text() == before
+    assert (project / ".git" / "index").exists(), "git itself works"
+
+
+async def test_a_commit_in_a_linked_work_tree_works(sandbox: Sandbox, project: Path) -> None:
+    who = "git -c user.name=A -c user.email=a@example.invalid"
+    side = project.parent / "side"
+    for line in (f"{who} commit -q --allow-empty -m one", f"git worktree add -q {side}"):
+        subprocess.run(["sh", "-c", line], cwd=project, check=True)
+
+    result = await work(side, f"echo b > b.txt && git add b.txt && {who} commit -qm two && git log")
+
+    assert "two" in result.stdout, result
+
+
+async def test_a_read_only_command_runs_in_it(sandbox: Sandbox, project: Path, home: Path) -> None:
+    (project / "way-out").symlink_to(home / ".ssh")
+    runner = CommandRunner(project)
+
+    result = await runner.run("cat a.txt | wc -l; git status --short; rg a")
+
+    assert result.stdout.split() == ["1", "??", "a.txt", "??", "way-out", "a.txt:a"], result
+    assert (await runner.run("cat missing")).exit_code == 1
+    assert (await runner.run("false")).exit_code == 1
+
+
+def test_a_sandbox_that_cannot_be_made_runs_nothing(project: Path) -> None:
+    if "landlock" not in FOUND:
+        pytest.skip("NOT TESTED HERE: landlock does not work on this machine")
+    words = landlock.build_prefix(SandboxPolicy(str(project)), "/nowhere/program")
+    done = subprocess.run([*words, "program"], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 127
+
+
+async def test_where_a_sandbox_is_required_and_none_works_nothing_runs(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (approved_module, run_module):
+        monkeypatch.setattr(module, "find_sandbox", lambda root, mode="auto": None)
+
+    done = await ApprovedCommands(str(project), "required").run("touch made", str(project))
+    looked = await CommandRunner(project, sandbox="required").run("cat a.txt")
+
+    assert (done.refused, looked.refused) == (REQUIRED, REQUIRED)
+    assert not (project / "made").exists()
+
+
+def test_who_switched_it_off_has_none(project: Path) -> None:
+    assert find_sandbox(str(project), "off") is None
+    assert "`off`" in ApprovedCommands(str(project), "off").describe_sandbox(network=False)
+
+
+async def test_approved_commands_see_only_variables_on_the_list(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "MISTRAL_API_KEY"]
+    hidden += ["OPENAI_API_KEY", "DATABASE_URL", "SSH_AUTH_SOCK", "MY_OWN_NAME", "GOPROXY"]
+    for name in hidden:
+        monkeypatch.setenv(name, KEY)
+    monkeypatch.setenv("LC_NUMERIC", "C")
+    monkeypatch.setenv("https_proxy", f"http://user:{KEY}@proxy.invalid:3128")
+
+    plain = await ApprovedCommands(str(project)).run("env", str(project))
+    named = await ApprovedCommands(str(project), environment=("MY_OWN_NAME",)).run(
+        "env", str(project)
+    )
+
+    assert KEY not in plain.stdout
+    assert "LC_NUMERIC=C" in plain.stdout
+    assert "https_proxy=http://proxy.invalid:3128" in plain.stdout
+    assert [line for line in named.stdout.splitlines() if KEY in line] == [f"MY_OWN_NAME={KEY}"]
+
+
+def test_the_profile_of_macos_allows_writing_only_in_the_project(
+    project: Path, home: Path, tmp_path: Path
+) -> None:
+    policy = allow_work(str(project), str(project), str(tmp_path), False, {})
+    lines = build_profile(policy).splitlines()
+
+    written = [line for line in lines if line.startswith("(allow") and "file-write*" in line]
+    assert written[-2:] == [
+        f'(allow file-read* file-write* (subpath "{place}"))' for place in (project, tmp_path)
+    ]
+    assert lines.index(f'(deny file-read* (subpath "{home}"))') < lines.index(written[-1])
+    assert lines[-1] == "(deny network*)"
+    assert f'(deny file-write* (subpath "{project}/.git/hooks"))' in lines
+
+
+async def test_output_is_bounded_in_there(sandbox: Sandbox, project: Path) -> None:
+    commands = ApprovedCommands(str(project), limits=ApprovedLimits(output_bytes=100))
+    result = await commands.run("seq 1 100000", str(project))
+    assert result.truncated
+    assert result.stdout.endswith("100000\n")
