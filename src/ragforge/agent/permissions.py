@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from ragforge.agent.rules import PermissionRules, Rule
+from ragforge.agent.rule_file import PermissionRules
+from ragforge.agent.rules import Rule, make_rule
 from ragforge.errors import Declined, InputError
 from ragforge.tools.permission import PermissionRequest
 
@@ -18,7 +19,7 @@ class Verdict:
     """The user's answer to a request: yes once, yes always (for a pattern), or no."""
 
     answer: Literal["once", "always", "deny"]
-    pattern: str = ""  # of an "always"; the narrowest if empty
+    pattern: str = ""  # of an "always": one of `request.always`; this very thing if empty
     reason: str = ""  # of a "deny": words for the model
 
 
@@ -62,9 +63,16 @@ class Permissions:
             verdict = await self.approve(request)
             if verdict.answer == "always" and request.always:
                 with suppress(InputError):  # the rule cannot be stored: the user is asked again
-                    self.rules.add(
-                        Rule("allow", request.action, verdict.pattern or request.always[0])
-                    )
+                    self.rules.add(_make_lasting(request, verdict.pattern))
             if verdict.answer == "deny":
                 why = verdict.reason or "Do not try it another way; ask what they want instead."
                 raise Declined(f"The user declined this. {why}")
+
+
+def _make_lasting(request: PermissionRequest, pattern: str) -> Rule:
+    """Return the rule of an "always". What equals the subject means the subject and no pattern.
+
+    Raises InputError.
+    """
+    exact = pattern in ("", request.subject)
+    return make_rule("allow", request.action, pattern or request.subject, exact)

@@ -1,137 +1,129 @@
-"""Rules: what the user has allowed or forbidden permanently in a project.
-
-They are stored in a file of the user, never in the project, which may come from somebody else.
-"""
+"""Rules: what the user has allowed or forbidden permanently in a project."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ragforge.domain.text import Json
 from ragforge.errors import BadPattern, InputError
-from ragforge.tools.edits.atomic_write import replace_file
-from ragforge.tools.globs import compile_glob
+from ragforge.tools.command.started import list_programs, matches_program
+from ragforge.tools.globs import compile_glob, is_wild
 from ragforge.tools.permission import Action, PermissionRequest
 
 Effect: TypeAlias = Literal["allow", "deny"]
+Kind: TypeAlias = Literal["exact", "pattern"]
+REST = " *"
+"""At the end of a pattern of commands: whatever follows."""
+EVERY_COMMAND = "*"
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
+_BLANKS = re.compile(r"[ \t]+")  # what a shell parts words at
 _RULE = re.compile(r"(edit_file|run_command)\((.+)\)", re.DOTALL)
+_MEANINGS: dict[tuple[Action, Kind], str] = {
+    ("edit_file", "exact"): "this file",
+    ("edit_file", "pattern"): "files like this",
+    ("run_command", "exact"): "this line",
+    ("run_command", "pattern"): "lines that begin so",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`edit_file(src/**)` allows edits below src, `run_command(make *)` all that make can do.
+    """What is allowed or forbidden: exactly one thing, or all that a pattern selects.
 
-    A pattern of a path is a glob of the project. A pattern of a command is the very line, or
-    with ` *` at its end every line that begins with these words and joins, expands or redirects
-    nothing.
+    Exact: one file of the project, one command line; `*` and `[` are characters. A pattern of
+    files is a glob. A pattern of commands ends in ` *`: all lines that begin with its words and
+    join, expand or redirect nothing.
     """
 
     effect: Effect
     action: Action
-    pattern: str
+    text: str
+    kind: Kind = "exact"
 
     def __str__(self) -> str:
-        return f"{self.action}({self.pattern})"
+        return f"{self.action}({self.text})"
+
+    @property
+    def meaning(self) -> str:
+        """What the text stands for, in words."""
+        return _MEANINGS[self.action, self.kind]
 
     def matches(self, request: PermissionRequest) -> bool:
+        """Tell whether the rule speaks of a request."""
         if request.action != self.action:
             return False
+        if request.subject == self.text:
+            return True
         if self.action == "edit_file":
-            glob = compile_glob(self.pattern)
-            return glob is None or glob.fullmatch(request.subject) is not None
-        return _matches_line(self.pattern, request.subject, self.effect)
+            return self.kind == "pattern" and _selects(self.text, request.subject)
+        if self.effect == "deny":
+            return _forbids(self.text, self.kind, request.subject)
+        return self.kind == "pattern" and _begins(self.text, request.subject)
 
 
-def parse_rule(effect: Effect, text: str) -> Rule:
-    """Parse a rule such as `run_command(make test)`. Raises InputError."""
+def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
+    """Parse a rule that somebody wrote, such as `run_command(make test)`. Raises InputError.
+
+    It is a pattern if it is a glob with wildcards, or a command line with ` *` at its end;
+    with `exact`, it never is.
+    """
     found = _RULE.fullmatch(text.strip())
     if found is None:
         raise InputError(f"{text!r} is no rule: write edit_file(GLOB) or run_command(LINE).")
     action: Action = "edit_file" if found.group(1) == "edit_file" else "run_command"
+    return make_rule(effect, action, found.group(2), exact)
+
+
+def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> Rule:
+    """Return the rule for a path, a glob, a line or a pattern of lines. Raises InputError."""
+    text = text.strip() if action == "run_command" else text.removeprefix("./")
+    if exact or not _is_pattern(action, text):
+        return Rule(effect, action, text)
     if action == "edit_file":
         try:
-            compile_glob(found.group(2))
+            compile_glob(text)
         except BadPattern as error:
             raise InputError(str(error)) from error
-    return Rule(effect, action, found.group(2))
+    elif effect == "allow" and text == EVERY_COMMAND:
+        raise InputError(
+            "run_command(*) would allow every command, and is not kept. Name the program, such "
+            "as run_command(pytest *)."
+        )
+    return Rule(effect, action, text, "pattern")
 
 
-class PermissionRules:
-    """The rules of one project, kept in a file that holds those of all projects."""
-
-    def __init__(self, file: Path, project: Path) -> None:
-        self._file = file
-        self._project = str(project)
-
-    @classmethod
-    def of(cls, state: Path, project: Path) -> PermissionRules:
-        """Return the rules of a project, from the directory of the user's state."""
-        return cls(state / "permissions.json", project)
-
-    def all(self) -> list[Rule]:
-        """Return the rules, those that forbid first. Raises InputError if the file is bad."""
-        mine = self._read().get(self._project, {})
-        return [
-            parse_rule(effect, text)
-            for effect in _EFFECTS
-            for text in (mine.get(effect, []) if isinstance(mine, dict) else [])
-        ]
-
-    def verdict(self, request: PermissionRequest) -> Effect | None:
-        """Return what the rules say to a request: one that forbids beats all that allow."""
-        return next((rule.effect for rule in self.all() if rule.matches(request)), None)
-
-    def add(self, rule: Rule) -> None:
-        """Store a rule. Raises InputError if the file cannot be written."""
-        self._change(rule, keep=True)
-
-    def remove(self, rule: Rule) -> None:
-        """Remove a rule."""
-        self._change(rule, keep=False)
-
-    def _change(self, rule: Rule, keep: bool) -> None:
-        every = self._read()
-        mine = dict(every.get(self._project) or {})
-        texts = [text for text in mine.get(rule.effect, []) if text != str(rule)]
-        mine[rule.effect] = [*texts, str(rule)] if keep else texts
-        every[self._project] = mine
-        text = json.dumps(every, indent=2, ensure_ascii=False) + "\n"
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(str(self._file), text.encode())
-        except OSError as error:
-            raise InputError(f"{self._file} cannot be written: {error.strerror}.") from error
-
-    def _read(self) -> dict[str, Json]:
-        try:
-            every = json.loads(self._file.read_text("utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"{self._file} cannot be read: {error}. Correct or remove it."
-            ) from error
-        if not isinstance(every, dict):
-            raise InputError(f"{self._file} contains no rules. Correct or remove it.")
-        return every
+def _is_pattern(action: Action, text: str) -> bool:
+    if action == "edit_file":
+        return is_wild(text) or text.endswith("/")
+    return text == EVERY_COMMAND or text.endswith(REST)
 
 
-_EFFECTS: tuple[Effect, ...] = ("deny", "allow")
+def _selects(glob: str, path: str) -> bool:
+    compiled = compile_glob(glob)
+    return compiled is None or compiled.fullmatch(path) is not None
 
 
-def _matches_line(pattern: str, line: str, effect: Effect) -> bool:
-    line = line.strip()
-    if line == pattern.strip():
-        return True
-    if not pattern.endswith(" *"):
-        return False
-    words, wanted = line.split(), pattern.split()[:-1]
-    if effect == "deny":  # a forbidden program is forbidden wherever it stands in a line
+def _begins(pattern: str, line: str) -> bool:
+    """Tell whether a line begins with the words of a pattern, and is one plain command."""
+    wanted = _BLANKS.split(pattern)[:-1]
+    return _BLANKS.split(line)[: len(wanted)] == wanted and not _COMPOUND.search(line)
+
+
+def _forbids(text: str, kind: Kind, line: str) -> bool:
+    """Tell whether a line runs what a rule forbids, wherever that stands in it.
+
+    The words are looked for as they are written, too: in what the grammar does not understand,
+    a forbidden command stays forbidden.
+    """
+    wanted = tuple(text.split())
+    if kind == "pattern":
+        wanted = wanted[:-1]
+        if not wanted:
+            return True
+        words = tuple(line.split())
         runs = range(len(words) - len(wanted) + 1)
-        return any(words[at : at + len(wanted)] == wanted for at in runs)
-    return words[: len(wanted)] == wanted and not _COMPOUND.search(line)
+        if any(words[at : at + len(wanted)] == wanted for at in runs):
+            return True
+    is_whole = kind == "exact"
+    return any(matches_program(words, wanted, is_whole) for words in list_programs(line))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragforge.agent.delegate import Delegation, make_delegate_tool
 from ragforge.agent.permissions import Permissions
-from ragforge.agent.rules import PermissionRules
+from ragforge.agent.rule_file import PermissionRules
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
 from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragforge.agent.rules import Effect, PermissionRules, Rule, parse_rule
+from ragforge.agent.rule_file import PermissionRules
+from ragforge.agent.rules import Effect, Rule, parse_rule
 from ragforge.config.settings import Settings
 from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
@@ -17,8 +18,11 @@ def open_rules(settings: Settings, cwd: Path) -> PermissionRules:
     return PermissionRules.of(Path(settings.agent.state_dir), find_project(normalise(cwd)))
 
 
-def add_rule(rules: PermissionRules, effect: Effect, text: str) -> Rule:
-    """Keep a rule such as `edit_file(src/**)`. Raises InputError if the text is none."""
-    rule = parse_rule(effect, text)
+def add_rule(rules: PermissionRules, effect: Effect, text: str, exact: bool = False) -> Rule:
+    """Keep a rule such as `edit_file(src/**)`. Raises InputError if the text is none.
+
+    With `exact`, `*` and `[` in it are characters.
+    """
+    rule = parse_rule(effect, text, exact)
     rules.add(rule)
     return rule

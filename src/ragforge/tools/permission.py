@@ -16,7 +16,7 @@ class PermissionRequest:
     action: Action
     subject: str  # a path of the project, or a command line
     preview: str  # what it would do: a diff, or the line and where it runs
-    always: tuple[str, ...]  # patterns that a lasting yes could be for, the narrowest first
+    always: tuple[str, ...]  # what a lasting yes could be for: the subject first, then patterns
     network: bool = False  # a command wants the network: a rule does not allow that
 
 

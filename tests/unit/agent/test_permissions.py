@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 from ragforge.agent.permissions import Permissions, Verdict, allow_edits, deny_all
-from ragforge.agent.rules import PermissionRules, Rule, parse_rule
+from ragforge.agent.rule_file import PermissionRules
+from ragforge.agent.rules import make_rule, parse_rule
 from ragforge.errors import Declined, InputError
-from ragforge.tools.command.agent_tool import list_lasting_patterns
+from ragforge.tools.command.lasting import list_lasting_patterns
 from ragforge.tools.permission import PermissionRequest
+
+RUNNERS = (
+    *("timeout 5 x", "nice x", "python3 -m x", "uv run x", ". x", "source x", "CI=1 x", "env x"),
+    *(
+        "sudo x",
+        "xargs x",
+        "bash -c x",
+        "sh x",
+        "npx x",
+        "make x",
+        "just x",
+        "go test ./...",
+        "rm x",
+    ),
+    *("git fetch x", "npm run x", "npm exec x", "cargo run", "poetry run x", "./x y", "stdbuf x"),
+)
 
 
 def runs(line: str) -> PermissionRequest:
@@ -48,12 +66,37 @@ def rules(tmp_path: Path) -> PermissionRules:
     ],
 )
 def test_a_yes_to_a_command_reaches_no_other(rule: str, line: str, fits: bool) -> None:
-    assert Rule("allow", "run_command", rule).matches(runs(line)) is fits
+    assert make_rule("allow", "run_command", rule).matches(runs(line)) is fits
 
 
-@pytest.mark.parametrize("line", ["git push", "git push -f", "cd x && git push", "git  push"])
-def test_a_no_to_a_command_holds_wherever_it_stands(line: str) -> None:
-    assert Rule("deny", "run_command", "git push *").matches(runs(line))
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("git push", "git push -f", "cd x && git push", "git  push", "true;git push"),
+        *("/usr/bin/git push", "git -C . push", "git -c a.b=c --no-pager push origin"),
+        *("env X=1 git push", "X=1 git push", "command git push", "\\git push", "'git' \"push\""),
+        *("sh -c 'git push'", 'bash -lc "cd x; git push"', "sudo -u me git push", "g''it push"),
+        *("timeout 5 nice git push", "echo $(git push)", "if true; then git push; fi"),
+        *("(git push)&", "find . -exec git push {} +", "git \\\n push", "eval 'git push'"),
+        *("sh -c \"env A=b sh -c 'git push'\"", "xargs git push < x", "sh <<E\ngit push\nE"),
+    ],
+)
+def test_a_no_to_a_command_holds_wherever_and_however_it_stands(line: str) -> None:
+    assert parse_rule("deny", "run_command(git push *)").matches(runs(line))
+    assert parse_rule("deny", "run_command(*)").matches(runs(line))
+
+
+@pytest.mark.parametrize(
+    "line", ["git pull", "git commit -m push", "legit push", "pushd git", "make push # git"]
+)
+def test_a_no_to_a_command_is_none_to_others(line: str) -> None:
+    assert not parse_rule("deny", "run_command(git push *)").matches(runs(line))
+
+
+def test_a_no_to_a_line_holds_for_that_command_and_no_longer_one() -> None:
+    rule = parse_rule("deny", "run_command(npm publish)")
+    assert rule.matches(runs("cd x; npm publish"))
+    assert not rule.matches(runs("npm publish --dry-run"))
 
 
 @pytest.mark.parametrize(
@@ -64,11 +107,13 @@ def test_a_no_to_a_command_holds_wherever_it_stands(line: str) -> None:
         ("src/**", "tests/a.py", False),
         ("src/a.py", "src/a.py", True),
         ("*.md", "docs/x.md", True),
+        ("Makefile", "Makefile", True),
+        ("Makefile", "deep/er/Makefile", False),
     ],
 )
 def test_a_yes_to_files_is_a_glob(glob: str, path: str, fits: bool) -> None:
-    assert Rule("allow", "edit_file", glob).matches(edits(path)) is fits
-    assert not Rule("allow", "run_command", glob).matches(edits(path))
+    assert make_rule("allow", "edit_file", glob).matches(edits(path)) is fits
+    assert not make_rule("deny", "run_command", glob).matches(edits(path))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +126,8 @@ def test_a_yes_to_files_is_a_glob(glob: str, path: str, fits: bool) -> None:
         ("python x.py", ("python x.py",)),
         ("/bin/bash x", ("/bin/bash x",)),
         ("make a; make b", ("make a; make b",)),
+        ("git commit -v", ("git commit -v", "git commit *")),
+        *((line, (line,)) for line in RUNNERS),
     ],
 )
 def test_a_lasting_yes_is_offered_for_no_more_than_can_be_foreseen(
@@ -178,3 +225,71 @@ async def test_a_rule_that_forbids_a_line_forbids_it_with_network_too(
     request = PermissionRequest("run_command", "git push -f", "", (), network=True)
     with pytest.raises(Declined):
         await Permissions(rules, approve).require_permission(request)
+
+
+@pytest.mark.parametrize(
+    ("wish", "others"),
+    [
+        (runs("rm -f *"), [runs("rm -f /home/me/.ssh/id_ed25519"), runs("rm -f x")]),
+        (runs("git add *"), [runs("git add x")]),
+        (edits("Makefile"), [edits("deep/er/Makefile")]),
+        (edits("app/[id]/page.tsx"), [edits("app/i/page.tsx")]),
+        (edits("*.py"), [edits("a.py")]),
+    ],
+)
+async def test_always_this_means_exactly_this(
+    rules: PermissionRules, wish: PermissionRequest, others: list[PermissionRequest]
+) -> None:
+    async def approve(wish: PermissionRequest) -> Verdict:
+        return Verdict("always", wish.always[0])
+
+    await Permissions(rules, approve).require_permission(wish)
+
+    await Permissions(rules, deny_all).require_permission(wish)
+    for other in others:
+        with pytest.raises(Declined):
+            await Permissions(rules, deny_all).require_permission(other)
+
+
+def test_rules_from_before_are_literal_where_they_allow_and_patterns_where_they_forbid(
+    rules: PermissionRules, tmp_path: Path
+) -> None:
+    file = tmp_path / "state" / "permissions.json"
+    file.parent.mkdir()
+    old = {
+        "allow": ["run_command(rm -f *)", "edit_file(a.py)"],
+        "deny": ["run_command(git push *)"],
+    }
+    file.write_text(json.dumps({str(tmp_path / "project"): old, "/other": old}))
+
+    assert rules.verdict(runs("rm -f x")) is None
+    assert rules.verdict(runs("rm -f *")) == "allow"
+    assert rules.verdict(edits("a.py")) == "allow"
+    assert rules.verdict(runs("git push -f")) == "deny"
+
+    rules.add(parse_rule("allow", "run_command(pytest *)"))
+    assert [(str(rule), rule.kind) for rule in rules.all()] == [
+        ("run_command(git push *)", "pattern"),
+        ("run_command(rm -f *)", "exact"),
+        ("edit_file(a.py)", "exact"),
+        ("run_command(pytest *)", "pattern"),
+    ]
+    assert json.loads(file.read_text())["/other"] == old
+
+
+def test_a_yes_to_every_command_is_refused_with_a_sentence() -> None:
+    with pytest.raises(InputError, match="would allow every command"):
+        parse_rule("allow", "run_command(*)")
+    assert parse_rule("allow", "run_command(*)", exact=True).matches(runs("*"))
+
+
+@pytest.mark.parametrize("kind", ["glob", None])
+def test_a_stored_rule_that_cannot_be_read_allows_nothing(
+    rules: PermissionRules, tmp_path: Path, kind: str | None
+) -> None:
+    file = tmp_path / "state" / "permissions.json"
+    file.parent.mkdir()
+    rule = {"effect": "allow", "action": "edit_file", "kind": kind, "text": "**"}
+    file.write_text(json.dumps({str(tmp_path / "project"): {"rules": [rule]}}))
+    with pytest.raises(InputError, match="cannot be read"):
+        rules.verdict(edits("a.py"))

@@ -20,13 +20,16 @@ Examples:
   ragforge permissions remove "edit_file(src/**)"
 
 \b
-A rule is edit_file(GLOB) or run_command(LINE). A LINE that ends in " *" stands for all that
-begin so and join, expand or redirect nothing. What is forbidden stays so, whatever else is
-allowed. Nothing outside the project is ever allowed. The rules are yours: a project cannot
-bring its own.
+A rule is edit_file(FILE), edit_file(GLOB) or run_command(LINE). A LINE that ends in " *" stands
+for all that begin so and join, expand or redirect nothing; --exact takes a "*" as a character.
+What is forbidden stays so, whatever else is allowed and however the line is put. Nothing outside
+the project is ever allowed. The rules are yours: a project cannot bring its own.
 """
 
 RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
+ExactOption = Annotated[
+    bool, typer.Option("--exact", help="`*`, `?`, `[` and `{` are characters, not wildcards.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -52,14 +55,14 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
         show_rules(found)
 
 
-def allow(context: typer.Context, rule: RuleArgument) -> None:
+def allow(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
     """Allow something for good."""
-    _add(context, "allow", rule)
+    _add(context, "allow", rule, exact)
 
 
-def deny(context: typer.Context, rule: RuleArgument) -> None:
+def deny(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
     """Forbid something for good."""
-    _add(context, "deny", rule)
+    _add(context, "deny", rule, exact)
 
 
 def remove(context: typer.Context, rule: RuleArgument) -> None:
@@ -76,12 +79,13 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
     print_note(f"Forgotten: {rule.strip()}")
 
 
-def _add(context: typer.Context, effect: Effect, text: str) -> None:
+def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None:
     from ragforge.app.rules import add_rule
     from ragforge.show.console import print_note
 
-    rule = add_rule(_open_rules(context), effect, text)
-    print_note(f"{'Allowed' if effect == 'allow' else 'Forbidden'} here from now on: {rule}")
+    rule = add_rule(_open_rules(context), effect, text, exact)
+    word = "Allowed" if effect == "allow" else "Forbidden"
+    print_note(f"{word} here from now on: {rule} ({rule.meaning})")
 
 
 def _open_rules(context: typer.Context) -> PermissionRules:

@@ -4,36 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 
 from pydantic import Field
 
 from ragforge.llm.calls import Tool
 from ragforge.tools.command.approved import ApprovedCommands
 from ragforge.tools.command.decide import decide
+from ragforge.tools.command.lasting import list_lasting_patterns
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.confine import Root
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
-
-# A permanent yes to one of these programs would allow everything.
-_OPEN_ENDED = frozenset(
-    (
-        *("bash", "sh", "zsh", "fish", "dash", "ksh", "env", "sudo", "doas", "su", "xargs", "find"),
-        *("ssh", "nohup", "time", "exec", "eval", "python", "python3", "node", "deno", "bun"),
-        *("perl", "ruby", "php", "lua", "awk", "sed", "npx", "uvx", "rm", "mv", "dd"),
-        *("docker", "podman", "kubectl"),
-    )
-)
-# For these, the first argument says what they do.
-_WITH_VERBS = frozenset(
-    (
-        *("git", "npm", "pnpm", "yarn", "cargo", "go", "make", "just", "uv", "pip", "poetry"),
-        *("hatch", "bundle", "rake", "composer", "dotnet", "mvn", "gradle", "gh"),
-    )
-)
-_WORD = re.compile(r"[\w./:@%+=-]+")
 
 
 class AgentCommandArguments(Arguments):
@@ -91,16 +73,3 @@ async def run_command(
     )
     await permit(request)
     return await approved.run(line, cwd, given.timeout, given.network)
-
-
-def list_lasting_patterns(line: str) -> tuple[str, ...]:
-    """Return patterns for a permanent yes: this line, or all that begin like it."""
-    words = line.split()
-    if not words or not all(_WORD.fullmatch(word) for word in words):
-        return (line,)
-    if os.path.basename(words[0]) in _OPEN_ENDED:
-        return (line,)
-    if words[0] not in _WITH_VERBS:
-        return (line, f"{words[0]} *")
-    has_verb = len(words) > 1 and not words[1].startswith("-")
-    return (line, f"{words[0]} {words[1]} *") if has_verb else (line,)

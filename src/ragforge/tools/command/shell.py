@@ -91,7 +91,7 @@ def parse(line: str) -> tuple[Pipeline, ...]:
     """Return the pipelines of a line. Raises NotAllowed with the reason."""
     _check_characters(line)
     source = line.encode()
-    tree = _load_parser().parse(source)
+    tree = load_parser().parse(source)
     pipelines = tuple(_LineReader(source).program(tree.root_node))
     if not pipelines:
         raise NotAllowed("the line is empty")
@@ -101,7 +101,8 @@ def parse(line: str) -> tuple[Pipeline, ...]:
 
 
 @cache
-def _load_parser() -> Parser:
+def load_parser() -> Parser:
+    """Return the parser of the shell's grammar."""
     import tree_sitter_bash  # loaded with the first line
     from tree_sitter import Language, Parser
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.app.rules import Effect, add_rule
 from ragforge.errors import InputError
+from ragforge.show.visible import make_visible
 from ragforge.tui.commands.command import Command
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ async def permissions(terminal: Terminal, argument: str) -> None:
     if not every:
         screen.say("There are no rules for this project: you are asked before every change.")
     for number, rule in enumerate(every, 1):
-        screen.say(f"{number:>3}  {rule.effect:<5}  {rule}")
+        screen.say(f"{number:>3}  {rule.effect:<5}  {make_visible(str(rule))}  ({rule.meaning})")
     if not what:
         screen.note(USAGE)
 
