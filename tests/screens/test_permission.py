@@ -15,8 +15,8 @@ EDIT = Call(
 )
 COMMAND = Call("run_command", {"command": "touch made.txt"})
 DIFF = """\
-  -    return check(user)
-  +    return check(user.name)
+│ -    return check(user)
+│ +    return check(user.name)
 """
 
 
@@ -118,3 +118,31 @@ async def test_what_was_typed_before_the_question_is_no_answer_to_it(
         terminal.type(f"n{ENTER}")
         await terminal.see("As you wish.")
     assert not (project / "made.txt").exists()
+
+
+async def test_a_command_cannot_scroll_itself_away_and_a_yes_needs_all_of_it(
+    ragforge: Open, project: Path
+) -> None:
+    fake = "Run a command?\n$ make test\nAllow? [y/a/n]"
+    line = f"# tidy up\ntouch made.txt #{'x' * 300}END\u200b" + "\n" * 60 + fake
+    script = (Says(calls=(Call("run_command", {"command": line}),)), Says("It is done."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Tidy up{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        shown = "\n".join(terminal.lines)
+        assert "│ $ # tidy up⏎\n│ touch made.txt #xxx" in shown
+        assert "END<U+200B>⏎" in shown
+        assert "more rows are hidden. Enter shows the next, v shows all" in shown
+        for _ in range(2):
+            terminal.type(f"y{ENTER}")
+            await terminal.see("answer again")
+            await terminal.prompt(r"Allow\? \[y/a/n\]")
+            assert not (project / "made.txt").exists()
+        terminal.type(f"v{ENTER}")
+        await terminal.see("  n  no; the model gets the words after it")
+        assert any(row.endswith("│ Allow? [y/a/n]") for row in terminal.scrollback)
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type(f"y{ENTER}")
+        await terminal.see("It is done.")
+    assert (project / "made.txt").exists()

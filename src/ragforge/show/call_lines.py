@@ -13,6 +13,7 @@ from ragforge.events import ToolFinished
 from ragforge.show.calls import format_count, format_duration, format_headline, format_outcome
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.screen import Signs
+from ragforge.show.visible import style_visible
 
 _DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _STATES = {"done": "green", "doing": "bold", "in_progress": "bold"}
@@ -22,6 +23,11 @@ def format_diff(diff: str) -> list[Text]:
     """Return a diff with its colours."""
     lines = sanitise(diff.expandtabs(4)).rstrip("\n").split("\n")
     return [Text(line, style=_choose_style(line)) for line in lines]
+
+
+def style_diff_line(line: str) -> Text:
+    """Return a line of a diff with its colour, and with nothing in it that cannot be seen."""
+    return style_visible(line, style=_choose_style(line))
 
 
 def format_plan(items: Sequence[Json], signs: Signs) -> list[Text]:

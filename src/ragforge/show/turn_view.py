@@ -35,6 +35,8 @@ from ragforge.show.screen import Screen
 FRAMES_PER_SECOND = 10
 TALLEST = 20  # lines of an answer that is being written
 DIFF_LINES = 60
+SEEN_CHARS = 10_000
+"""Diffs that begin with so many equal characters are one: a result has the beginning alone."""
 
 
 class TurnView:
@@ -123,7 +125,7 @@ class TurnView:
 
     def mark_seen(self, diff: str) -> None:
         """Remember a diff that the user has seen: it is not shown again."""
-        self._seen_diffs.add(diff.strip())
+        self._seen_diffs.add(diff.strip()[:SEEN_CHARS])
 
     def _finish_call(self, call: ToolFinished) -> None:
         self._running.pop((call.depth, call.id), None)
@@ -134,7 +136,7 @@ class TurnView:
         result = call.result if isinstance(call.result, dict) else {}
         indent = 2 * call.depth + 2
         diff, items = result.get("diff"), result.get("items")
-        if isinstance(diff, str) and diff.strip() not in self._seen_diffs:
+        if isinstance(diff, str) and diff.strip()[:SEEN_CHARS] not in self._seen_diffs:
             self._print_some(format_diff(diff), indent)
         elif call.name == "plan" and isinstance(items, list):
             self._print_some(format_plan(items, signs), indent)

@@ -7,25 +7,28 @@ from dataclasses import dataclass
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.input.typeahead import clear_typeahead
-from rich.console import Group
-from rich.padding import Padding
-from rich.text import Text
 
 from ragforge.permissions import PermissionRequest, Verdict
-from ragforge.show.call_lines import format_diff
-from ragforge.show.console import fit_line, sanitise
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
+from ragforge.show.visible import make_visible
 from ragforge.tui.keyboard import forget_typed
+from ragforge.tui.request_rows import LEAST_ROWS, RequestRows, lay_out_request
 
-MOST_LINES = 1_000  # of a diff
+SHOW_ALL = "v"
+SHOW_MORE = ("", "m", SHOW_ALL)
 INTERRUPTED = "The user interrupted."
-_ASKED = {"edit_file": "Change {}?", "run_command": "Run a command?"}
+UNDER_A_PAGE = 3
+"""Rows that a page leaves free: for what is hidden, for the answer, and for what it means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Puts requests to the user, one at a time."""
+    """Puts requests to the user, one at a time.
+
+    A request that is longer than the terminal is shown page by page. A yes counts when all of
+    it was shown: what has scrolled away unseen, nobody has agreed to.
+    """
 
     screen: Screen
     view: TurnView
@@ -34,28 +37,24 @@ class Permission:
     async def approve(self, request: PermissionRequest) -> Verdict:
         """Return the user's answer. Ctrl-C denies, and interrupts the turn."""
         with self.view.pause():
-            self._show(request)
+            rows = lay_out_request(request, self.screen.out.width - 1, self.screen.signs)
+            self._show_next(rows)
             self.view.mark_seen(request.preview)
-            verdict = await self._answer(request)
+            verdict = await self._answer(request, rows)
             self.screen.say(_describe(verdict), "green" if verdict.answer != "deny" else "red")
             return verdict
 
-    def _show(self, request: PermissionRequest) -> None:
-        out = self.screen.out
-        question = _ASKED[request.action].format(fit_line(request.subject, 200))
-        out.print(Text(f"\n{question}", style="bold yellow"))
-        is_edit = request.action == "edit_file"
-        lines = format_diff(request.preview) if is_edit else [Text(sanitise(request.preview))]
-        out.print(Padding(Group(*lines[:MOST_LINES]), (0, 0, 0, 2), expand=False))
-        if len(lines) > MOST_LINES:
-            self.screen.say(f"  {len(lines) - MOST_LINES:,} more lines are not shown.", "red")
-        self.screen.note("  y  yes, this once")
-        for number, pattern in enumerate(request.always, 1):
-            key = "a " if number == 1 else f"a{number}"
-            self.screen.note(f"  {key} always: {request.action}({fit_line(pattern, 200)})")
-        self.screen.note("  n  no; the model gets the words after it")
+    def _show_next(self, rows: RequestRows, everything: bool = False) -> None:
+        page = max(LEAST_ROWS, self.screen.out.height - UNDER_A_PAGE)
+        for row in rows.take(None if everything else page):
+            self.screen.out.print(row, no_wrap=True, overflow="ignore", crop=False)
+        if rows.hidden:
+            self.screen.say(
+                f"{rows.hidden:,} more rows are hidden. Enter shows the next, v shows all.",
+                "bold red",
+            )
 
-    async def _answer(self, request: PermissionRequest) -> Verdict:
+    async def _answer(self, request: PermissionRequest, rows: RequestRows) -> Verdict:
         # What was typed before the question was there is no answer to it.
         asking: PromptSession[str] = PromptSession()
         clear_typeahead(asking.app.input)
@@ -68,7 +67,14 @@ class Permission:
                 return Verdict("deny", reason=INTERRUPTED)
             except EOFError:
                 return Verdict("deny")
-            if (verdict := parse_verdict(text, request)) is not None:
+            verdict = parse_verdict(text, request)
+            word = text.strip().lower()
+            if rows.hidden and (word in SHOW_MORE or (verdict and verdict.answer != "deny")):
+                self._show_next(rows, everything=word == SHOW_ALL)
+                if word not in SHOW_MORE:
+                    self.screen.note("It counts when all was shown: answer again.")
+                continue
+            if verdict is not None:
                 return verdict
             keys = (
                 "y, a or n" if len(request.always) < 2 else f"y, a to a{len(request.always)}, or n"
@@ -97,5 +103,7 @@ def _describe(verdict: Verdict) -> str:
     if verdict.answer == "once":
         return "Allowed once."
     if verdict.answer == "always":
-        return f"Allowed always: {verdict.pattern}. /permissions lists and removes it."
+        return (
+            f"Allowed always: {make_visible(verdict.pattern)}. /permissions lists and removes it."
+        )
     return f"Denied: {verdict.reason}" if verdict.reason else "Denied."

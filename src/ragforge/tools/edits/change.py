@@ -30,7 +30,12 @@ class Change:
 
     @property
     def diff(self) -> str:
-        """The change as people read it."""
+        """The change as people read it; of a very long one the beginning."""
+        return keep_beginning(self.whole_diff, DIFF_CHARS)
+
+    @property
+    def whole_diff(self) -> str:
+        """All of the change, for somebody who has to agree to it."""
         old, new = (_split_lines(self.path, data) for data in (self.before, self.after))
         lines = difflib.unified_diff(
             old,
@@ -38,8 +43,7 @@ class Change:
             "/dev/null" if self.before is None else f"a/{self.path}",
             "/dev/null" if self.after is None else f"b/{self.path}",
         )
-        text = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-        return keep_beginning(text, DIFF_CHARS)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def to_json(self) -> dict[str, Json]:
         diff = self.diff

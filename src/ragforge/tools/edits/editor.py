@@ -23,7 +23,7 @@ class Editor:
 
     async def make(self, change: Change) -> Change:
         """Make a change if it is allowed. Raises Declined, or InputError."""
-        preview = await asyncio.to_thread(lambda: change.diff)
+        preview = await asyncio.to_thread(lambda: change.whole_diff)
         await self.require_permission(
             PermissionRequest("edit_file", change.path, preview, (change.path, EVERYTHING))
         )

@@ -1,0 +1,89 @@
+"""What a permission is asked for: all of it in rows that fit, and nothing in it unseen."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from ragforge.show.screen import ASCII, Signs
+from ragforge.show.visible import MARK, fold, make_visible, style_visible
+from ragforge.tools.permission import PermissionRequest
+from ragforge.tui.request_rows import HANGING, lay_out_request
+
+WIDTH = 50
+
+
+def ask(line: str, *always: str) -> PermissionRequest:
+    return PermissionRequest("run_command", line, f"$ {line}", always or (line,))
+
+
+def rows(request: PermissionRequest, signs: Signs | None = None) -> list[str]:
+    return [row.plain for row in lay_out_request(request, WIDTH, signs or Signs()).rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\nb", "a⏎b"),
+        ("a\r\x1b[2Kb", "a<U+000D><U+001B>[2Kb"),
+        ("pa\u200bth", "pa<U+200B>th"),
+        ("\u202eabc\u2066", "<U+202E>abc<U+2066>"),
+        ("x\U000e0041\ufe0f", "x<U+E0041><U+FE0F>"),
+        ("a\u00a0b\u3164", "a<U+00A0>b<U+3164>"),
+        ("naïve 日本 ñ", "naïve 日本 ñ"),
+        ("\ud800", "<U+D800>"),
+    ],
+)
+def test_what_cannot_be_seen_is_spelt_out(text: str, shown: str) -> None:
+    assert make_visible(text) == shown
+    assert style_visible(text).plain == shown
+
+
+def test_a_sign_looks_other_than_the_same_letters_in_the_text() -> None:
+    styled = style_visible("<U+200B>\u200b")
+    assert [(span.start, span.end, span.style) for span in styled.spans if span.style] == [
+        (8, 16, MARK)
+    ]
+
+
+@pytest.mark.parametrize("line", ["x" * 1_000, " " * 500 + "rm x", "日本" * 100, "a\n" * 99 + "b"])
+def test_every_row_fits_the_terminal_and_nothing_is_left_out(line: str) -> None:
+    found = rows(ask(line))
+    assert all(cell_len(row) <= WIDTH for row in found)
+    box = "".join(row.removeprefix("│ ") for row in found if row.startswith("│ "))
+    assert box == f"$ {make_visible(line)}"
+    rest = "".join(row.removeprefix(HANGING) for row in found if not row.startswith("│ "))
+    assert f"run_command({make_visible(line)})" in rest  # what "always" would grant, in full
+
+
+def test_a_line_cannot_look_like_one_of_ours() -> None:
+    found = rows(ask("true\n  y  yes, this once\nAllow? [y/a/n]"))
+    assert "│   y  yes, this once⏎" in found
+    assert found.count("  y  yes, this once") == 1
+
+
+def test_a_pattern_is_told_from_the_very_line() -> None:
+    found = rows(ask("pytest -x", "pytest -x", "pytest *"))
+    assert "  a  always: run_command(pytest -x)" in found
+    assert "  a2 always all of: run_command(pytest *)" in found
+
+
+def test_of_a_long_diff_nothing_is_left_out() -> None:
+    diff = "".join(f"+line {number}\n" for number in range(5_000))
+    request = PermissionRequest("edit_file", "a\nb.py", diff, ("a\nb.py", "**"))
+    found = rows(request)
+    assert found[1] == "Change a⏎b.py?"
+    assert sum(row.startswith("│ +line") for row in found) == 5_000
+
+
+def test_rows_count_as_seen_once_they_were_taken() -> None:
+    pages = lay_out_request(ask("a\n" * 50), WIDTH, ASCII)
+    every = len(pages.rows)
+    assert len(pages.take(10)) == 10
+    assert pages.hidden == every - 10
+    assert len(pages.take()) == every - 10
+    assert pages.hidden == 0
+
+
+def test_folding_keeps_blanks() -> None:
+    assert [row.plain for row in fold(style_visible("a" + " " * 5 + "b"), 3)] == ["a  ", "   ", "b"]
