@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragforge.brain.files import beneath
 from ragforge.errors import InputError, OutsideProject
 
 BUFFER = 1 << 16
@@ -58,22 +58,9 @@ class Root:
         """Return where a relative path is."""
         return os.path.join(self.path, path) if path else self.path
 
-    def is_own(self, path: str) -> bool:
-        """Tell whether a relative path still leads through no link."""
-        full = self.full(path)
-        return os.path.realpath(full) == full
-
     def open(self, path: str) -> io.BufferedReader:
         """Open a regular file, and nothing that a link or a pipe has become since it was listed.
 
         Raises OSError.
         """
-        if not self.is_own(path):
-            raise OSError(0, "a link leads there")
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(self.full(path), flags | getattr(os, "O_NOFOLLOW", 0))
-        file: io.BufferedReader = io.BufferedReader(io.FileIO(descriptor), BUFFER)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            file.close()
-            raise OSError(0, "it is not a regular file")
-        return file
+        return io.BufferedReader(io.FileIO(beneath.open_file(self.path, path)), BUFFER)

@@ -10,17 +10,17 @@ import re
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ragforge.brain.files.content_check import HEAD, is_binary
 from ragforge.errors import InputError
 from ragforge.processes import open_process
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.excerpt import cut_around
 from ragforge.tools.ripgrep import build_line_command, build_word_command, read_error
+from ragforge.tools.scanned_file import ScannedFile
 
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200
@@ -183,6 +183,12 @@ class _LineSearch:
     ) -> Sequence[str]:
         """Read what a process prints, and return the files that are still to be searched."""
         reader = _EventReader(self.root, part, self.most)
+        with closing(reader):
+            return await self._follow(process, reader, part, files)
+
+    async def _follow(
+        self, process: Process, reader: _EventReader, part: _FileChunk, files: Sequence[str]
+    ) -> Sequence[str]:
         async with run_in_background([_drain(process.stderr)]) as [complaints]:
             async for lines in _read_lines(process.stdout):
                 if lines is TOO_LONG:
@@ -209,19 +215,31 @@ class _EventReader:
     part: _FileChunk
     most: int
     file: str = ""
-    is_wanted: bool = False
+    source: ScannedFile | None = None  # None: what is said of the file is not taken
     summed_up: bool = False
 
+    def close(self) -> None:
+        if self.source is not None:
+            self.source.close()
+            self.source = None
+
     def take(self, lines: Sequence[bytes]) -> bool:
-        """Take events; return whether more are wanted."""
+        """Take events; return whether more are wanted.
+
+        Ripgrep takes paths, and a directory may have become a link since they were listed. So a
+        line counts if it stands where ripgrep found it in the file that we open ourselves.
+        """
         for line in lines:
             event = json.loads(line)
             kind, data = event["type"], event["data"]
             if kind == "begin":
                 self.file = data["path"]["text"].removeprefix("./")
-                self.is_wanted = _is_text(self.root, self.file)
-            elif kind == "match" and self.is_wanted:
-                self.part.lines.append(_parse_line(self.file, data))
+                self.close()
+                self.source = ScannedFile.open(self.root, self.file)
+            elif kind == "match" and self.source is not None:
+                raw = _read_raw(data["lines"])
+                if self.source.holds(raw, data["absolute_offset"]):
+                    self.part.lines.append(_parse_line(self.file, data, raw))
                 if len(self.part.lines) >= self.most:
                     return False
             elif kind == "summary":
@@ -229,32 +247,23 @@ class _EventReader:
         return True
 
 
-def _parse_line(file: str, data: dict[str, Any]) -> MatchingLine:
-    text, raw = data["lines"].get("text"), b""
+def _read_raw(line: dict[str, str]) -> bytes:
+    return line["text"].encode() if "text" in line else base64.b64decode(line["bytes"])
+
+
+def _parse_line(file: str, data: dict[str, Any], raw: bytes) -> MatchingLine:
+    text = data["lines"].get("text")
     first = data["submatches"][0] if data["submatches"] else {"start": 0, "end": 0}
     start, end = first["start"], first["end"]
     if text is None:  # not UTF-8: then a byte is a character
-        raw = base64.b64decode(data["lines"]["bytes"])
         text = raw.decode("cp1252", "replace")
     elif not text.isascii():
-        raw = text.encode()
         start, end = len(raw[:start].decode()), len(raw[:end].decode())
     text = text.removesuffix("\n").removesuffix("\r")
     kept, offset = cut_around(text, start, end, LINE_CHARS)
     return MatchingLine(
         file, data["line_number"], kept, start - offset, min(end - offset, len(kept))
     )
-
-
-def _is_text(root: Root, path: str) -> bool:
-    """Tell whether a file is still a regular file, and text."""
-    try:
-        with root.open(path) as file:
-            return not is_binary(file.read(HEAD))
-    except FileNotFoundError:
-        return True  # gone since; what was found in it was there
-    except OSError:
-        return False
 
 
 @asynccontextmanager

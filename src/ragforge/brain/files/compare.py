@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.ids import hash_content
 from ragforge.domain.code import File
@@ -52,7 +53,7 @@ def count_changed(root: Path, suspects: Sequence[FoundFile], known: Mapping[str,
 def _hash_content(root: Path, path: str) -> str | None:
     """Return the hash of a file's content, or None if it cannot be read."""
     try:
-        return hash_content((root / path).read_bytes())
+        return hash_content(read_bytes(str(root), path))
     except OSError:
         return None
 

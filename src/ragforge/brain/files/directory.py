@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeVar
 
+from ragforge.brain.files import beneath
 from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason, check_directory_name, check_filename, is_foreign
@@ -47,7 +48,16 @@ def read_directory(
 
     Only ignore files are opened. `above` are the rules around it. Raises OSError.
     """
-    with os.scandir(place) as listing:
+    if not beneath.HAS_DESCRIPTORS:
+        return _read_entries(root, place, path, above, limits, place)
+    with beneath.open_directory(root, path) as descriptor:
+        return _read_entries(root, place, path, above, limits, descriptor)
+
+
+def _read_entries(
+    root: str, place: str, path: str, above: IgnoreRules, limits: FileLimits, listed: int | str
+) -> DirectoryContents | SkipReason:
+    with os.scandir(listed) as listing:
         entries = sorted(listing, key=attrgetter("name"))
     names = frozenset([entry.name for entry in entries])
     if path and is_foreign(path.rpartition("/")[2], names):
@@ -63,10 +73,10 @@ def read_directory(
             if reason := check_directory(inner, name, rules):
                 found.skipped[f"{name}/"] = reason
             else:
-                found.directories.append((entry.path, inner))
+                found.directories.append((os.path.join(place, name), inner))
         elif reason := check_name(inner, name, rules):
             found.skipped[name] = reason
-        elif isinstance(file := _check_file(root, entry, inner, limits), FoundFile):
+        elif isinstance(file := _check_file(root, place, entry, inner, limits), FoundFile):
             found.files.append(file)
         elif file is not None:
             found.skipped[name] = file
@@ -74,11 +84,11 @@ def read_directory(
 
 
 def _check_file(
-    root: str, entry: os.DirEntry[str], path: str, limits: FileLimits
+    root: str, place: str, entry: os.DirEntry[str], path: str, limits: FileLimits
 ) -> FoundFile | SkipReason | None:
     """Return a file, or why it is left out; None if it is gone since it was listed."""
     if entry.is_symlink():
-        return "link" if _is_inside(root, entry.path) else "outside"
+        return "link" if _is_inside(root, os.path.join(place, entry.name)) else "outside"
     if reason := check_filename(path):
         return reason
     try:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.content_check import decode
 from ragforge.brain.graph.changes import ChangedNames, find_dependents
 from ragforge.brain.graph.modules import Modules
@@ -71,14 +72,14 @@ def make_mention_search(
         found = await code.files_holding(project_id, sorted(names))
         if found is None:
             return set(files)
-        return found.union(path for path in long if _is_mentioned(root / path, names))
+        return found.union(path for path in long if _is_mentioned(root, path, names))
 
     return mention
 
 
-def _is_mentioned(path: Path, names: Collection[str]) -> bool:
+def _is_mentioned(root: Path, path: str, names: Collection[str]) -> bool:
     try:
-        text = decode(path.read_bytes())
+        text = decode(read_bytes(str(root), path))
     except OSError:
         return True  # related again to be safe
     return any(name in text for name in names)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.compare import PARSED, SKIPPED
 from ragforge.brain.files.content_check import check_content, decode
 from ragforge.brain.files.names import SkipReason
@@ -42,8 +42,7 @@ def read_file(
 ) -> ReadFile:
     """Read and parse a file. If it still has the known hash, it is not parsed."""
     try:
-        with open(os.path.join(root, path), "rb") as file:
-            data = file.read()
+        data = read_bytes(root, path)
     except OSError:
         return ReadFile(path, skipped="unreadable")
     found = hash_content(data)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from ragforge.brain import ids
+from ragforge.brain.files.beneath import Parent, open_parent
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.atomic_write import replace_file
 from ragforge.tools.edits.text import EditableText
 
 MAX_BYTES = 10_000_000
@@ -80,7 +80,8 @@ def resolve_target(root: Root, path: str) -> str:
     if _GIT in (part.lower() for part in place.split("/")):
         raise InputError(f"{path!r} belongs to git: a file there could run code unasked.")
     try:
-        mode = os.lstat(root.full(place)).st_mode
+        with open_parent(root.path, place) as parent:
+            mode = parent.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return place
     except OSError as error:
@@ -112,22 +113,19 @@ def apply_change(root: Root, change: Change) -> None:
     place = resolve_target(root, change.path)
     if read_bytes(root, place) != change.before:
         raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
-    full = root.full(place)
     try:
-        if change.after is None:
-            os.unlink(full)
-            return
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        if not root.is_own(place):
-            raise InputError(f"{change.path!r} leads through a link now. Try again.")
-        replace_file(full, change.after, _get_mode(full))
+        with open_parent(root.path, place, make=change.after is not None) as parent:
+            if change.after is None:
+                parent.unlink()
+            else:
+                parent.replace(change.after, _get_mode(parent))
     except OSError as error:
         raise InputError(f"{change.path!r} cannot be written: {error.strerror}.") from error
 
 
-def _get_mode(full: str) -> int:
+def _get_mode(parent: Parent) -> int:
     try:
-        return stat.S_IMODE(os.stat(full).st_mode)
+        return stat.S_IMODE(parent.stat().st_mode)
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from ragforge.brain.files import beneath
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.walk import Skipped, walk
@@ -234,22 +236,22 @@ def test_names_in_any_script_are_found(tmp_path: Path) -> None:
     assert found(tmp_path) == ["été.py", "日本/ファイル.py"]
 
 
-def refuse(listed: Path, error: OSError) -> Callable[[str], object]:
-    scandir = os.scandir
+def refuse(listed: str, error: OSError) -> Callable[[str, str], AbstractContextManager[int]]:
+    open_directory = beneath.open_directory
 
-    def listing(place: str) -> object:
-        if place == str(listed):
+    def opening(root: str, path: str) -> AbstractContextManager[int]:
+        if path == listed:
             raise error
-        return scandir(place)
+        return open_directory(root, path)
 
-    return listing
+    return opening
 
 
 def test_a_directory_that_cannot_be_listed_is_unreadable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, "a.py", "shut/b.py")
-    monkeypatch.setattr(os, "scandir", refuse(tmp_path / "shut", PermissionError()))
+    monkeypatch.setattr(beneath, "open_directory", refuse("shut", PermissionError()))
 
     assert found(tmp_path) == ["a.py"]
     assert skipped(tmp_path) == {"shut/": "unreadable"}
@@ -259,7 +261,7 @@ def test_a_directory_that_goes_meanwhile_is_not_mentioned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, "a.py", "gone/b.py")
-    monkeypatch.setattr(os, "scandir", refuse(tmp_path / "gone", FileNotFoundError()))
+    monkeypatch.setattr(beneath, "open_directory", refuse("gone", FileNotFoundError()))
 
     assert found(tmp_path) == ["a.py"]
     assert skipped(tmp_path) == {}

@@ -1,0 +1,47 @@
+"""Scanned file: one that ripgrep has searched by its path, opened again beneath the root."""
+
+from __future__ import annotations
+
+import io
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from dataclasses import dataclass
+
+from ragforge.brain.files.content_check import HEAD, decode, is_binary
+from ragforge.tools.confine import Root
+from ragforge.tools.listing import LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedFile:
+    """The bytes that ripgrep must have read, if the path led where it was listed."""
+
+    content: io.BufferedReader | io.BytesIO
+    start: int = 0  # where ripgrep counts from
+
+    @classmethod
+    def open(cls, root: Root, path: str) -> ScannedFile | None:
+        """Open a file; None if it is gone, is binary, or is no regular file of the project."""
+        try:
+            file = root.open(path)
+        except OSError:
+            return None
+        head = file.read(HEAD)
+        if is_binary(head):
+            file.close()
+            return None
+        if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # ripgrep searches it as UTF-8
+            with file:
+                rest = file.read(LIMITS.max_bytes)
+            return cls(io.BytesIO(decode(head + rest).encode(errors="replace")))
+        return cls(file, len(BOM_UTF8) if head.startswith(BOM_UTF8) else 0)
+
+    def holds(self, raw: bytes, offset: int) -> bool:
+        """Tell whether these bytes stand at a place of the file."""
+        for start in {self.start, 0}:
+            self.content.seek(start + offset)
+            if self.content.read(len(raw)) == raw:
+                return True
+        return False
+
+    def close(self) -> None:
+        self.content.close()
