@@ -19,6 +19,8 @@ from typing import Any
 
 import pyte
 
+from tests.fakes.zygote import Forked, fork
+
 ENTER = "\r"
 ALT_ENTER = "\x1b\r"
 BACKSPACE = "\x7f"
@@ -52,22 +54,29 @@ class Terminal:
         cwd: Path,
         rows: int = 30,
         columns: int = 100,
+        forked: bool = False,
     ) -> None:
+        """Start `python ARGUMENTS`; forked, `python -m` of one that has imported RagForge."""
         self.screen = pyte.HistoryScreen(columns, rows, history=HISTORY, ratio=0.5)
         self.screen.write_process_input = self.type
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         self._master, slave = pty.openpty()
         self._set_size(rows, columns)
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", OWN_TERMINAL, *arguments],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            cwd=cwd,
-            env=dict(environ),
-            start_new_session=True,
-        )
+        self.process: subprocess.Popen[bytes] | Forked
+        if forked:
+            words = arguments[1:]
+            self.process = fork("tests.fakes.own_terminal", words, [slave] * 3, cwd, environ)
+        else:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", OWN_TERMINAL, *arguments],
+                stdin=slave,
+                stdout=slave,
+                stderr=slave,
+                cwd=cwd,
+                env=dict(environ),
+                start_new_session=True,
+            )
         self._slave = slave  # kept: the settings of a terminal that nobody holds are gone
         os.set_blocking(self._master, False)
 

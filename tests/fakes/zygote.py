@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -43,14 +44,24 @@ class Forked:
     def __init__(self, connection: socket.socket, pid: int) -> None:
         self._connection = connection
         self.pid = pid
+        self.returncode: int | None = None
 
-    def wait(self) -> int:
-        """Return its exit code; that of a signal is negative."""
-        with self._connection:
+    def poll(self) -> int | None:
+        """Return its exit code, or None while it runs."""
+        if self.returncode is None and select.select([self._connection], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit code; that of a signal is negative. Raises TimeoutError."""
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
             status = b""
             while part := self._connection.recv(64):
                 status += part
-        return int(status)
+            self._connection.close()
+            self.returncode = int(status)
+        return self.returncode
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -71,9 +82,8 @@ def run_module(
         given.write(input.encode())
         given.seek(0)
         forked = fork(module, arguments, (given.fileno(), out.fileno(), err.fileno()), cwd, env)
-        forked._connection.settimeout(timeout)
         try:
-            code = forked.wait()
+            code = forked.wait(timeout)
         except TimeoutError:
             forked.kill()
             raise subprocess.TimeoutExpired([module, *arguments], timeout) from None

@@ -19,8 +19,10 @@ from typing import Any
 
 from ragforge.domain.chat import ChatRequest
 from ragforge.ports.store import Store
-from tests.fakes.remembering import memory_of
+from tests.fakes.remembering import check_levels, memory_of
 from tests.fakes.scripted_model import ScriptedModel
+
+LONG = "word " * 500
 
 
 class Steps:
@@ -64,6 +66,24 @@ def watched(store: Store, steps: Steps) -> Store:
 
 def draft(_: ChatRequest) -> str:
     return json.dumps({"conversation_summary": "About carts. ".ljust(400, ".")})
+
+
+async def store_turns(store: Store) -> str:
+    """Store turns that call for two short-term summaries and a long-term one."""
+    memory = memory_of(store, ScriptedModel(draft))
+    talk = await memory.start()
+    for number in range(2):
+        await memory.say(talk, f"Question {number}?", LONG)
+    return talk
+
+
+async def check_summaries(store: Store, talk: str) -> None:
+    """Check that each summary that was due is there once, and that no job is left."""
+    memory = memory_of(store, ScriptedModel(draft))
+    first, second = await check_levels(memory, await store.conversations.get(talk))
+    assert (len(first), len(second)) == (2, 1)
+    counts = await store.jobs.counts()
+    assert (counts["pending"], counts["running"], counts["dead"]) == (0, 0, 0)
 
 
 async def work(location: str, last: int) -> int:

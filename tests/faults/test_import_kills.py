@@ -12,22 +12,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle, set_counters
 from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.ports.store import Store
-from tests.fakes.builders import (
-    assistant,
-    conversation,
-    direction,
-    placed,
-    reference,
-    summary,
-    tool_call,
-    tool_result,
-    user,
-)
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines, counts
+from tests.faults.long_conversation import make_long_conversation
 
 TURNS = 400
 KILLS = 12
@@ -48,20 +37,6 @@ async def main(place, file):
 
 asyncio.run(main(*sys.argv[1:]))
 """
-
-
-def long_one() -> ConversationBundle:
-    """Return a conversation that takes a while to import."""
-    messages, references, vectors = [], {}, {}
-    for turn in range(TURNS):
-        call = tool_call(arguments={"n": turn}, result=tool_result(f"found {turn} " * 200))
-        said = [user(f"asks {turn} " * 20), assistant(f"answers {turn} " * 20, call)]
-        messages += placed(said, turn, 2 * turn)
-        references[said[1].uuid] = (reference(f"scope {turn}"),)
-        vectors[said[0].uuid] = direction(turn)
-    about = set_counters(conversation(uuid="long"), messages)
-    covered = SummaryBundle(summary("long", 0, TURNS - 1), tuple(range(TURNS)))
-    return ConversationBundle(about, tuple(messages), references, (covered,), turn_vectors=vectors)
 
 
 def start(place: str, file: Path) -> subprocess.Popen[str]:
@@ -91,7 +66,7 @@ async def test_a_killed_import_leaves_everything_or_nothing(
     engine: str, engines: Engines, tmp_path: Path
 ) -> None:
     file = tmp_path / "long.json"
-    whole = long_one()
+    whole = make_long_conversation(TURNS)
     file.write_bytes(to_bytes(build_document(whole)))
     store = await engines.empty(engine)
     place = engines.location(engine)

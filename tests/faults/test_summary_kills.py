@@ -14,12 +14,11 @@ import pytest
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
-from tests.fakes.remembering import check_levels, memory_of
+from tests.fakes.remembering import memory_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.zygote import run_module
-from tests.faults.summariser import Steps, draft, watched
+from tests.faults.summariser import Steps, check_summaries, draft, store_turns, watched
 
-LONG = "word " * 500
 NEVER = 10**9
 SHORT = timedelta(milliseconds=60)
 
@@ -32,25 +31,8 @@ def crash() -> None:
     raise Crash
 
 
-async def prepare(store: Store) -> str:
-    """Store turns that call for two short-term summaries and a long-term one."""
-    memory = memory_of(store, ScriptedModel(draft))
-    talk = await memory.start()
-    for number in range(2):
-        await memory.say(talk, f"Question {number}?", LONG)
-    return talk
-
-
 def run(location: Path, step: int) -> subprocess.CompletedProcess[str]:
     return run_module("tests.faults.summariser", str(location), str(step))
-
-
-async def assert_all_is_well(store: Store, talk: str) -> None:
-    memory = memory_of(store, ScriptedModel(draft))
-    first, second = await check_levels(memory, await store.conversations.get(talk))
-    assert (len(first), len(second)) == (2, 1)
-    counts = await store.jobs.counts()
-    assert (counts["pending"], counts["running"], counts["dead"]) == (0, 0, 0)
 
 
 async def test_killed_at_every_step_the_next_process_finishes(
@@ -58,7 +40,7 @@ async def test_killed_at_every_step_the_next_process_finishes(
 ) -> None:
     whole = tmp_path / "whole.db"
     store = await engines.open_at(str(whole))
-    talk = await prepare(store)
+    talk = await store_turns(store)
     await store.close()
     copy = tmp_path / "copy.db"
     shutil.copy(whole, copy)
@@ -75,7 +57,7 @@ async def test_killed_at_every_step_the_next_process_finishes(
         assert run(copy, step).returncode == -9
         assert run(copy, NEVER).returncode == 0
         after = await engines.open_at(str(copy))
-        await assert_all_is_well(after, talk)
+        await check_summaries(after, talk)
         await after.close()
 
 
@@ -86,18 +68,18 @@ async def test_broken_off_before_and_after_every_step_nothing_is_stuck(
 ) -> None:
     steps = Steps(NEVER, crash)
     store = await engines.empty(engine)
-    await prepare(store)
+    await store_turns(store)
     await memory_of(watched(store, steps), ScriptedModel(draft)).worker.drain()
 
     for step in range(0, steps.taken, 1 if engine == "sqlite" else 9):
         store = await engines.empty(engine)
-        talk = await prepare(store)
+        talk = await store_turns(store)
         dying = memory_of(watched(store, Steps(step, crash)), ScriptedModel(draft))
         with pytest.raises(Crash):
             await replace(dying.worker, lease=SHORT).drain()
         await asyncio.sleep(SHORT.total_seconds())  # this process lives: its lease must run out
         await memory_of(store, ScriptedModel(draft)).worker.drain()
-        await assert_all_is_well(store, talk)
+        await check_summaries(store, talk)
         await store.close()
 
 
@@ -106,22 +88,22 @@ async def test_three_processes_at_once_make_one_summary_each(
 ) -> None:
     location = tmp_path / "shared.db"
     store = await engines.open_at(str(location))
-    talk = await prepare(store)
+    talk = await store_turns(store)
 
     runs = [asyncio.to_thread(run, location, NEVER) for _ in range(3)]
     for done in await asyncio.gather(*runs):
         assert done.returncode == 0, done.stderr
 
-    await assert_all_is_well(store, talk)
+    await check_summaries(store, talk)
 
 
 async def test_two_workers_at_once_make_one_summary_each(store: Store) -> None:
-    talk = await prepare(store)
+    talk = await store_turns(store)
     models = [ScriptedModel(draft, delay=0.05) for _ in range(2)]
     await asyncio.gather(*(memory_of(store, model).worker.drain() for model in models))
     for model in models:
         await memory_of(store, model).worker.drain()
 
-    await assert_all_is_well(store, talk)
+    await check_summaries(store, talk)
     assert sum(len(model.asked) for model in models) == 3
     assert len(await store.summaries.find(SummaryFilter(talk))) == 3

@@ -14,6 +14,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import MODEL, conversation, direction, exchange, summary
+from tests.fakes.old_store import write_old_store
 from tests.fakes.projects import SHOP, brain_of, write
 
 
@@ -96,28 +97,12 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
 
 async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    old = apsw.Connection(str(path))
-    for step in migrate.read_migrations()[:2]:
-        old.execute(step)
-    old.pragma("user_version", 2)
-    old.pragma("application_id", migrate.APPLICATION_ID)
-    old.execute(
-        """INSERT INTO conversation (uuid, tags, status, cwd, project_path, message_count,
-             turn_count, total_chars, created_at, updated_at, updated_ms)
-           VALUES ('c', '[]', 'active', '/p', '/p', 1, 1, 15, :then, :then, 0);
-           INSERT INTO message (uuid, conversation_id, role, content, timestamp, timestamp_ms,
-             char_count, turn_index, position)
-           VALUES ('m', 'c', 'user', 'parsing headers', :then, 0, 15, 0, 0);
-           INSERT INTO turn (message_id, conversation_id, project_path, turn_index, started_ms)
-           VALUES ('m', 'c', '/p', 0, 0)""",
-        {"then": "2025-12-09T14:30:00.000+00:00"},
-    )
-    old.close()
+    write_old_store(path, ["parsing headers"])
 
     store = await open_sqlite(path, WORDS)
     found = await store.conversations.match_words("parse", MemoryFilter(), 5, reach=4)
 
-    assert [(match.id, match.length) for match in found.matches] == [("m", 2)]
+    assert [(match.id, match.length) for match in found.matches] == [("message-0", 2)]
     await store.close()
 
 
