@@ -10,6 +10,7 @@ from pathlib import Path
 from ragforge.adapters.stores.holders import is_gone
 from ragforge.app.background import open_worker
 from ragforge.app.code import open_brain
+from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.summaries import Summary
@@ -71,7 +72,9 @@ def memory_of(
         store,
         Recorder(store, embedder.name if embedder else None, 50_000),
         condenser,
-        open_worker(settings, store, recall, brain, None, condenser),
+        open_worker(
+            settings, store, recall, brain, None, condenser, FolderTrust.of(settings, brain.root)
+        ),
         History(store),
     )
 
