@@ -81,9 +81,12 @@ async def test_a_directory_that_is_no_project_is_not_read_unasked(
     ragforge: Open, project: Path
 ) -> None:
     (project / ".git").rmdir()
-    async with ragforge(size=(30, 200)) as terminal:
+    (project / "README.md").unlink()
+    async with ragforge(size=(30, 400)) as terminal:
+        await terminal.see("May all its files be read and remembered?")
+        terminal.type(f"n{ENTER}")
         await terminal.prompt()
-        assert "This is no project (it has no .git)" in "\n".join(terminal.lines)
+        assert f"{project} is not a project: its files are not read" in "\n".join(terminal.lines)
         terminal.type(f"/status{ENTER}")
         await terminal.see("Nothing is known of")
         await terminal.prompt()

@@ -86,7 +86,7 @@ def require_reading(settings: Settings, folder: Path, named: bool, yes: bool = F
 
 
 def _ask_about_reading(trust: FolderTrust) -> bool:
-    what = "more than a project" if trust.is_too_wide else "no project that RagForge knows as one"
+    what = "more than a project" if trust.is_too_wide else "not a project"
     print_note(f"{trust.root} is {what}.")
     yes = typer.confirm("May all its files be read and remembered?", err=True)
     trust.answer_reading(yes)
