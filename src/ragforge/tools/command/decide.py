@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ragforge.errors import InputError
 from ragforge.tools.command import shell
-from ragforge.tools.command.git.check import check_git
-from ragforge.tools.command.paths import WorkingDirectory, quote_short, resolve_directory
-from ragforge.tools.command.plan import Allowed, Decision, NotAllowed, PipelineStep, Refused, Stage
-from ragforge.tools.command.programs import PROGRAMS
+from ragforge.tools.command.each import read_xargs, split_exec
+from ragforge.tools.command.git.check import plan_git
+from ragforge.tools.command.paths import (
+    WorkingDirectory,
+    as_path,
+    check_path,
+    expand_pattern,
+    quote_short,
+    resolve_directory,
+)
+from ragforge.tools.command.plan import (
+    Allowed,
+    Decision,
+    ErrorsTo,
+    Joint,
+    NotAllowed,
+    PipelineStep,
+    Refused,
+    Stage,
+)
+from ragforge.tools.command.programs import PROGRAMS, versions
 from ragforge.tools.confine import Root
+
+MAX_LOOP_STEPS = 200
+"""A loop is written out; so many pipelines may come of it."""
 
 
 def decide(line: str, project_root: str, cwd: str | None = None) -> Decision:
@@ -37,53 +59,136 @@ def _find_directory(project_root: str, cwd: str | None) -> WorkingDirectory:
 
 
 def _plan_steps(
-    place: WorkingDirectory, pipelines: tuple[shell.Pipeline, ...]
+    place: WorkingDirectory, parts: tuple[shell.Pipeline | shell.Loop, ...]
 ) -> Iterator[PipelineStep]:
     """Yield the steps; `cd` at the start only changes where the rest of the line runs."""
     at_start = True
-    for position, pipeline in enumerate(pipelines):
-        if pipeline.commands[0].words[0].text == "cd":
-            follows = pipelines[position + 1].joint if position + 1 < len(pipelines) else "&&"
-            if not at_start or follows == "||" or len(pipeline.commands) != 1:
-                raise NotAllowed("cd is only allowed at the start of the line, as in cd DIR && …")
-            place = _change_directory(place, pipeline.commands[0])
+    for position, part in enumerate(parts):
+        if isinstance(part, shell.Loop):
+            if part.joint != ";" and not at_start:
+                raise NotAllowed("a loop is only allowed alone, or after cd DIR &&")
+            yield from _plan_loop(place, part)
+            at_start = False
             continue
-        stages = tuple(_plan_stage(place, command) for command in pipeline.commands)
-        yield PipelineStep(";" if at_start else pipeline.joint, stages)
+        if part.commands[0].words[0].text == "cd":
+            follows = parts[position + 1].joint if position + 1 < len(parts) else "&&"
+            if not at_start or follows == "||" or len(part.commands) != 1:
+                raise NotAllowed("cd is only allowed at the start of the line, as in cd DIR && …")
+            place = _change_directory(place, part.commands[0])
+            continue
+        yield _plan_pipeline(place, part, ";" if at_start else part.joint)
         at_start = False
     if at_start:
         yield PipelineStep(";", (Stage("pwd", (), place.cwd, silent=True),))
+
+
+def _plan_loop(place: WorkingDirectory, loop: shell.Loop) -> Iterator[PipelineStep]:
+    """Yield the steps of a loop, written out."""
+    values = [
+        as_path(name) if word.glob is not None else name
+        for word in loop.values
+        for name in expand_pattern(place, word)
+    ]
+    if len(values) * len(loop.body) > MAX_LOOP_STEPS:
+        raise NotAllowed(f"the loop would run more than {MAX_LOOP_STEPS} pipelines")
+    for value in values:
+        for pipeline in loop.body:
+            commands = tuple(
+                _fill_variable(command, loop.variable, value) for command in pipeline.commands
+            )
+            yield _plan_pipeline(place, shell.Pipeline(pipeline.joint, commands), pipeline.joint)
+    if not values:
+        yield PipelineStep(";", (Stage("true", (), place.cwd),))
+
+
+def _fill_variable(command: shell.SimpleCommand, variable: str, value: str) -> shell.SimpleCommand:
+    """Return a command with a value in the place of the variable."""
+
+    def fill(word: shell.Word) -> shell.Word:
+        quoted, bare = shell.quoted_mark(variable), shell.bare_mark(variable)
+        if quoted not in word.text and bare not in word.text:
+            return word
+        if word.glob is not None:
+            raise NotAllowed("a word has both a variable and a pattern")
+        if bare in word.text and re.search(r"[\s*?\[\]\\]", value):
+            raise NotAllowed(
+                f"a shell would split or expand {quote_short(value)}; quote the variable"
+            )
+        return shell.Word(word.text.replace(quoted, value).replace(bare, value), plain=False)
+
+    source = None if command.input is None else fill(command.input)
+    return replace(command, words=tuple(map(fill, command.words)), input=source)
+
+
+def _plan_pipeline(place: WorkingDirectory, pipeline: shell.Pipeline, joint: Joint) -> PipelineStep:
+    stages: list[Stage] = []
+    for command in pipeline.commands:
+        planned = _plan_stages(place, command)
+        has_input = bool(stages) or command.input is not None
+        if planned[0].each is not None and not has_input:
+            raise NotAllowed("xargs needs names from a pipe or a file")
+        stages += planned
+    return PipelineStep(joint, tuple(stages))
 
 
 def _change_directory(place: WorkingDirectory, command: shell.SimpleCommand) -> WorkingDirectory:
     words = [word.text for word in command.words[1:]]
     if words[:1] == ["--"]:
         del words[0]
-    if len(words) != 1 or words[0].startswith("-") or not words[0]:
+    if len(words) != 1 or words[0].startswith("-") or not words[0] or command.input:
         raise NotAllowed("cd needs one directory")
     return replace(place, cwd=resolve_directory(place, words[0]))
 
 
-def _plan_stage(place: WorkingDirectory, command: shell.SimpleCommand) -> Stage:
-    name, *words = command.words
+def plan_one(place: WorkingDirectory, words: Sequence[shell.Word]) -> Stage:
+    """Return the program that words run, if it is one program. Raises NotAllowed."""
+    stages = _plan_words(place, words)
+    if len(stages) != 1 or stages[0].each is not None:
+        raise NotAllowed(f"{quote_short(words[0].text)} is more than one program")
+    return stages[0]
+
+
+def _plan_stages(place: WorkingDirectory, command: shell.SimpleCommand) -> list[Stage]:
+    first, *others = _plan_words(place, command.words)
+    if command.input is not None:
+        first = replace(first, input=_check_input(place, command.input))
+    *before, last = [first, *others]
+    inner: ErrorsTo = "nowhere" if command.errors_to == "nowhere" else "stderr"
+    before = [replace(stage, errors_to=inner) for stage in before]
+    return [*before, replace(last, errors_to=command.errors_to, silent=command.silent)]
+
+
+def _check_input(place: WorkingDirectory, word: shell.Word) -> str | None:
+    """Return the file that is read as input, relative to the project; None for no input."""
+    names = expand_pattern(place, word)
+    if len(names) != 1:
+        raise NotAllowed("it redirects its input from a pattern")
+    if names[0] == "/dev/null":
+        return None
+    check_path(place, names[0])
+    return place.root.inside(os.path.join(place.cwd, names[0])) or "."
+
+
+def _plan_words(place: WorkingDirectory, words: Sequence[shell.Word]) -> list[Stage]:
+    name, *rest = words
     if not name.plain or name.glob is not None:
         raise NotAllowed("the program's name is quoted or a pattern")
     if "/" in name.text:
         raise NotAllowed(f"the program {quote_short(name.text)} is given by its path; use its name")
-    subcommand = None
+    if name.text == "xargs":
+        each = read_xargs(place, rest, plan_one)
+        return [Stage("xargs", each.words, place.cwd, each=each)]
+    if name.text == "find" and (found := split_exec(place, rest, plan_one)):
+        arguments = PROGRAMS["find"].arguments(place, found[0])
+        each = found[1]
+        return [
+            Stage("find", tuple(arguments), place.cwd),
+            Stage("xargs", each.words, place.cwd, each=each),
+        ]
     if name.text == "git":
-        run_as: tuple[str, ...] = ("git",)
-        subcommand, arguments = check_git(place, words)
-    elif (program := PROGRAMS.get(name.text)) is not None:
-        run_as = program.run_as or (name.text,)
-        arguments = program.arguments(place, words)
-    else:
+        return plan_git(place, rest)
+    if (program := PROGRAMS.get(name.text)) is None:
         raise NotAllowed(f"the program {quote_short(name.text)} is not on the list")
-    return Stage(
-        run_as[0],
-        (*run_as[1:], *arguments),
-        place.cwd,
-        errors_to=command.errors_to,
-        silent=command.silent,
-        git=subcommand,
-    )
+    run_as = program.run_as or (name.text,)
+    given = (*run_as[1:], *program.arguments(place, rest))
+    return [Stage(run_as[0], given, place.cwd, apart=name.text in versions.PROGRAMS)]

@@ -22,11 +22,16 @@ TRUSTED_DIRECTORIES = (
 _OURS = frozenset({"rg"})
 
 
-def find_program(name: str, root: str) -> str | None:
-    """Return the path of a program in a trusted directory, never one from the project."""
-    for folder in TRUSTED_DIRECTORIES:
+def find_program(name: str, root: str, in_path: bool = False) -> str | None:
+    """Return the path of a program in a trusted directory, never one from the project.
+
+    With `in_path` also one that the user's own PATH has outside the project.
+    """
+    own = os.environ.get("PATH", "").split(os.pathsep) if in_path else []
+    for folder in (*TRUSTED_DIRECTORIES, *filter(os.path.isabs, own)):
         path = os.path.join(folder, name)
-        if _is_program(path) and not Root(root).holds(os.path.realpath(path)):
+        places = (os.path.abspath(path), os.path.realpath(path), os.path.realpath(folder))
+        if _is_program(path) and not any(map(Root(root).holds, places)):
             return path
     if name in _OURS:
         path = os.path.join(sysconfig.get_path("scripts"), name)

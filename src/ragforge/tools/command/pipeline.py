@@ -30,6 +30,7 @@ class PipelineProgram:
     environment: Mapping[str, str]
     errors_to: ErrorsTo = "stderr"
     silent: bool = False
+    stdin: int | None = None  # a file that its caller opened, instead of the program before it
 
 
 @dataclass(slots=True)
@@ -104,7 +105,7 @@ async def _start(
                         executable=program.path,
                         cwd=program.cwd,
                         env=program.environment,
-                        stdin=DEVNULL if before < 0 else before,
+                        stdin=_choose_stdin(program, before),
                         stdout=DEVNULL if program.silent else into,
                         stderr=_choose_stderr(program, err),
                     )
@@ -139,6 +140,12 @@ def _limit(process_id: int, memory: int) -> None:
     ):
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(process_id, what, (most, most))
+
+
+def _choose_stdin(program: PipelineProgram, before: int) -> int:
+    if program.stdin is not None:
+        return program.stdin
+    return DEVNULL if before < 0 else before
 
 
 def _choose_stderr(program: PipelineProgram, err: int) -> int:

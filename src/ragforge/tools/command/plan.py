@@ -14,6 +14,20 @@ class NotAllowed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class ForEachName:
+    """A command for the names that arrive, as xargs and `find -exec` run it.
+
+    What it becomes with them is decided again, before it runs.
+    """
+
+    words: tuple[str, ...]  # the first is a program on the list
+    separator: Literal["blank", "line", "nul"] = "blank"
+    placeholder: str | None = None  # replaced by a name; without one, names stand at the end
+    per: int | None = None  # names of one command
+    failure: int = 123  # the exit code if one of the commands fails
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One program of a pipeline: its name, its arguments in canonical form, its directory."""
 
@@ -23,6 +37,9 @@ class Stage:
     errors_to: ErrorsTo = "stderr"
     silent: bool = False  # its output goes nowhere
     git: str | None = None  # the sub-command, where the program is git
+    input: str | None = None  # a file of the project, relative, that it reads as its input
+    apart: bool = False  # it runs in an empty directory: files of the project do not matter to it
+    each: ForEachName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,27 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 from ragforge.domain.text import Json
-from ragforge.tools.command.decide import decide
+from ragforge.tools.command.decide import decide, plan_one
+from ragforge.tools.command.each import plan_commands, split_names
 from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, find_program
 from ragforge.tools.command.git.repository import RepositoryView, build_view
+from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.pipeline import Capture, PipelineProgram, run_pipeline
 from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
 from ragforge.tools.command.sandbox.policy import allow_reading
+from ragforge.tools.confine import Root
 
 NOT_FOUND = 127
+MAX_INNER_BYTES = 8_000_000
+"""What one part of a line may hand to the next, where RagForge stands between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +138,78 @@ class _Run:
         return code
 
     async def _run_step(self, step: PipelineStep, capture: Capture, deadline: float) -> int | None:
+        """Run a pipeline, cut where a command is run for the names that arrive."""
+        arrived: bytes | None = None
+        code: int | None = 0
+        segments = _cut(step.stages)
+        for position, segment in enumerate(segments):
+            is_last = position == len(segments) - 1
+            into = capture if is_last else _make_inner(capture)
+            if segment[0].each is not None:
+                code = await self._run_each(segment[0], arrived, into, deadline)
+            else:
+                code = await self._run_segment(segment, arrived, into, deadline)
+            if not is_last:
+                capture.stderr += into.stderr[: capture.stderr_bytes - len(capture.stderr)]
+                capture.timed_out |= into.timed_out
+                capture.truncated |= into.truncated
+            if capture.timed_out or capture.truncated or (code == NOT_FOUND and not is_last):
+                break
+            arrived = bytes(into.stdout)
+        return code
+
+    async def _run_each(
+        self, stage: Stage, arrived: bytes | None, capture: Capture, deadline: float
+    ) -> int | None:
+        """Run a command for the names that arrived; each command is decided again."""
+        each = stage.each
+        assert each is not None
+        place = WorkingDirectory(Root(self._root), stage.cwd)
+        if stage.input is not None:
+            with Root(self._root).open(stage.input) as file:
+                arrived = file.read(MAX_INNER_BYTES)
+        names = split_names(each, arrived or b"")
+        planned, notes = await asyncio.to_thread(plan_commands, place, each, names, plan_one)
+        if stage.errors_to != "nowhere":
+            text = "".join(f"{note}\n" for note in notes)
+            capture.stderr += text.encode(errors="replace")[: capture.stderr_bytes]
+        failed = bool(notes)
+        for command in planned:
+            ready = replace(command, errors_to=stage.errors_to, silent=stage.silent)
+            code = await self._run_segment((ready,), None, capture, deadline)
+            if capture.timed_out or capture.truncated or code == NOT_FOUND:
+                return code
+            failed |= code != 0
+        return each.failure if failed else 0
+
+    async def _run_segment(
+        self, stages: Sequence[Stage], arrived: bytes | None, capture: Capture, deadline: float
+    ) -> int | None:
         programs = []
-        for stage in step.stages:
-            path = find_program(stage.program, self._root)
-            if path is None:
-                note = f"{stage.program}: is not installed on this machine\n"
-                capture.stderr += note.encode()
-                return NOT_FOUND
-            programs.append(await asyncio.to_thread(self._build_program, path, stage))
-        return await run_pipeline(programs, capture, deadline)
+        with ExitStack() as files:
+            for position, stage in enumerate(stages):
+                path = find_program(stage.program, self._root, in_path=stage.apart)
+                if path is None:
+                    note = f"{stage.program}: is not installed on this machine\n"
+                    capture.stderr += note.encode()
+                    return NOT_FOUND
+                program = await asyncio.to_thread(self._build_program, path, stage)
+                if stage.input is not None:
+                    source = files.enter_context(Root(self._root).open(stage.input))
+                    program = replace(program, stdin=source.fileno())
+                elif position == 0 and arrived is not None:
+                    kept = files.enter_context(tempfile.TemporaryFile(dir=self._home, buffering=0))
+                    kept.write(arrived)
+                    kept.seek(0)
+                    program = replace(program, stdin=kept.fileno())
+                programs.append(program)
+            return await run_pipeline(programs, capture, deadline)
 
     def _build_program(self, path: str, stage: Stage) -> PipelineProgram:
         words = [stage.program, *stage.arguments]
+        cwd = self._home if stage.apart else stage.cwd
         environment = build_variables(self._home)
-        readable = [self._root, os.path.dirname(os.path.realpath(path))]
+        readable = [self._root, os.path.dirname(os.path.realpath(path)), os.path.dirname(path)]
         if stage.git is not None and stage.git != "version":
             seen = self._get_view(path)
             _check_git(stage, seen)
@@ -153,15 +217,13 @@ class _Run:
             environment = seen.build_environment()
             readable += [seen.found.git_dir, seen.found.common_dir, self._folder]
         if self._sandbox:
-            policy = allow_reading(readable, self._home, stage.cwd, self._root)
+            policy = allow_reading(readable, self._home, cwd, self._root)
             # bubblewrap looks for the program itself, so that the program goes by its own name.
             places = os.pathsep.join([os.path.dirname(path), environment["PATH"]])
             environment = {**environment, "PATH": places}
             words = self._sandbox.wrap(policy, path, words)
             path = words[0]
-        return PipelineProgram(
-            path, tuple(words), stage.cwd, environment, stage.errors_to, stage.silent
-        )
+        return PipelineProgram(path, tuple(words), cwd, environment, stage.errors_to, stage.silent)
 
     def _get_view(self, git: str) -> RepositoryView:
         if self._view is None:
@@ -175,6 +237,20 @@ class _Run:
             outputs = (self._view.reveal(outputs[0]), self._view.reveal(outputs[1]))
         stdout, stderr = (output.decode(errors="replace") for output in outputs)
         return stdout, stderr
+
+
+def _cut(stages: Sequence[Stage]) -> list[tuple[Stage, ...]]:
+    """Return the stages in runs; one that runs a command for each name stands alone."""
+    runs = groupby(stages, lambda stage: stage.each is not None)
+    segments: list[tuple[Stage, ...]] = []
+    for is_each, group in runs:
+        segments += [(stage,) for stage in group] if is_each else [tuple(group)]
+    return segments
+
+
+def _make_inner(capture: Capture) -> Capture:
+    """Return where the names are kept that a pipeline hands on."""
+    return Capture(MAX_INNER_BYTES, capture.stderr_bytes, capture.memory_bytes)
 
 
 def _check_git(stage: Stage, seen: RepositoryView) -> None:

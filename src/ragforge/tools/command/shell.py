@@ -39,7 +39,7 @@ _REASONS = {
     "subshell": "it has a subshell",
     "compound_statement": "it has a group of commands",
     "function_definition": "it defines a function",
-    "for_statement": "it has a loop",
+    "for_statement": "it has a loop that is not a simple one over names",
     "c_style_for_statement": "it has a loop",
     "while_statement": "it has a loop",
     "if_statement": "it has a condition",
@@ -77,6 +77,7 @@ class SimpleCommand:
     words: tuple[Word, ...]
     errors_to: ErrorsTo = "stderr"
     silent: bool = False
+    input: Word | None = None  # a file that it reads as its input
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +88,43 @@ class Pipeline:
     commands: tuple[SimpleCommand, ...]
 
 
-def parse(line: str) -> tuple[Pipeline, ...]:
-    """Return the pipelines of a line. Raises NotAllowed with the reason."""
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for NAME in WORDS; do …; done`: its pipelines for each value of one variable."""
+
+    joint: Joint
+    variable: str
+    values: tuple[Word, ...]
+    body: tuple[Pipeline, ...]
+
+
+def quoted_mark(variable: str) -> str:
+    """Return what stands in a word for a variable in quotes; no line has such characters."""
+    return f"\0{variable}\0"
+
+
+def bare_mark(variable: str) -> str:
+    """Return what stands in a word for a variable that a shell would split at blanks."""
+    return f"\1{variable}\1"
+
+
+def parse(line: str) -> tuple[Pipeline | Loop, ...]:
+    """Return the pipelines and loops of a line. Raises NotAllowed with the reason."""
     _check_characters(line)
     source = line.encode()
     tree = load_parser().parse(source)
-    pipelines = tuple(_LineReader(source).program(tree.root_node))
-    if not pipelines:
+    parts = tuple(_LineReader(source).program(tree.root_node))
+    if not parts:
         raise NotAllowed("the line is empty")
-    if sum(len(pipeline.commands) for pipeline in pipelines) > MAX_COMMANDS:
+    if sum(map(_count_commands, parts)) > MAX_COMMANDS:
         raise NotAllowed(f"it has more than {MAX_COMMANDS} commands")
-    return pipelines
+    return parts
+
+
+def _count_commands(part: Pipeline | Loop) -> int:
+    if isinstance(part, Loop):
+        return sum(map(_count_commands, part.body))
+    return len(part.commands)
 
 
 @cache
@@ -127,14 +154,23 @@ class _LineReader:
 
     def __init__(self, source: bytes) -> None:
         self._source = source
+        self._variable: str | None = None  # of the loop that is read
 
-    def program(self, node: Node) -> Iterator[Pipeline]:
+    def program(self, node: Node) -> Iterator[Pipeline | Loop]:
         if node.type != "program":
             raise _refuse_node(node)
         self._check_gaps(node, 0, len(self._source))
+        for child, joint in self._statements(node.children):
+            loop = self._loop_at_the_end(child)
+            if loop is None:
+                yield from self._list(child, joint)
+            else:
+                yield from loop
+
+    def _statements(self, children: Sequence[Node]) -> Iterator[tuple[Node, Joint]]:
         was_separated = True
-        end = 0
-        for child in node.children:
+        end = children[0].start_byte if children else 0
+        for child in children:
             was_separated |= b"\n" in self._source[end : child.start_byte]
             end = child.end_byte
             if child.type in (";", "\n") and not child.is_named:
@@ -143,7 +179,46 @@ class _LineReader:
             if not was_separated:
                 raise NotAllowed("its commands are joined in a way that is not understood")
             was_separated = False
-            yield from self._list(child, ";")
+            yield child, ";"
+
+    def _loop_at_the_end(self, node: Node) -> Iterator[Pipeline | Loop] | None:
+        """Return a loop, alone or after `cd DIR &&`; None if there is none."""
+        if node.type == "for_statement":
+            return iter([self._loop(node, ";")])
+        if (
+            node.type == "list"
+            and len(node.children) == 3
+            and node.children[2].type == "for_statement"
+        ):
+            left, operator, right = self._children(node, 3)
+            if operator.type != "&&":
+                raise _refuse_node(right)
+            before: list[Pipeline | Loop] = [*self._list(left, ";")]
+            return iter([*before, self._loop(right, "&&")])
+        return None
+
+    def _loop(self, node: Node, joint: Joint) -> Loop:
+        self._check_gaps(node, node.start_byte, node.end_byte)
+        opening, name, within, *values, body = node.children
+        if values and values[-1].type == ";":
+            values.pop()
+        shape = (opening.type, name.type, within.type, body.type)
+        if shape != ("for", "variable_name", "in", "do_group") or self._variable is not None:
+            raise _refuse_node(node)
+        words = tuple(self._word(value) for value in values)
+        self._check_gaps(body, body.start_byte, body.end_byte)
+        start, *statements, end = body.children
+        if (start.type, end.type) != ("do", "done"):
+            raise _refuse_node(node)
+        self._variable = self._text(name)
+        inner = tuple(
+            pipeline
+            for child, _ in self._statements(statements)
+            for pipeline in self._list(child, ";")
+        )
+        loop = Loop(joint, self._variable, words, inner)
+        self._variable = None
+        return loop
 
     def _list(self, node: Node, joint: Joint) -> Iterator[Pipeline]:
         if node.type == "list":
@@ -220,6 +295,11 @@ class _LineReader:
     def _with_redirect(self, command: SimpleCommand, node: Node) -> SimpleCommand:
         if node.type != "file_redirect":
             raise _refuse_node(node)
+        if node.children[0].type == "<" and len(node.children) == 2:
+            if command.input is not None:
+                raise NotAllowed("it redirects its input twice")
+            self._check_gaps(node, node.start_byte, node.end_byte)
+            return replace(command, input=self._word(node.children[1]))
         text = self._text(node).replace("> /", ">/")
         if text == "2>/dev/null":
             return replace(command, errors_to="nowhere")
@@ -229,7 +309,7 @@ class _LineReader:
             return replace(command, silent=True)
         if text == "&>/dev/null":
             return replace(command, silent=True, errors_to="nowhere")
-        raise NotAllowed("it redirects; only to /dev/null, and 2>&1, are allowed")
+        raise NotAllowed("it redirects; only to /dev/null, 2>&1, and < FILE, are allowed")
 
     def _word(self, node: Node) -> Word:
         pieces = [(node, *self._piece(node))] if node.type != "concatenation" else []
@@ -252,14 +332,34 @@ class _LineReader:
             inner = source[1:-1]
             return inner, "\0" * len(inner)
         if node.type == "string":
-            for child in node.children:
-                if child.type not in ('"', "string_content", "$"):
-                    raise _refuse_node(child)
-            inner = _unescape_string(source[1:-1])
+            inner = self._string(node)
             return inner, "\0" * len(inner)
+        if node.type in ("simple_expansion", "expansion") and self._is_variable(node):
+            mark = bare_mark(str(self._variable))
+            return mark, "\0" * len(mark)
         if node.type in ("word", "number", "concatenation"):
             raise _refuse_node(node.children[0])
         raise _refuse_node(node)
+
+    def _string(self, node: Node) -> str:
+        """Return a double-quoted string, with a mark for the variable of the loop."""
+        out: list[str] = []
+        at = node.start_byte + 1
+        for child in node.children:
+            if self._is_variable(child):
+                out.append(_unescape_string(self._source[at : child.start_byte].decode()))
+                out.append(quoted_mark(str(self._variable)))
+                at = child.end_byte
+            elif child.type not in ('"', "string_content", "$"):
+                raise _refuse_node(child)
+        out.append(_unescape_string(self._source[at : node.end_byte - 1].decode()))
+        return "".join(out)
+
+    def _is_variable(self, node: Node) -> bool:
+        """Tell whether a node is the variable of the loop, and nothing is done with it."""
+        if self._variable is None or node.type not in ("simple_expansion", "expansion"):
+            return False
+        return self._text(node) in (f"${self._variable}", f"${{{self._variable}}}")
 
     def _children(self, node: Node, count: int) -> Sequence[Node]:
         self._check_gaps(node, node.start_byte, node.end_byte)

@@ -12,6 +12,7 @@ import shlex
 from pathlib import Path
 
 from ragforge.tools.command.plan import Allowed, Stage
+from ragforge.tools.command.programs import versions
 
 
 def _words(text: str) -> set[str]:
@@ -25,8 +26,9 @@ PROGRAMS = _words(
     "sha384sum sha512sum b2sum shasum cksum sum base64 xxd od hexdump echo printf seq true "
     "false stat du df tree file diff cmp basename dirname realpath readlink test pwd which "
     "command date uname whoami id nproc arch hostname sed awk jq python python3 node gcc make "
-    "cmake git cd"
+    "cmake git cd xargs"
 )
+VERSIONS = set(versions.PROGRAMS)  # of these, only the version may be asked
 READERS = _words(
     "cat head tail wc nl tac rev uniq sort cut paste join fold fmt expand unexpand comm "
     "md5sum sha256sum cksum xxd od hexdump ls stat du tree file diff cmp realpath readlink"
@@ -64,6 +66,8 @@ GIT = _words(
     "check-ignore check-attr stash reflog worktree config version"
 )
 HARMLESS = re.compile(r"((?<!\S)2>&1|(?<![>&|<])[12&]?>\s*/dev/null)(?=$|[\s;|&>])")
+INPUT = re.compile(r"(?<![<\\])<(?![<(>&])(?=\s*[^\s;|&<>()])")
+LOOP = re.compile(r"\s*(cd \S+ &&\s*)*[^|&;'\"]*;?\s*for \w+ in ")
 SED = re.compile(
     r"(?:[\s;}]*(?:(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/[IM]*|\\([^\w\s\\])(?:\\.|(?!\1)[^\\\n])*\1"
     r"[IM]*)\s*(?:,\s*(?:[+~]?\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/[IM]*|"
@@ -87,6 +91,9 @@ def complaints(line: str, decision: Allowed, root: Path) -> list[str]:
 
 def _in_the_line(line: str) -> list[str]:
     rest = HARMLESS.sub(" ", line)
+    rest = INPUT.sub(" ", rest)
+    if LOOP.match(rest):  # written out, it is judged by what it runs
+        return []
     return [*_unquoted(rest), *_names(rest)]
 
 
@@ -133,7 +140,7 @@ def _names(line: str) -> list[str]:
         is_operator = set(word) <= set("|&;") and bool(word)
         if is_operator and word not in ("|", "||", "&&", ";"):
             found.append(f"operator {word}")
-        if not is_operator and is_name and word not in PROGRAMS:
+        if not is_operator and is_name and word not in PROGRAMS | VERSIONS:
             found.append(f"program {word}")
         is_name = is_operator
     return found
@@ -141,8 +148,15 @@ def _names(line: str) -> list[str]:
 
 def _in_the_stage(stage: Stage, root: Path) -> list[str]:
     found = []
-    if stage.program not in PROGRAMS - {"cd", "command", "type"}:
+    if stage.each is not None:
+        inner = Stage(stage.each.words[0], stage.each.words[1:], stage.cwd)
+        return [] if stage.each.words == ("echo",) else _in_the_stage(inner, root)
+    if stage.program not in (PROGRAMS | VERSIONS) - {"cd", "command", "type", "xargs"}:
         found.append(f"runs {stage.program}")
+    if stage.program in VERSIONS and not re.fullmatch(
+        r"(--?version|--help|-v|-V|version( --\w+(=true)?)?)", " ".join(stage.arguments)
+    ):
+        found.append(f"runs {stage.program} {stage.arguments}")
     if not _inside(root, stage.cwd):
         found.append(f"runs in {stage.cwd}")
     words = list(stage.arguments)
@@ -233,7 +247,7 @@ def _in_git(words: list[str]) -> list[str]:
         return ["git reflog changes"]
     if name == "remote" and rest and rest[0] not in ("-v", "--verbose", "get-url"):
         return ["git remote changes"]
-    if name == "config" and not {"--get", "--get-all"} & set(rest):
+    if name == "config" and not {"--get", "--get-all", "--list", "-l"} & set(rest):
         return ["git config changes"]
     if name in ("diff", "status") and "--ignore-submodules=all" not in rest:
         return ["looks into submodules"]

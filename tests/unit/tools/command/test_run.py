@@ -171,7 +171,7 @@ async def test_bytes_that_are_no_text_are_replaced(project: Path) -> None:
 async def test_a_program_that_is_not_installed_is_reported(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "find_program", lambda name, root: None)
+    monkeypatch.setattr(run, "find_program", lambda name, root, in_path=False: None)
     result = await ran(project, "tree || tree")
     assert result.exit_code == 127
     assert "tree: is not installed on this machine" in result.stderr

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
 from ragforge.tools.command.options import read_options, split_words
-from ragforge.tools.command.paths import WorkingDirectory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.paths import WorkingDirectory, quote_short, resolve_directory
+from ragforge.tools.command.plan import NotAllowed, Stage
 from ragforge.tools.command.shell import Word
 
 _GLOBAL = split_words(
@@ -23,27 +24,54 @@ _SETTINGS = re.compile(
 )
 
 
-def check_git(place: WorkingDirectory, words: Sequence[Word]) -> tuple[str, list[str]]:
-    """Return the sub-command and all arguments of git. Raises NotAllowed."""
+# What `git submodule status` shows, from the index: submodules themselves are not entered.
+_SUBMODULES = Stage("sed", ("-n", "--", r"s/^160000 \([0-9a-f]*\) [0-9]\t/ \1 /p"), "")
+
+
+def plan_git(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
+    """Return the programs that a git command runs. Raises NotAllowed."""
+    place, before, rest = _read_global(place, words)
+    texts = [word.text for word in rest]
+    if texts[:1] == ["submodule"]:
+        if texts[1:] not in ([], ["status"], ["status", "--cached"]):
+            raise NotAllowed("of git submodule only status is allowed")
+        _check_repository(place)
+        listing = Stage("git", (*before, "ls-files", "--stage"), place.cwd, git="ls-files")
+        return [listing, replace(_SUBMODULES, cwd=place.cwd)]
+    name, arguments = _read_subcommand(place, before, rest)
+    return [Stage("git", tuple(arguments), place.cwd, git=name)]
+
+
+def _read_global(
+    place: WorkingDirectory, words: Sequence[Word]
+) -> tuple[WorkingDirectory, list[str], list[Word]]:
+    """Return where git runs, its options before the sub-command, and the rest."""
     before: list[str] = []
     remaining = list(reversed(words))
     while remaining and remaining[-1].text.startswith("-"):
         word = remaining.pop().text
         if word == "--version" and not remaining:
-            return "version", ["version"]
+            return place, [], [Word("version")]
         if word in _GLOBAL:
             before.append(word)
         elif word == "-C" and remaining:
-            _check_directory(place, remaining.pop().text)
+            place = replace(place, cwd=resolve_directory(place, remaining.pop().text))
         elif word == "-c" and remaining:
             before += ["-c", _check_setting(remaining.pop().text)]
         else:
             raise NotAllowed(f"the option {quote_short(word)} of git is not on the list")
     if not remaining:
         raise NotAllowed("git without a sub-command is not allowed")
-    rest = list(reversed(remaining))
-    name, rest = _split_subcommand(rest)
-    _check_repository(place)
+    return place, before, list(reversed(remaining))
+
+
+def _read_subcommand(
+    place: WorkingDirectory, before: Sequence[str], words: list[Word]
+) -> tuple[str, list[str]]:
+    """Return the sub-command and all arguments of git."""
+    name, rest = _split_subcommand(words)
+    if name != "version":
+        _check_repository(place)
     program = SUBCOMMANDS[name]
     parsed = read_options(program, place, rest)
     operands = program.operands(place, parsed)
@@ -64,12 +92,6 @@ def _check_setting(text: str) -> str:
     if not _SETTINGS.fullmatch(text):
         raise NotAllowed(f"git -c {quote_short(text)} is not on the list")
     return text
-
-
-def _check_directory(place: WorkingDirectory, text: str) -> None:
-    """Allow -C for the directory where git runs anyway: another may hold another repository."""
-    if os.path.realpath(os.path.join(place.cwd, text)) != place.cwd:
-        raise NotAllowed("git -C may only name the current directory")
 
 
 def _check_repository(place: WorkingDirectory) -> None:

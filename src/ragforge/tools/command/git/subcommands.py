@@ -119,8 +119,20 @@ def _take_reflog(place: WorkingDirectory, parsed: Parsed) -> list[str]:
 
 
 def _take_config(place: WorkingDirectory, parsed: Parsed) -> list[str]:
-    """Take one name, which is asked for, however that is written; with a value it would be set."""
+    """Take one name, which is asked for, however that is written; with a value it would be set.
+
+    A list is that of the view, which has neither credentials nor settings that run programs.
+    """
     names = parsed.operands
+    if parsed.has("-l", "--list") or [word.text for word in names] == ["list"]:
+        if len(names) > (0 if parsed.has("-l", "--list") else 1) or parsed.has(
+            "--get", "--get-all"
+        ):
+            raise NotAllowed("git config --list takes no names")
+        return [
+            *([] if parsed.has("--local") else ["--local"]),
+            *([] if parsed.has("-l", "--list") else ["--list"]),
+        ]
     asked = parsed.has("--get", "--get-all")
     if not asked and len(names) == 2 and names[0].text == "get":
         del names[0]
@@ -335,7 +347,10 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
     "reflog show": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
     "worktree list": _define(flags("-v -z --verbose --porcelain"), take_no_operands),
     "config": _define(
-        flags("--get --get-all --local --bool --int --null -z --show-origin --show-scope")
+        flags(
+            "-l --list --name-only --get --get-all --local --bool --int --null -z --show-origin "
+            "--show-scope"
+        )
         | valued(one_of("bool", "int", "path", "bool-or-int"), "--type"),
         _take_config,
     ),

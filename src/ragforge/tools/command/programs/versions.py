@@ -1,23 +1,54 @@
-"""Programs of which only the version may be asked."""
+"""Programs of which only the version may be asked.
+
+They run in an empty directory: proxies of toolchains (cargo, npm, yarn, dotnet) would read files of
+the project that can name another program to run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from ragforge.tools.command.options import CustomProgram, ListedProgram
+from ragforge.tools.command.options import CustomProgram, ListedProgram, split_words
 from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.shell import Word
 
+_WITH_OPTION = split_words(
+    "python python2 python3 pip pip3 pipx uv poetry pdm hatch ruff mypy black pytest node npm npx "
+    "pnpm yarn bun deno tsc eslint prettier cargo rustc rustup rustfmt gcc g++ cc c++ clang "
+    "clang++ make cmake ninja meson ruby gem bundle rake php composer perl dotnet swift java "
+    "javac kotlin kotlinc scala mvn gradle lua luajit R Rscript julia ghc cabal stack elixir "
+    "mix erl ocaml opam dart flutter zig nim docker docker-compose podman terraform ansible curl "
+    "wget psql mysql sqlite3 redis-server nginx protoc bazel"
+)
+# Those that ask in their own way, and what else they may be given.
+_OWN_WAYS = {
+    "go": (("version",),),
+    "java": (("-version",), ("--version",)),
+    "javac": (("-version",), ("--version",)),
+    "kubectl": (("version", "--client"), ("version", "--client=true")),
+    "helm": (("version", "--short"), ("version", "--client")),
+    "lua": (("-v",),),
+    "ssh": (("-V",),),
+    "nginx": (("-v",),),
+    "scala": (("-version",), ("--version",)),
+    "kotlin": (("-version",),),
+    "terraform": (("version",), ("-version",)),
+}
 
-def _take_version(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
-    if len(words) == 1 and words[0].text in ("-V", "-v"):
-        return ["--version"]
-    raise NotAllowed("only its version may be asked, with --version")
+
+def _take_version(name: str) -> Callable[[WorkingDirectory, Sequence[Word]], list[str]]:
+    def take(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+        given = tuple(word.text for word in words)
+        if given in _OWN_WAYS.get(name, ()):
+            return list(given)
+        if name in _WITH_OPTION and given in (("-V",), ("-v",)):
+            return ["--version"]
+        raise NotAllowed("only its version may be asked, with --version")
+
+    return take
 
 
-# No proxies of tool chains (cargo, go, npm): these read the project's files even for that.
 PROGRAMS: dict[str, ListedProgram] = {
-    name: CustomProgram(_take_version)
-    for name in ("python", "python3", "node", "gcc", "make", "cmake")
+    name: CustomProgram(_take_version(name)) for name in sorted(_WITH_OPTION | set(_OWN_WAYS))
 }
