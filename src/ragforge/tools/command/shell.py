@@ -53,6 +53,10 @@ _REASONS = {
     "|&": "it pipes with |&",
     "ERROR": "it is not a shell line that can be understood",
 }
+# Letters and marks that show nothing.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _BRACES = re.compile(r"\{[^{},]*\}")
 _HISTORY = re.compile(r"![^=*.\0]")
 _GLOBS = frozenset("*?[")
@@ -145,7 +149,7 @@ def _check_characters(line: str) -> None:
         if character in "\n\t":
             continue
         category = unicodedata.category(character)
-        if character != " " and category[0] in "CZ":
+        if character != " " and (category[0] in "CZ" or _UNSEEN.match(character)):
             raise NotAllowed(f"it has the character U+{ord(character):04X}")
 
 

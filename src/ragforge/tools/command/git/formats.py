@@ -41,6 +41,8 @@ def commit_format(place: WorkingDirectory, word: Word) -> str:
     """The format of a commit, as in `git log --format=%h`."""
     if re.fullmatch(_NAMED, word.text):
         return word.text
+    if word.text and "%" not in word.text and not word.text.startswith(("format:", "tformat:")):
+        raise NotAllowed(f"{quote_short(word.text)} is not one of git's own formats")
     return _check(place, word, _OF_COMMIT)
 
 
