@@ -13,6 +13,7 @@ from typing import get_args
 from ragforge.agent.rules import Effect, Kind, Rule, parse_rule
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
+from ragforge.private_files import make_private_folder
 from ragforge.tools.edits.atomic_write import replace_file
 from ragforge.tools.permission import Action, PermissionRequest
 
@@ -56,7 +57,7 @@ class PermissionRules:
         }
         text = json.dumps(every, indent=2, ensure_ascii=False) + "\n"
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._file.parent)
             replace_file(str(self._file), text.encode(errors="replace"))
         except OSError as error:
             raise InputError(f"{self._file} cannot be written: {error.strerror}.") from error

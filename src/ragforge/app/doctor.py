@@ -20,6 +20,7 @@ from ragforge.config.environment import find_doubtful_names, read_neo4j_credenti
 from ragforge.config.store_url import is_server
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.ports.store import Store
+from ragforge.private_files import open_private
 from ragforge.tools.command.sandbox.choose import explain_absence, find_sandbox
 from ragforge.tools.ripgrep import find_ripgrep
 
@@ -207,7 +208,7 @@ def check_log(folder: Path, environ: Mapping[str, str]) -> Check:
         remedy = f"Set {log.VARIABLE} to one of: {', '.join(log.LEVELS)}"
         return Check("log", "warn", f"{path}; {log.VARIABLE} is {level!r}", remedy)
     try:
-        log.open_private(path).close()
+        open_private(path).close()
     except OSError as error:
         detail = f"{path} cannot be written: {error.strerror}"
         return Check("log", "warn", detail, "Make it writable, or set agent.state_dir.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+
+from ragforge.private_files import open_private
 
 FILE_NAME = "ragforge.log"
 VARIABLE = "RAGFORGE_LOG"
@@ -39,14 +40,6 @@ def open_log(folder: Path, level_name: str | None, *, debug: bool = False) -> No
             logger.removeHandler(old)
         logger.addHandler(handler)
         logger.setLevel(LEVELS.get(name, LEVELS[DEFAULT]))
-
-
-def open_private(path: Path) -> TextIOWrapper:
-    """Open a file to append to that only its owner can read. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
-    path.chmod(0o600)
-    return open(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
 
 class LogFile(RotatingFileHandler):

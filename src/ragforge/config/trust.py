@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragforge.errors import InputError
+from ragforge.private_files import make_private_folder
 from ragforge.tools.edits.atomic_write import replace_file
 
 FILE_NAME = "trust.json"
@@ -96,7 +97,7 @@ class TrustFile:
         entries = {path: _format(one) for path, one in sorted(every.items())}
         text = json.dumps({"version": 1, "folders": entries}, indent=2) + "\n"
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             replace_file(str(self.path), text.encode())
         except OSError as error:
             raise InputError(f"{self.path} cannot be written: {error.strerror}.") from error

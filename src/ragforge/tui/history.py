@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+
+from ragforge.private_files import create_private_file, make_private_folder
 
 
 class InputHistory(FileHistory):
@@ -15,10 +16,12 @@ class InputHistory(FileHistory):
 
     def __init__(self, file: Path, redact: Callable[[str], str]) -> None:
         super().__init__(str(file))
+        self._file = file
         self._redact = redact
 
     def store_string(self, string: str) -> None:
         with suppress(OSError):  # a full disk costs the history, not the session
+            create_private_file(self._file)  # it may have been removed meanwhile
             super().store_string(self._redact(string))
 
 
@@ -29,9 +32,10 @@ def open_history(folder: Path, redact: Callable[[str], str]) -> History:
     """
     file = folder / "history"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(file, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600))
-        file.chmod(0o600)
+        make_private_folder(folder)
+        create_private_file(file)
+        with file.open("a"):  # it can be written
+            pass
     except OSError:
         return InMemoryHistory()
     return InputHistory(file, redact)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.errors import InputError
+from ragforge.private_files import create_private_file, make_private_folder
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, apply_change, hash_content, read_bytes
 
@@ -83,10 +84,10 @@ class Journal:
             "after_hash": hash_content(change.after),
         }
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.folder)
             file = self.folder / f"{time.time_ns():020d}-{os.getpid()}.json"
-            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as out:
+            create_private_file(file)
+            with file.open("w", encoding="utf-8") as out:
                 json.dump(facts, out)
                 out.flush()
                 os.fsync(out.fileno())

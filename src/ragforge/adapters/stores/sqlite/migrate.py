@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import apsw
 from ragforge.adapters.stores.sqlite.database import connect, open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly, StoreUnavailable
+from ragforge.private_files import close_to_others, create_private_file, make_private_folder
 
 log = logging.getLogger(__name__)
 
@@ -64,11 +66,15 @@ def prepare(path: Path) -> int:
     Raises SchemaTooNew, StoreCorrupt, StoreReadOnly or StoreUnavailable.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
     except PermissionError as error:
         raise StoreReadOnly(f"{path.parent} cannot be created: {error.strerror}") from error
     except OSError as error:
         raise StoreUnavailable(f"{path.parent} cannot be created: {error.strerror}") from error
+    with suppress(OSError):  # SQLite says better what is wrong with the file
+        create_private_file(path)
+    for ending in ("-wal", "-shm", "-journal"):  # SQLite gives new ones the mode of the file
+        close_to_others(path.with_name(path.name + ending))
     with translate_errors(str(path)):
         connection = connect(path)
         try:
