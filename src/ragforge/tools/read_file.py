@@ -12,6 +12,7 @@ from itertools import islice
 from pydantic import Field
 
 from ragforge.brain.files.content_check import HEAD, decode, is_binary
+from ragforge.brain.files.secret_files import has_secret_content
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
@@ -86,6 +87,8 @@ def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> Fil
             head = file.peek(HEAD)
             if is_binary(head):
                 raise InputError(f"{given.path!r} cannot be read: it is binary.")
+            if has_secret_content(path, head):
+                raise InputError(f"{given.path!r} cannot be read: it is left out: secret.")
             if os.fstat(file.fileno()).st_size <= LIMITS.max_bytes:
                 lines = split_lines(decode(file.read(LIMITS.max_bytes)))
                 return _take_page(path, given, iter(lines[given.start_line - 1 :]), len(lines))

@@ -7,6 +7,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 
 from ragforge.brain.files.content_check import HEAD, decode, is_binary
+from ragforge.brain.files.secret_files import has_secret_content
 from ragforge.tools.confine import Root
 from ragforge.tools.listing import LIMITS
 
@@ -20,13 +21,13 @@ class ScannedFile:
 
     @classmethod
     def open(cls, root: Root, path: str) -> ScannedFile | None:
-        """Open a file; None if it is gone, is binary, or is no regular file of the project."""
+        """Open a file; None if it is gone, binary, secret, or no regular file of the project."""
         try:
             file = root.open(path)
         except OSError:
             return None
         head = file.read(HEAD)
-        if is_binary(head):
+        if is_binary(head) or has_secret_content(path, head):
             file.close()
             return None
         if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # ripgrep searches it as UTF-8

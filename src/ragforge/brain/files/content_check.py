@@ -6,6 +6,7 @@ import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 
 from ragforge.brain.files.names import SkipReason
+from ragforge.brain.files.secret_files import has_secret_content
 
 HEAD = 8192
 HEADER_BYTES = 1024
@@ -40,6 +41,8 @@ def check_content(path: str, data: bytes) -> SkipReason | None:
     """Return why this content is not worth indexing, or None."""
     if is_binary(data):
         return "binary"
+    if has_secret_content(path, data):
+        return "secret"
     lower = path.lower()
     if lower.endswith(PROSE):
         return None

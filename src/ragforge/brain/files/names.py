@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, TypeAlias
 
+from ragforge.brain.files.secret_files import is_secret_file, split_words
+
 SkipReason: TypeAlias = Literal[
     "ignored",
     "version control",
     "vendored",
+    "secret",  # keys and passwords: never read
     "binary",
     "too large",
     "minified",
@@ -25,12 +28,8 @@ SkipReason: TypeAlias = Literal[
 ]
 
 
-def _split_words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
-VENDORED = _split_words(
+VENDORED = split_words(
     """
     node_modules bower_components jspm_packages site-packages third_party __pycache__
     .venv .tox .nox .eggs .mypy_cache .pytest_cache .ruff_cache .hypothesis .gradle .terraform
@@ -42,7 +41,7 @@ FOREIGN_ANYWHERE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 FOREIGN_IN_VENDOR = frozenset({"modules.txt", "autoload.php"})
 
 # Endings that text files share are left out: `.pt` is also a page template, `.mo` Modelica.
-BINARY = _split_words(
+BINARY = split_words(
     """
     png jpg jpeg gif bmp ico icns webp avif heic tif tiff psd xcf
     mp3 mp4 m4a m4v wav ogg oga ogv flac aac avi mov mkv webm
@@ -51,14 +50,14 @@ BINARY = _split_words(
     exe dll so dylib o pyc pyo pyd class wasm beam elc
     sqlite sqlite3 db mdb parquet feather arrow avro npy npz h5 hdf5 pkl pickle
     safetensors onnx gguf tflite pth ckpt
-    pdf docx xlsx pptx odt ods odp epub gmo p12 pfx jks keystore ds_store
+    pdf docx xlsx pptx odt ods odp epub gmo ds_store
     """
 )
 MESSAGES = "/LC_MESSAGES/"
 # They repeat the texts of the code in each language, and would hide the code in searches.
 TRANSLATIONS = frozenset({"po", "xlf", "xliff"})
 MINIFIED = (".min.js", ".min.mjs", ".min.cjs", ".min.css")
-GENERATED = _split_words(
+GENERATED = split_words(
     """
     package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
     poetry.lock pipfile.lock uv.lock pdm.lock pixi.lock conda-lock.yml
@@ -77,6 +76,8 @@ GENERATED_ENDS = (
 
 def check_filename(path: str) -> SkipReason | None:
     """Return why a file of this name is not indexed, or None."""
+    if is_secret_file(path):
+        return "secret"
     lower = path.rpartition("/")[2].lower()
     if lower.startswith(DRAFT):
         return "generated"

@@ -10,17 +10,15 @@ import re
 from fnmatch import translate
 
 from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.secret_files import NAME_PATTERNS, is_secret_file
 
-# Each is a name in any directory, as grep, ripgrep and diff understand it alike.
-SECRET_NAMES = (
-    *(".env", ".env.*", "*.env", ".envrc", ".netrc", "_netrc", ".pgpass", ".pypirc", ".npmrc"),
-    *(".git-credentials", ".htpasswd", ".vault-token", ".dockercfg", ".boto", ".s3cfg"),
-    *("*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.kdbx"),
-    *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"),
-    *("credentials.json", "secrets.json", "secrets.yml", "secrets.yaml", "service-account*.json"),
+# Names that may hold credentials; of these files, read_file decides by their content.
+_DOUBTFUL = (
+    *(".npmrc", "credentials.json", "secrets.json", "secrets.yml", "secrets.yaml"),
+    "service-account*.json",
 )
-_SECRET = re.compile("|".join(map(translate, SECRET_NAMES)), re.IGNORECASE)
-_EXAMPLE = re.compile(r"\.env\.(example|sample|template|dist|defaults?)(\..*)?", re.IGNORECASE)
+SECRET_NAMES = (*NAME_PATTERNS, *_DOUBTFUL)
+_DOUBTFUL_NAME = re.compile("|".join(map(translate, _DOUBTFUL)), re.IGNORECASE)
 # Of git's own files, those that only name commits and paths. Others may hold credentials.
 _PLAIN_IN_GIT = re.compile(
     r"HEAD|[A-Z]+_HEAD|packed-refs|description|refs/.*|hooks/[^/]*|info/(exclude|sparse-checkout)"
@@ -34,7 +32,7 @@ def holds_secrets(path: str) -> bool:
         if folder in VERSION_CONTROL:
             inner = "/".join([*folders[depth + 1 :], name])
             return folder != ".git" or not _PLAIN_IN_GIT.fullmatch(inner)
-    return bool(_SECRET.fullmatch(name)) and not _EXAMPLE.fullmatch(name)
+    return is_secret_file(path) or _DOUBTFUL_NAME.fullmatch(name) is not None
 
 
 def is_version_control(path: str) -> bool:
