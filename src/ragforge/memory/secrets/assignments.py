@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ragforge.memory.secrets.text_view import TextView
 from ragforge.memory.secrets.values import (
     SecretKind,
     choose_label,
@@ -44,28 +45,28 @@ _LINE = re.compile(
 )
 _WORD = re.compile(r"(?:[^\s\"'`<>\\,;&)\]}|]{1,64}+|\\(?![nrt\"'\\])){1,8}+")
 _ENDS = re.compile(
-    r"[,;.]{0,2}(?:[ \t]{0,8}(?:\Z|[\r\n#}&<)\]\\\"'`|]|//)|[,;&])|[.,;!?]? (?![=+*/<>|&?-])"
+    r"[,;.!?]{0,2}(?:[ \t]{0,8}(?:\Z|[\r\n#}&<)\]\\\"'`|]|//)|[,;&])|[.,;!?]? (?![=+*/<>|&?-])"
 )
 _PATH_OR_NAME = re.compile(r".*/.*|[A-Za-z]\w*_\w*|[a-z]\w*(?:-\w+)+|\w+=\w*|\\.*")
 _NETRC = re.compile(r"login\s+\S+\s+\Z")
 _VERB = re.compile(r"[Pp]ass(?!word|wd|phrase|code|wort)\w*")
+_NEXT_ARGUMENT = re.compile(r"\\{0,3}[\"'`]+\s*,")
 _FIRST = re.compile(r"[({]\s*\\{0,3}[\"'`]\Z")
 _AFTER_FLAG = re.compile(  # where prose speaks of a flag
     r"(?:options?|flags?|arguments?|parameters?|switch|requires?|instead|cannot|must|will|should|with"
     r"|when|from|then|also|does|value|only|without|have|were|that|which)\b"
 )
 _AFTER_CLOSE = frozenset(" \t+.,)%&;]}")
+_LEAD = re.compile(  # of a line in a diff, a quotation or the output of grep
+    r"^(?:[^\s:=\"'()\[\]{},]{1,200}[:-]\d{1,7}[:-]|\d{1,7}[:\t-]|[+>|-][ \t]?|\\t)+"
+)
+_GREP = re.compile(r"[\w.-]*?-\d{1,7}-(?=[A-Za-z_])")  # a line beside a match: `.env-3-NAME`
 _SHELL_WORDS = ("export", "set", "env", "ENV", "ARG", "-e", "--env", "$env:", "setx")
 
 
-def to_lower(text: str) -> str:
-    """Return the text in lower case, with every character at the same position."""
-    return text.lower() if text.isascii() else text.replace("İ", "I").lower()
-
-
-def find_assigned(text: str) -> Iterator[tuple[int, int, str]]:
+def find_assigned(view: TextView) -> Iterator[tuple[int, int, str]]:
     """Yield the start, the end and the label of each secret that is assigned to a name."""
-    low = to_lower(text)
+    text, low = view.text, view.low
     for keyword in _KEYWORDS:
         position, size = low.find(keyword), len(keyword)
         while position >= 0:
@@ -84,6 +85,8 @@ def _find_value(text: str, position: int, between: re.Match[str]) -> tuple[int, 
     how = between.lastgroup
     if (kind := classify_name(name)) is None and not name.endswith("auth"):
         return None
+    if ")" in between["close"] and (between["sets"] or "").strip() == "->":
+        return None  # split_password("user:password") -> "user"
     if before.endswith("::") or ":secretsmanager:" in before:
         return None  # the name of a type or a resource
     if how not in ("sets", "element") and _VERB.fullmatch(name):
@@ -94,6 +97,8 @@ def _find_value(text: str, position: int, between: re.Match[str]) -> tuple[int, 
         if not between["close"] and quoted["value"][:1] in _AFTER_CLOSE:
             return None  # the quote ended the string before: "password=" + word
         start, end = quoted.span("value")
+        if "(" in (between["loose"] or "") and _NEXT_ARGUMENT.match(text, end):
+            return None  # get_password("service", "user")
         secret = _is_quoted_secret(
             kind, name, quoted["value"][:_LOOK], loose=how in ("loose", "says")
         )
@@ -113,6 +118,8 @@ def _read_name(text: str, position: int, end: int) -> tuple[str, str]:
     name = left[len(before) :] + text[position:end]
     if before.endswith("\\") and name[:1] in "nrt":  # an escaped line end, not part of the name
         before, name = before + name[:1], name[1:]
+    if "-" in name and (grep := _GREP.match(name)):
+        before, name = before + grep[0], name[grep.end() :]
     return before, name
 
 
@@ -137,15 +144,18 @@ def _find_bare_end(
         return (end, True, None) if whole else (start, False, None)
     if env or flag or chars.match(text, end):
         return end, env or flag, chars
-    end = start + len(found[0].rstrip(".,;:!?"))
-    return (end if _ENDS.match(text, end) else start), False, None
+    word = found[0].rstrip(".,;:")
+    end = start + len(word.rstrip("!?"))
+    if not _ENDS.match(text, end):
+        return start, False, None
+    return (start + len(word) if is_strong(text[start:end]) else end), False, None
 
 
 def _is_env(before: str, name: str, sets: str | None) -> bool:
     """Tell whether `NAME=value` is a literal assignment of a shell or a properties file."""
     if sets != "=":
         return False
-    line = before.rpartition("\n")[2].rpartition("\\n")[2]
+    line = _LEAD.sub("", before.rpartition("\n")[2].rpartition("\\n")[2])
     words = line.split()
     shell = not words or words[-1] in _SHELL_WORDS or line.endswith("$env:")
     if name.upper() == name:
@@ -187,4 +197,4 @@ def _is_random_enough(kind: SecretKind, name: str, value: str) -> bool:
         return is_random(value, strict=True)
     if "secret" in name.lower() and (is_uuid(value) or is_strong(value, 12)):
         return True
-    return is_random(value)
+    return is_random(value) or is_uuid(value)

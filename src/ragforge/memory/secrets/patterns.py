@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
+from ragforge.memory.secrets.services import SERVICES
 from ragforge.memory.secrets.values import (
     is_login,
     is_placeholder,
@@ -13,9 +15,6 @@ from ragforge.memory.secrets.values import (
     is_sample,
     is_strong,
 )
-
-RUN = 20
-REACH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +27,22 @@ class SecretPattern:
 
     what: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    regex: str
     is_secret: Callable[[str], bool]
     group: int = 0  # what to redact; the rest of the match stays
     any_case: bool = False  # the hints are in lower case, the text may be in any case
     back: int = 0  # how far before the hint the pattern begins
     long: bool = False  # has a run of RUN characters, with its hint at most REACH before it
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled pattern. Most are never needed, and all of them take long to compile."""
+        return _compile(self.regex)
+
+
+@cache
+def _compile(regex: str) -> re.Pattern[str]:
+    return re.compile(regex)
 
 
 def _is_key(value: str) -> bool:
@@ -54,8 +63,8 @@ def _build(
     """Return the pattern of a key that begins with one of the space-separated prefixes."""
     hints = tuple(prefixes.split())
     starts = "|".join(map(re.escape, hints))
-    pattern = f"(?<![{edge}])(?:{starts})(?:{body})(?![A-Za-z0-9])"
-    return SecretPattern(what, hints, re.compile(pattern, re.ASCII), _is_key, long=long)
+    pattern = f"(?a)(?<![{edge}])(?:{starts})(?:{body})(?![A-Za-z0-9])"
+    return SecretPattern(what, hints, pattern, _is_key, long=long)
 
 
 PATTERNS: tuple[SecretPattern, ...] = (
@@ -125,17 +134,18 @@ PATTERNS: tuple[SecretPattern, ...] = (
     _build("SonarQube token", "sqp_ squ_ sqa_", r"[0-9a-f]{40}"),
     _build("age key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{58}"),
     _build("JWT", "eyJ", r"[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+", edge=r"\w-"),
+    *(_build(what, starts, rest, long="/" not in starts) for what, starts, rest in SERVICES),
     SecretPattern(
         "Azure client secret",
         ("Q~",),
-        re.compile(r"(?a)(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}+(?![\w~-])"),
+        r"(?a)(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}+(?![\w~-])",
         _is_key,
         back=4,
     ),
     SecretPattern(
         "password",
         ("://",),
-        re.compile(
+        (
             r"(?<=[A-Za-z0-9])://[^\s/:@\"'`<>\[\](){},;|\\]*+(?::|%3[Aa])"
             r"(?!\d{1,5}[^\w@%.~!$*+=-])([^\s/\"'`<>|\\]+)@(?=[\w\[{$%<*.-])"
         ),
@@ -145,7 +155,7 @@ PATTERNS: tuple[SecretPattern, ...] = (
     SecretPattern(
         "authorization",
         ("authorization",),
-        re.compile(
+        (
             r"(?ai:authorization(?:_header)?[\\\"'\]]{0,6}\s{0,4}(?::|=>?|,)\s{0,4}[\\\"'`]{0,4}"
             r"(?:bearer|token|bot|basic|apikey|api-key|key|genie ?key|oauth)[ :=]\s{0,4})"
             r"([A-Za-z0-9._~+/=|:-]{8,}+)"
@@ -157,7 +167,7 @@ PATTERNS: tuple[SecretPattern, ...] = (
     SecretPattern(
         "bearer token",
         ("bearer",),
-        re.compile(r"(?ai:bearer)[ \t]{1,4}([A-Za-z0-9._~+/=|-]{16,}+)"),
+        r"(?ai:bearer)[ \t]{1,4}([A-Za-z0-9._~+/=|-]{16,}+)",
         is_random,
         group=1,
         any_case=True,
@@ -165,7 +175,7 @@ PATTERNS: tuple[SecretPattern, ...] = (
     SecretPattern(
         "basic credentials",
         ("basic",),
-        re.compile(r"(?ai:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,}+={0,2})"),
+        r"(?ai:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,}+={0,2})",
         is_login,
         group=1,
         any_case=True,
@@ -173,14 +183,14 @@ PATTERNS: tuple[SecretPattern, ...] = (
     SecretPattern(
         "password",
         ("IDENTIFIED BY ",),
-        re.compile(r"IDENTIFIED BY ['\"]([^'\"\n]{3,200}+)"),
+        r"IDENTIFIED BY ['\"]([^'\"\n]{3,200}+)",
         _is_password,
         group=1,
     ),
     SecretPattern(
         "password",
         ("identified by ",),
-        re.compile(r"(?i:identified by )['\"]([^'\"\n]{3,200}+)"),
+        r"(?i:identified by )['\"]([^'\"\n]{3,200}+)",
         is_strong,
         group=1,
         any_case=True,
@@ -188,7 +198,7 @@ PATTERNS: tuple[SecretPattern, ...] = (
     SecretPattern(
         "password",
         ("curl ",),
-        re.compile(
+        (
             r"curl (?:[^\n]{0,400}? )?(?:-u|--user|--proxy-user)[ =]{0,2}[\"']?"
             r"[^\s:\"'$]{1,100}+:([^\s\"']{3,200}+)"
         ),
@@ -198,20 +208,122 @@ PATTERNS: tuple[SecretPattern, ...] = (
     SecretPattern(
         "password",
         ("sshpass",),
-        re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}['\"]?([^\s'\"]{3,200}+)"),
+        r"sshpass[ \t]{1,4}-p[ \t]{0,4}['\"]?([^\s'\"]{3,200}+)",
         _is_password,
+        group=1,
+    ),
+    SecretPattern(  # -pPASSWORD, where a space would name a database
+        "password",
+        ("mysql", "mariadb", "7z "),
+        r"(?:mysql|mariadb)\w*+(?:-dump|-admin)? (?:[^\n]{0,300}? )?-p(?:(?=['\"])['\"])?"
+        r"([^\s'\"=-][^\s'\"]{2,200}+)"
+        r"|7z (?:[^\n]{0,300}? )?-p([^\s'\"]{3,200}+)",
+        _is_password,
+        group=1,
+    ),
+    SecretPattern(  # the password after a flag of its own
+        "password",
+        (
+            "redis-cli ",
+            "docker login ",
+            "mongosh ",
+            "mongodump ",
+            "ldapsearch ",
+            "sqlcmd ",
+            "zip -",
+        ),
+        r"(?:redis-cli (?:[^\n]{0,200}? )?-a|docker login (?:[^\n]{0,200}? )?-p"
+        r"|mongo(?:sh|dump) (?:[^\n]{0,200}? )?-p|ldapsearch (?:[^\n]{0,200}? )?-w"
+        r"|sqlcmd (?:[^\n]{0,200}? )?-P|zip -P)[ \t]{1,4}['\"]?([^\s'\"-][^\s'\"]{2,200}+)",
+        _is_password,
+        group=1,
+    ),
+    SecretPattern(
+        "password",
+        ("pass:",),
+        r"(?<=[ =\"'])pass:([^\s\"'`<>]{4,200}+)(?![\"'`]?\s*[,:)])",
+        lambda value: is_strong(value) and not is_placeholder(value),
+        group=1,
+    ),
+    SecretPattern(  # a line of .pgpass
+        "password",
+        (":5432:", ":5433:", ":6432:", ":*:*:"),
+        r":(?:\d{4}|\*):[^\s:\"'`/]{1,63}+:[^\s:\"'`/]{1,63}+:([^\s\"'`]{3,200}+)(?=[\s\"'`]|\Z)",
+        _is_password,
+        group=1,
+    ),
+    SecretPattern(  # a token in the place of a user
+        "token",
+        ("://",),
+        r"(?<=[A-Za-z0-9])(?<!ssh)://([A-Za-z0-9_.~-]{16,200}+)(?::(?:x-oauth-basic)?)?@(?=[\w\[-])",
+        is_random,
+        group=1,
+    ),
+    SecretPattern(
+        "Airtable key",
+        ("airtable",),
+        r"(?ai:airtable)[^\n]{0,80}?(?<![A-Za-z0-9])(key[A-Za-z0-9]{14})(?![A-Za-z0-9])",
+        lambda value: any(char.isdigit() for char in value) and value.lower() != value,
+        group=1,
+        any_case=True,
+    ),
+    SecretPattern(
+        "Mailchimp key",
+        ("-us",),
+        r"(?<![0-9A-Za-z])[0-9a-f]{32}-us\d{1,2}(?![0-9A-Za-z])",
+        _is_key,
+        back=32,
+        long=True,
+    ),
+    SecretPattern(
+        "Google Chat webhook",
+        ("chat.googleapis.com/v1/spaces/",),
+        r"chat\.googleapis\.com/v1/spaces/[^\s\"'<>]{1,200}?[?&]token=([\w%-]{20,}+)",
+        _is_key,
+        group=1,
+    ),
+    SecretPattern(
+        "application key",
+        ("base64:",),
+        r"(?<![\w/;,])base64:([A-Za-z0-9+/]{43}=)(?![A-Za-z0-9+/=])",
+        _is_key,
         group=1,
     ),
 )
 
-DISCORD = re.compile(r"(?a)(?<![\w.-])[MNO][\w-]{23,27}+\.[\w-]{6}\.[\w-]{27,40}+(?![\w.-])")
-"""It has no prefix of its own, so it is searched for only in a text that mentions Discord."""
+COOKIES = re.compile(r"(?i)\b(?:set-)?cookie[\"']?\s{0,4}[:=,]\s{0,4}[\"']?([^\n\"'<>]{3,8000}+)")
+COOKIE = re.compile(r"(?:\A|;)\s*([^\s=;,\"']{1,80}+)=([^\s;,\"'\\]{6,4000}+)")
+SESSION = re.compile(r"(?i)sess|sid\b|auth|token|jwt|csrf|xsrf|remember|login|identity|secret")
+"""Names of cookies that let somebody in."""
+
+_EDGE, _END = r"(?a)(?<![\w.-])", r"(?![\w.-])"
+BESIDE_A_WORD = (
+    (
+        "discord",
+        "Discord token",
+        re.compile(rf"{_EDGE}([MNO][\w-]{{23,27}}+\.[\w-]{{6}}\.[\w-]{{27,40}}+){_END}"),
+    ),
+    ("okta", "Okta token", re.compile(rf"{_EDGE}(00[\w-]{{40}}){_END}")),
+    ("ssws", "Okta token", re.compile(rf"{_EDGE}(00[\w-]{{40}}){_END}")),
+    ("asana", "Asana token", re.compile(r"(?<![\w/])([12]/\d{13,17}(?:/\d{13,17})?:[0-9a-f]{32})")),
+    ("twitter", "Twitter token", re.compile(rf"{_EDGE}(A{{20,}}[\w%]{{60,}}+)")),
+)
+"""They have no prefix of their own, so they are searched for only in a text with such a word."""
 
 PEM_MARK = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----")
 _GAP = r"(?:\\{1,4}[nrt]|[\s\"'`+>|#,*\\-]|\d{1,6}[\t:|→])"
 PEM_HEADERS = (
     rf"(?:{_GAP}*+(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]{{0,200}}+)*+"
 )
+KEY_STARTS = re.compile(  # how the bodies of private keys begin
+    r"(?<![A-Za-z0-9+/])(?:b3BlbnNzaC1rZXktdjEA|MII[A-Z][\w+/]{2}IBAAKCA|MII[A-Z][\w+/]{2}IBADANBgkqhkiG9w0BAQ"
+    r"|MHcCAQEEI|MHQCAQEEI|MIGkAgEBBD|MIGHAgEAMBMGByqGSM49|MC4CAQAwBQYDK2VwBCIEI|MIGTAgEAMBMGByqGSM49"
+    r"|lQ(?:OYB|VYB|dGB|IGB)[A-Za-z0-9+/])[A-Za-z0-9+/]{8,}+"
+)
+KEY_HINTS = ("b3BlbnNzaC1rZXktdjEA", "AKCA", "BADANBgkqhkiG9w0BAQ", "CAQEEI", "MIG", "MC4CAQ", "lQ")
+KEY_LINE = re.compile(r"(?<![A-Za-z0-9+/=])([A-Za-z0-9+/]{4,}={0,2})(?:\\[nr])*[\"'`,;)+ \t\r]*$")
+"""The end of a line of such a body, whatever stands before it: `server.txt:3:MIIE…`."""
+FULL_LINE = 40
 PEM_BODY = re.compile(rf"{PEM_HEADERS}(?:{_GAP}*+[A-Za-z0-9+/=]{{16,}}+)+")
 KEY_RUN = re.compile(r"[A-Za-z0-9+/=]{16,}+")
 PUTTY = re.compile(

@@ -46,11 +46,13 @@ _HARMLESS = _split("""
 
 _STANDS_IN = re.compile(
     r"(?i)your|change.?me|change.?this|replac|insert|placeholder|example|dummy|redacted|todo|fixme"
-    r"|goes.?here|xxxx|\*\*\*|\.\.\.|…|•••|<[^>]{0,40}>|\{\{|\{\w*\}|\$\{|%\("
+    r"|goes.?here|xxxx|\*\*\*|•••|<[^>]{0,40}>|\{\{|\{\w*\}|\$\{|%\("
 )
+_ESCAPES = re.compile(r"(?:\\+[nrt])+\Z")
+_ELLIPSIS = re.compile(r"\.{3,}|…")
 _NO_VALUE = _split("""
     none null nil true false undefined string str text hidden masked empty required optional foo
-    bar baz foobar any bytes secretstr varchar value default test pw kennwort
+    bar baz foobar any bytes secretstr varchar value default test pw kennwort repo
 """)
 _REFERENCE = re.compile(
     r"\$\w+|\$[({].*|\{.*\}|<.*|%\w|%\w+%|%\(.*|\[.*|#\{.*|@[\w.-]+@|[&*][A-Za-z_]+;?"
@@ -70,6 +72,9 @@ _CODE = re.compile(
 _SNAKE = re.compile(r"(?:[A-Z][A-Z0-9]*|[a-z][a-z0-9]*)(?:_[A-Za-z0-9]+)*_[A-Za-z]+")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SAMPLE_UUID = re.compile(
+    r"(?i)123e4567-|00000000-|f47ac10b-|([0-9a-f])\1{7}-|(?:12345678|01234567)-"
+)
 _NOT_RANDOM = re.compile(
     r"(?i)(?:sha\d{1,3}|md5)[-:=]|aws4-|.*/aws4_request|data:|[a-z][a-z0-9+.-]*://|[./~]"
     r"|[a-z]:[\\/]|ssh-|ecdsa-|AAAA[BCE]"
@@ -107,8 +112,15 @@ def choose_label(name: str, kind: SecretKind) -> str:
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value is a placeholder: `<your-key>`, `${TOKEN}`, `xxxx`, `changeme`."""
-    bare = value.strip(" \t\r\n\"'`")
+    """Tell whether a value is a placeholder: `<your-key>`, `${TOKEN}`, `xxxx`, `changeme`.
+
+    One that was cut with `…` is none if what is left of it looks like a secret.
+    """
+    bare = _ESCAPES.sub("", value).strip(" \t\r\n\"'`")
+    if len(pieces := _ELLIPSIS.split(bare[:200])) > 1:
+        bare = max(pieces, key=len)
+        if not is_strong(bare):
+            return True
     return (
         len(set(bare)) <= 2
         or bare.lower() in _NO_VALUE
@@ -158,8 +170,8 @@ def is_random(value: str, *, strict: bool = False) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Tell whether a value is a UUID, which some services use as a key."""
-    return _UUID.fullmatch(value) is not None
+    """Tell whether a value is a UUID, which some services use as a key; not one from a manual."""
+    return _UUID.fullmatch(value) is not None and not _SAMPLE_UUID.match(value)
 
 
 def is_login(value: str) -> bool:
