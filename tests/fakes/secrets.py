@@ -30,8 +30,9 @@ class Sample:
 
     @property
     def redacted(self) -> str:
-        """The text as it ought to be stored."""
-        return f"{self.before}[redacted: {self.what}]{self.after}"
+        """The text as it ought to be stored: lines keep their numbers."""
+        lines = "\n" * self.secret.count("\n")
+        return f"{self.before}[redacted: {self.what}]{lines}{self.after}"
 
 
 def made(size: int, alphabet: str = ALNUM, seed: int = 0) -> str:

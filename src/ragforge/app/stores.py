@@ -13,6 +13,7 @@ from ragforge.config.environment import read_neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.errors import InputError
+from ragforge.memory.secrets.gate import guard_store
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -32,7 +33,7 @@ __all__ = [
 
 
 async def open_store(settings: Settings, url: str | None = None) -> Store:
-    """Open the store of the settings, or the one at a URL.
+    """Open the store of the settings, or the one at a URL. No secret gets into it.
 
     Raises a StoreUnavailable that says what is wrong and what to do.
     """
@@ -41,16 +42,17 @@ async def open_store(settings: Settings, url: str | None = None) -> Store:
         from ragforge.adapters.stores.neo4j.store import open_neo4j
 
         user, password = read_neo4j_credentials() or (None, None)
-        return await open_neo4j(
+        store = await open_neo4j(
             place,
             WORDS,
             user=user,
             password=password,
             database=settings.store.neo4j_database,
         )
+        return guard_store(store)
     from ragforge.adapters.stores.sqlite.store import open_sqlite
 
-    return await open_sqlite(place, WORDS)
+    return guard_store(await open_sqlite(place, WORDS))
 
 
 async def copy_store(

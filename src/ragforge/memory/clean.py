@@ -1,7 +1,8 @@
 """Clean: prepare messages for storing.
 
-Secrets are removed, because stored text may be searched, shown, copied and sent. Recalled text is
-removed, because it is stored already. Huge results are cut; their true size is kept.
+Recalled text is removed, because it is stored already. Huge results are cut; their true size is
+kept. Secrets are removed by the gate before the store (`secrets/gate.py`), but what is cut is
+redacted here: half of a secret is not recognised.
 """
 
 from __future__ import annotations
@@ -17,17 +18,14 @@ from ragforge.memory.fences import remove_fenced
 
 def clean_message(message: Message, max_result_chars: int) -> Message:
     """Return a message as it is stored."""
-    from ragforge.memory.secrets.redact import redact, redact_json  # slow to import
-
     calls = tuple(_clean_call(call, max_result_chars) for call in message.tool_calls)
-    content = redact(remove_fenced(message.content))
-    reasoning = message.reasoning and redact(remove_fenced(message.reasoning))
+    content = remove_fenced(message.content)
+    reasoning = message.reasoning and remove_fenced(message.reasoning)
     kept = replace(
         message,
         content=content,
         reasoning=reasoning or None,
         tool_calls=calls,
-        receipt=redact_json(message.receipt),
     )
     if kept.token_count is None:
         kept = replace(kept, token_count=estimate_tokens(kept))
@@ -41,20 +39,20 @@ def _clean_call(call: ToolCall, most: int) -> ToolCall:
 
 
 def _clean_result(result: ToolResult, most: int) -> ToolResult:
-    from ragforge.memory.secrets.redact import redact
-
     kept, size = _make_storable(result.result, most)
-    error = result.error and redact(result.error.encode(errors="replace").decode())
+    error = result.error and result.error.encode(errors="replace").decode()
     size = result.result_size_bytes or size
     return replace(result, result=kept, error=error, result_size_bytes=size)
 
 
 def _make_storable(value: Any, most: int) -> tuple[Json, int]:
-    """Return a value as JSON, without secrets and within the limit, and its true size in bytes."""
-    from ragforge.memory.secrets.redact import redact_json
+    """Return a value as JSON, within the limit, and its true size in bytes."""
+    kept, size = _to_json(value)
+    if len(to_text(kept)) <= most:
+        return kept, size
+    from ragforge.memory.secrets.redact import redact_json  # slow to import
 
-    exact, size = _to_json(value)
-    kept = redact_json(exact)
+    kept = redact_json(kept)
     text = to_text(kept)
     if len(text) <= most:
         return kept, size

@@ -2,47 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from ragforge.memory.secrets import patterns
 from ragforge.memory.secrets.text_view import Span, TextView
 from ragforge.memory.secrets.values import is_placeholder, is_random, is_strong
 
-_LONG = tuple(shape for shape in patterns.PATTERNS if shape.long)
-_WITHOUT_RUNS = tuple(shape for shape in patterns.PATTERNS if not shape.long)
+_Hint: TypeAlias = tuple[str, patterns.SecretPattern]
+
+
+def _list_hints(*, long: bool, any_case: bool = False) -> tuple[_Hint, ...]:
+    return tuple(
+        (hint, shape)
+        for shape in patterns.PATTERNS
+        if shape.long == long and shape.any_case == any_case
+        for hint in shape.hints
+    )
+
+
+_LONG = _list_hints(long=True)
+_SHORT = _list_hints(long=False)
+_ANY_CASE = _list_hints(long=False, any_case=True)
 
 
 def find_by_form(view: TextView) -> Iterator[Span]:
     """Find the secrets of all patterns, trying each only at its hints."""
-    text, near = view.text, view.near
-    for shape in _LONG if near.text else ():
-        for hint in shape.hints:
-            at = near.text.find(hint)
-            while at >= 0:
-                end = at + len(hint)
-                if hit := shape.pattern.match(text, max(0, near.locate(at) - shape.back)):
-                    end = max(end, at - shape.back + len(hit[0]))  # no run is read twice
-                    if shape.is_secret(hit[0]):
-                        yield (*hit.span(), shape.what)
-                at = near.text.find(hint, end)
-    for shape in _WITHOUT_RUNS:
-        yield from _find_shape(shape, text, view.low if shape.any_case else text)
-    for word, what, pattern in patterns.BESIDE_A_WORD if near.text else ():
-        if word in view.low:
-            yield from ((*hit.span(1), what) for hit in pattern.finditer(text))
+    text, low, near = view.text, view.low, view.near
+    if runs := near.text:
+        for hint, shape in _LONG:
+            if hint in runs:
+                yield from _find_at(hint, shape, text, runs, near.locate)
+        for word, what, pattern in patterns.BESIDE_A_WORD:
+            if word in low:
+                yield from ((*hit.span(1), what) for hit in pattern.finditer(text))
+    for hint, shape in _SHORT:
+        if hint in text:
+            yield from _find_at(hint, shape, text, text, int)
+    for hint, shape in _ANY_CASE:
+        if hint in low:
+            yield from _find_at(hint, shape, text, low, int)
 
 
-def _find_shape(shape: patterns.SecretPattern, text: str, place: str) -> Iterator[Span]:
-    """Find the secrets of one pattern; its hints are looked for in `place`."""
-    for hint in shape.hints:
-        at = place.find(hint)
-        while at >= 0:
-            end = at + len(hint)
-            if hit := shape.pattern.match(text, max(0, at - shape.back)):
-                end = max(end, hit.end())
-                if shape.is_secret(hit[shape.group]):
-                    yield (*hit.span(shape.group), shape.what)
-            at = place.find(hint, end)
+def _find_at(
+    hint: str,
+    shape: patterns.SecretPattern,
+    text: str,
+    place: str,
+    locate: Callable[[int], int],
+) -> Iterator[Span]:
+    """Find the secrets of one pattern; `locate` returns where a hint of `place` is in the text."""
+    at = place.find(hint)
+    while at >= 0:
+        end = at + len(hint)
+        if hit := shape.pattern.match(text, max(0, locate(at) - shape.back)):
+            end = max(end, at - shape.back + len(hit[0]))  # no run is read twice
+            if shape.is_secret(hit[shape.group]):
+                yield (*hit.span(shape.group), shape.what)
+        at = place.find(hint, end)
 
 
 def find_cookies(view: TextView) -> Iterator[Span]:

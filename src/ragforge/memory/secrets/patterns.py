@@ -214,27 +214,17 @@ PATTERNS: tuple[SecretPattern, ...] = (
     ),
     SecretPattern(  # -pPASSWORD, where a space would name a database
         "password",
-        ("mysql", "mariadb", "7z "),
-        r"(?:mysql|mariadb)\w*+(?:-dump|-admin)? (?:[^\n]{0,300}? )?-p(?:(?=['\"])['\"])?"
-        r"([^\s'\"=-][^\s'\"]{2,200}+)"
-        r"|7z (?:[^\n]{0,300}? )?-p([^\s'\"]{3,200}+)",
+        ("mysql", "mariadb"),
+        r"(?:mysql|mariadb)\w*+(?:-dump|-admin)? (?:[^\n]{0,300}? )?-p['\"]?"
+        r"([^\s'\"=-][^\s'\"]{2,200}+)",
         _is_password,
         group=1,
     ),
     SecretPattern(  # the password after a flag of its own
         "password",
-        (
-            "redis-cli ",
-            "docker login ",
-            "mongosh ",
-            "mongodump ",
-            "ldapsearch ",
-            "sqlcmd ",
-            "zip -",
-        ),
+        ("redis-cli ", "docker login ", "mongosh ", "mongodump "),
         r"(?:redis-cli (?:[^\n]{0,200}? )?-a|docker login (?:[^\n]{0,200}? )?-p"
-        r"|mongo(?:sh|dump) (?:[^\n]{0,200}? )?-p|ldapsearch (?:[^\n]{0,200}? )?-w"
-        r"|sqlcmd (?:[^\n]{0,200}? )?-P|zip -P)[ \t]{1,4}['\"]?([^\s'\"-][^\s'\"]{2,200}+)",
+        r"|mongo(?:sh|dump) (?:[^\n]{0,200}? )?-p)[ \t]{1,4}['\"]?([^\s'\"-][^\s'\"]{2,200}+)",
         _is_password,
         group=1,
     ),
@@ -266,6 +256,14 @@ PATTERNS: tuple[SecretPattern, ...] = (
         lambda value: any(char.isdigit() for char in value) and value.lower() != value,
         group=1,
         any_case=True,
+    ),
+    SecretPattern(
+        "Azure function key",
+        ("AzFu", "AzSe", "AzCa"),
+        r"(?a)(?<![\w+/-])[\w+/-]{44}Az(?:Fu|Se|Ca)[\w+/-]{4,8}={0,2}(?![\w+/=-])",
+        _is_key,
+        back=44,
+        long=True,
     ),
     SecretPattern(
         "Mailchimp key",

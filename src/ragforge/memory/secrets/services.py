@@ -38,7 +38,6 @@ SERVICES: tuple[tuple[str, str, str], ...] = (
     ("Xata key", "xau_", r"[A-Za-z0-9]{30,}+"),
     ("UpCloud token", "ucat_", r"[0-9A-Z]{26}"),
     ("OpenShift token", "sha256~", r"[\w-]{43}"),
-    ("Azure function key", "AzFu AzSe AzCa", r"[A-Za-z0-9+/_-]{40,}+={0,2}"),
     ("Firebase server key", "AAAA", r"[\w-]{7}:[\w-]{130,}+"),
     # building and shipping
     ("GitLab token", "glagent- glimt- glft- gloas- glffct- GR1348941", r"[\w-]{20,}+"),

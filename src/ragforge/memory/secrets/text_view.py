@@ -71,7 +71,4 @@ class TextView:
 
 def _is_name(run: str) -> bool:
     """Tell whether a run is made of words: `a_function_with_a_long_name`, `A_CONSTANT`."""
-    return (run.islower() or run.isupper()) and run.translate(_NO_SIGNS).isalpha()
-
-
-_NO_SIGNS = {ord("_"): None, ord("-"): None}
+    return (run.islower() or run.isupper()) and run.replace("_", "").replace("-", "").isalpha()

@@ -7,6 +7,7 @@ import binascii
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
@@ -84,6 +85,7 @@ _SECRET_CHARS = re.compile(r"[!-~]+")
 _DIGITS = re.compile(r"\d+")
 
 
+@lru_cache(4096)  # the same names come again and again
 def classify_name(name: str) -> SecretKind | None:
     """Return the kind of secret that a name announces; None for `password_hash` or `tokenizer`."""
     words = [word for word in _SPLIT.split(_CAMEL.sub("_", name).lower()) if word]

@@ -9,10 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.memory.secrets.redact import redact, redact_json
+from tests.fakes.further_secrets import FURTHER, GAPS, grep_key
 from tests.fakes.hostile import HOSTILE, NOT_UNICODE
-from tests.fakes.secrets import KEYS, LOOK_ALIKES, NAMED, Sample, made, pem, shaped
+from tests.fakes.secrets import KEYS, LOOK_ALIKES, NAMED, PLACES, Sample, made, pem, shaped
 
-SAMPLES = [*shaped(), *NAMED]
+PLACED = [
+    Sample(PLACES[number % 8][0], key, PLACES[number % 8][1], what)
+    for number, (what, key) in enumerate(FURTHER.items())
+]
+SAMPLES = [*shaped(), *NAMED, *PLACED, *GAPS]
 SOME_KEY = KEYS["GitHub token"][0]
 
 words = st.text("abcdefghijklmnopqrstuvwxyzäöü", min_size=1, max_size=12)
@@ -72,7 +77,9 @@ def test_hostile_text_without_secrets_comes_back_as_the_same_object(text: str) -
 
 
 def test_there_are_enough_samples_of_both_kinds() -> None:
-    assert len(SAMPLES) >= 120
+    assert len(SAMPLES) >= 400
+    assert len(FURTHER) >= 60
+    assert FURTHER.keys().isdisjoint(KEYS.keys() - {"GitLab token"})
     assert len(LOOK_ALIKES) >= 120
 
 
@@ -147,6 +154,46 @@ def test_words_around_a_secret_are_kept(before: str, sample: Sample, after: str)
     assert text.startswith(f"{before}\n\n")
     assert text.endswith(f"\n\n{after}")
     assert sample.secret not in text
+
+
+# private keys line by line, and line numbers
+
+
+def test_every_line_of_a_private_key_that_grep_prints_goes() -> None:
+    text, secret = grep_key()
+    redacted = redact(text)
+
+    assert [line for line in secret if line[:20] in redacted] == []
+    assert redacted.startswith("conf/server.txt:7:")
+    assert redacted.endswith("conf/other.txt:1:hello")
+    assert redacted.count("\n") == text.count("\n")
+
+
+def test_the_end_of_a_private_key_goes_whose_beginning_was_cut_off() -> None:
+    text, secret = grep_key()
+    redacted = redact("\n".join(text.split("\n")[3:]))
+
+    assert [line for line in secret if line[:20] in redacted] == []
+    assert redacted.startswith("conf/server.txt:10:[redacted: private key]\n")
+
+
+def test_every_line_of_a_private_key_goes_that_stands_in_a_string_of_its_own() -> None:
+    text, secret = grep_key()
+    found = [
+        {"file": "server.txt", "line": number, "content": line.split(":", 2)[2]}
+        for number, line in enumerate(text.split("\n"))
+    ]
+    redacted = redact_json({"matches": found})
+
+    assert [line for line in secret if line in json.dumps(redacted)] == []
+    assert redacted["matches"][0] == found[0]
+    assert redacted["matches"][-1] == found[-1]
+    assert redact_json(redacted) is redacted
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=_id)
+def test_lines_keep_their_numbers(sample: Sample) -> None:
+    assert len(redact(sample.text).splitlines()) == len(sample.text.splitlines())
 
 
 # JSON
@@ -230,7 +277,7 @@ def test_a_value_beside_a_secret_name_goes() -> None:
 
 
 def test_a_bare_string_and_a_tuple_are_redacted_too() -> None:
-    assert redact_json(pem("PRIVATE KEY")) == "[redacted: private key]"
+    assert redact_json(pem("PRIVATE KEY")) == "[redacted: private key]" + "\n" * 7
     assert redact_json((1, SOME_KEY)) == (1, "[redacted: GitHub token]")
 
 

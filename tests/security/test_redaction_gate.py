@@ -1,0 +1,229 @@
+"""The gate: no secret reaches a store, whatever is written and by whom, on any engine."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.code import (
+    CodeReference,
+    File,
+    FileMention,
+    ParsedFile,
+    Project,
+    Relation,
+    Scope,
+)
+from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    Message,
+    ToolCall,
+    ToolResult,
+)
+from ragforge.domain.notes import Note
+from ragforge.domain.summaries import Summary
+from ragforge.domain.work import Holder, NewJob
+from ragforge.memory.exchange.copy import copy_store
+from ragforge.memory.secrets.gate import WRITES, guard_store
+from ragforge.memory.secrets.redact_data import RECORD_TEXTS
+from ragforge.ports.archive import RECORD_KINDS
+from ragforge.ports.store import Store
+from tests.fakes.builders import SHOP
+from tests.fakes.engines import Engines
+from tests.fakes.projects import brain_of, snapshot, write
+from tests.fakes.secrets import made
+
+SECRET = "ghp_" + made(36)
+TEXT = f"say {SECRET} again"
+JSON: Any = {"deep": [TEXT, {"password": SECRET}]}
+REFERENCE = CodeReference("s1", "a.py", TEXT, "h")
+ME = Holder("here", 1, 1.0)
+
+PORTS = ("conversations", "summaries", "notes", "code", "jobs", "archive", "locks")
+WITHOUT_TEXT = {
+    *("embed", "embed_turns", "embed_conversation", "mark_read", "mark_files", "touch_files"),
+    *("set_link_pending", "delete", "delete_project", "remove_files", "trim", "forget_trims"),
+    *("heartbeat", "finish", "revive", "claim", "acquire", "release", "save_project"),
+}
+"""Methods that write ids, paths, times, numbers and vectors alone."""
+
+
+def make_call() -> ToolCall:
+    return ToolCall(TEXT, JSON, ToolResult(False, JSON, TEXT))
+
+
+def make_message(**more: Any) -> Message:
+    return Message("user", TEXT, TEXT, (make_call(),), receipt=JSON, **more)
+
+
+def make_summary(conversation: str, **more: Any) -> Summary:
+    lists = dict.fromkeys(("files_mentioned", "key_findings", "tools_used", "topics"), (TEXT,))
+    return Summary(
+        conversation, 1, TEXT, 0, 0, 0, 1, actions_summary=TEXT, made_by=TEXT, **lists, **more
+    )
+
+
+def make_conversation(**more: Any) -> Conversation:
+    return Conversation(SHOP, SHOP, title=TEXT, summary=TEXT, tags=(TEXT,), **more)
+
+
+def make_file() -> ParsedFile:
+    scope = Scope(TEXT, TEXT, "function", "a.py", 1, 1, TEXT, "h", "s1", None, TEXT, TEXT)
+    return ParsedFile(File("a.py", "h", "f1", imports=(TEXT,)), (scope,))
+
+
+async def write_everything(store: Store) -> None:
+    """Call every method that writes text, with the secret in each text."""
+    talk = make_conversation()
+    await store.conversations.create(talk)
+    [message] = await store.conversations.append(talk.uuid, [make_message()])
+    await store.conversations.update(talk.uuid, ConversationChanges(TEXT, TEXT, (TEXT,)))
+    await store.conversations.branch(message.uuid, make_conversation())
+    await store.conversations.refer(message.uuid, [REFERENCE])
+    summary = make_summary(talk.uuid)
+    await store.summaries.save(summary)
+    await store.summaries.mention(summary.uuid, [FileMention("f1", "a.py", "h")], [REFERENCE])
+    await store.notes.add(Note(TEXT, SHOP, (TEXT,)))
+    await store.code.save_project(Project(SHOP, "shop", "p1"))
+    await store.code.replace_files("p1", [make_file()])
+    library = Relation("USES_LIBRARY", "f1", TEXT)
+    await store.code.relate_files("p1", ["a.py"], [library], "related")
+    await store.jobs.enqueue([NewJob("k", "x", JSON)])
+    await store.jobs.claim(ME, timedelta(hours=1))
+    await store.jobs.fail("k", ME, TEXT, None)
+    await store.archive.set_bookmark(f"copy:bolt://ann:{SECRET}@host", "1")
+    assert await store.archive.bookmark(f"copy:bolt://ann:{SECRET}@host") == "1"
+    imported = make_conversation()
+    summary = make_summary(imported.uuid)
+    asked = make_message(turn_index=0, position=0)
+    await store.archive.add_conversation(
+        ConversationBundle(
+            imported,
+            (asked,),
+            {asked.uuid: (REFERENCE,)},
+            (SummaryBundle(summary, (0,), scopes=(REFERENCE,)),),
+            notes=(Note(TEXT, SHOP, (TEXT,), imported.uuid),),
+        )
+    )
+
+
+async def find_secret(store: Store, engine: str, folder: Path) -> list[str]:
+    """Return where the secret stands in what an engine has written."""
+    found = [
+        f"{kind} {record}"
+        for kind in RECORD_KINDS
+        for _, record in await store.archive.read(kind, None, 1_000)
+        if SECRET in repr(record)
+    ]
+    if engine == "sqlite":
+        files = [path for path in folder.iterdir() if path.name.startswith("store-")]
+        assert files
+        return found + [path.name for path in files if SECRET.encode() in path.read_bytes()]
+    return found
+
+
+async def find_in_neo4j(url: str) -> list[str]:
+    import neo4j
+
+    async with neo4j.AsyncGraphDatabase.driver(url) as driver:
+        nodes, _, _ = await driver.execute_query("MATCH (n) RETURN labels(n), properties(n)")
+        edges, _, _ = await driver.execute_query("MATCH ()-[r]->() RETURN type(r), properties(r)")
+    return [repr(one) for one in (*nodes, *edges) if SECRET in repr(one)]
+
+
+async def test_no_method_of_a_store_writes_a_secret(
+    engine: str, engines: Engines, tmp_path: Path
+) -> None:
+    store = guard_store(await engines.empty(engine))
+    await write_everything(store)
+
+    assert await store.archive.count("message") == 3
+    assert await find_secret(store, engine, tmp_path) == []
+    if engine == "neo4j":
+        assert await find_in_neo4j(engines.location(engine)) == []
+
+
+async def test_a_copy_of_a_store_with_secrets_has_none(
+    engine: str, engines: Engines, tmp_path: Path
+) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    source = await engines.open_at(str(old / "store-x.db"))
+    await write_everything(source)
+    assert await find_secret(source, "sqlite", old)
+
+    target = guard_store(await engines.empty(engine))
+    await copy_store(source.archive, target.archive, "copy", lambda _: None)
+
+    assert await find_secret(target, engine, tmp_path) == []
+    assert await target.archive.count("scope") == 1
+
+
+def test_every_method_of_a_port_is_known_to_the_gate_or_writes_no_text() -> None:
+    """A new method that writes must be added to the gate's list, or to the one above."""
+    reads = ("get", "find", "with_ids", "by_", "starting", "count", "read", "is_")
+    for port in PORTS:
+        annotation = Store.__annotations__[port]
+        protocol = getattr(inspect.getmodule(Store), annotation)
+        for name, method in inspect.getmembers(protocol, inspect.isfunction):
+            if name.startswith("_") or name in WITHOUT_TEXT:
+                continue
+            returns = str(inspect.signature(method).return_annotation)
+            if returns == "None" or name in ("append", "branch", "update", "enqueue"):
+                assert name in WRITES.get(port, {}), f"{port}.{name}"
+            assert not name.startswith(reads) or name not in WRITES.get(port, {})
+
+
+def test_every_text_of_a_record_is_on_the_list() -> None:
+    identities = {
+        *("uuid", "cwd", "project_path", "role", "status", "process", "type", "file", "hash"),
+        *("path", "kind", "language", "state", "key", "conversation_id", "supersedes", "scope_id"),
+        *("embedding_hash", "parent_summaries", "how"),
+    }
+    for kind, data in {
+        "conversation": Conversation,
+        "message": Message,
+        "tool_call": ToolCall,
+        "tool_result": ToolResult,
+        "summary": Summary,
+        "note": Note,
+        "file": File,
+        "scope": Scope,
+        "reference": CodeReference,
+    }.items():
+        texts = {
+            field.name
+            for field in fields(data)  # type: ignore[arg-type]
+            if str(field.type) in ("str", "str | None", "tuple[str, ...]", "Json")
+        }
+        assert texts - identities == set(RECORD_TEXTS[kind]), kind  # type: ignore[index]
+
+
+async def test_a_constant_is_redacted_in_place_and_ingestion_stays_incremental(
+    engines: Engines, tmp_path: Path
+) -> None:
+    root = tmp_path / "project"
+    source = f'import os\n\nTOKEN = "{SECRET}"\n\n\ndef use():\n    # Sent\n    return TOKEN\n'
+    write(root, {"app.py": source, "notes.md": f"# Keys\n\nUse {SECRET}.\n\n## More\n\nText\n"})
+    raw = await engines.open_at(str(tmp_path / "store-a.db"))
+    store = guard_store(raw)
+    brain = brain_of(store, root)
+    report, _ = await brain.ingest()
+    first = await snapshot(store, root)
+
+    scopes = await store.code.scopes_in(report.project_id, "app.py")
+    [module] = [scope for scope in scopes if scope.type == "module"]
+    assert 'TOKEN = "[redacted: GitHub token]"' in module.source
+    [use] = await store.code.scopes_named(report.project_id, "use")
+    assert (use.start_line, use.end_line) == (6, 8)
+    assert await find_secret(store, "sqlite", tmp_path) == []
+
+    again, _ = await brain.ingest()
+
+    assert (again.read, again.removed) == (0, 0)
+    assert await snapshot(store, root) == first
