@@ -19,7 +19,8 @@ RagForgeError
 │   ├── ModelMissing              none is configured, or its library is not installed
 │   ├── KeyRejected               the provider's key is missing or wrong
 │   ├── RequestRefused            the provider does not accept this request, now or later
-│   │   └── ToolsUnsupported      this model cannot call tools
+│   │   ├── ToolsUnsupported      this model cannot call tools
+│   │   └── ContextOverflow       the request is longer than the model's window
 │   ├── ModelUnavailable          the provider fails; a retry may help
 │   │   └── ModelBusy             too many requests; it may say how long to wait
 │   ├── AnswerInterrupted         an answer stopped in the middle
@@ -179,6 +180,10 @@ class RequestRefused(ModelError):
 
 class ToolsUnsupported(RequestRefused):
     """This model cannot call tools."""
+
+
+class ContextOverflow(RequestRefused):
+    """The request is longer than the model's window; a shorter one may be accepted."""
 
 
 class ModelUnavailable(ModelError):

@@ -29,6 +29,24 @@ class Breaks:
 
 
 @dataclass(frozen=True, slots=True)
+class EndsEarly:
+    """A stream that ends in order after some chunks, and perhaps an odd one."""
+
+    says: Says
+    after: int
+    odd: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Trickles:
+    """A stream that sends a byte now and then for ever, once some chunks are sent."""
+
+    says: Says
+    after: int
+    pause: float = 0.02
+
+
+@dataclass(frozen=True, slots=True)
 class Garbles:
     """A body that is not what was promised."""
 
@@ -52,7 +70,7 @@ class Holds:
     until: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-Step: TypeAlias = Says | Fails | Breaks | Garbles | Dawdles | Holds
+Step: TypeAlias = Says | Fails | Breaks | EndsEarly | Trickles | Garbles | Dawdles | Holds
 Aside: TypeAlias = Says | Callable[[Asked], Says]
 
 
@@ -101,6 +119,12 @@ class ChatServer(HttpServer):
                 if len(whole.chunks) == 1:  # not a stream: half of the body
                     kept = (whole.chunks[0][: len(whole.chunks[0]) // 2],)
                 return replace(whole, chunks=kept, cut=True)
+            case EndsEarly(says=says, after=after, odd=odd):
+                whole = self.wire.answer(says, asked)
+                return replace(whole, chunks=(*whole.chunks[:after], *([odd] if odd else [])))
+            case Trickles(says=says, after=after, pause=pause):
+                whole = self.wire.answer(says, asked)
+                return replace(whole, chunks=whole.chunks[:after], trickle=pause)
             case Garbles(body=body):
                 return Answered(chunks=(body,))
             case Holds(says=says, after=after, until=until):

@@ -37,6 +37,7 @@ class Answered:
     cut: bool = False  # the connection breaks after the chunks, mid-response
     held: asyncio.Event | None = None  # what the rest waits for,
     held_after: int = 0  # once so many chunks are sent
+    trickle: float | None = None  # seconds between bytes that follow the chunks for ever
 
 
 class HttpServer:
@@ -108,6 +109,10 @@ async def _write(writer: asyncio.StreamWriter, answered: Answered) -> bool:
         writer.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         await writer.drain()
         await asyncio.sleep(0)
+    while answered.trickle is not None:
+        writer.write(b"1\r\n:\r\n")
+        await writer.drain()
+        await asyncio.sleep(answered.trickle)
     if answered.cut:
         writer.transport.abort()
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.chat_server import Breaks, ChatServer, Fails, Step
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.conversations import ConversationFilter
+from ragforge.search.tokenise import WORDS
+from tests.fakes.chat_server import Breaks, ChatServer, EndsEarly, Fails, Holds, Step
 from tests.fakes.wires import Call, OpenAiWire, Says
-from tests.fakes.zygote import run_module
+from tests.fakes.zygote import Forked, fork, run_module
 
 EDIT = Call("write_file", {"path": "made.txt", "content": "made\n"}, "call-1")
 COMMAND = Call("run_command", {"command": "touch run.txt"}, "call-2")
@@ -56,6 +60,23 @@ async def run(
         check=False,
         **how,
     )
+
+
+def start(command: list[str], environ: dict[str, str], project: Path, printed: Path) -> Forked:
+    """Start a command that prints into a file."""
+    with printed.open("wb") as out, Path(os.devnull).open("r+b") as null:
+        files = (null.fileno(), out.fileno(), null.fileno())
+        return fork("ragforge", command, files, project, environ)
+
+
+async def read_stored(environ: dict[str, str]) -> list[str]:
+    """Return what the messages of the only session say."""
+    store = await open_sqlite(Path(environ["RAGFORGE_STORE"]), WORDS)
+    try:
+        [session] = await store.conversations.find(ConversationFilter())
+        return [one.content for one in await store.conversations.messages(session.uuid)]
+    finally:
+        await store.close()
 
 
 async def test_a_pipe_gets_the_answer_alone(environ: dict[str, str], project: Path) -> None:
@@ -169,3 +190,62 @@ async def test_an_answer_that_breaks_off_is_shown_and_ends_with_3(
         again = await run(["ask", "--new", "--json", "Where?"], environ, project, server)
     assert again.returncode == 3
     assert json.loads(again.stdout)["stopped"] == "failed"
+
+
+async def test_a_provider_that_is_not_there_is_named_and_ends_with_3(
+    environ: dict[str, str], project: Path
+) -> None:
+    own = {
+        **environ,
+        "RAGFORGE_LLM__MODEL": "openai:gpt-4o-mini",
+        "RAGFORGE_LLM__BASE_URL": "http://127.0.0.1:9/v1",
+    }
+    done = await asyncio.to_thread(run_module, "ragforge", "ask", "Why?", cwd=project, env=own)
+    assert done.returncode == 3
+    assert "openai:gpt-4o-mini at http://127.0.0.1:9 cannot be reached" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("step", "shown"),
+    [
+        (EndsEarly(Says("Half an answer"), after=3), "Half an an"),
+        (EndsEarly(Says("Half an answer"), after=3, odd=b"data: [7]\n\n"), "Half an an"),
+        (Says(calls=(Call("list_files", {}),)), ""),
+    ],
+    ids=["no reason for the end", "odd chunk", "one call for ever"],
+)
+async def test_what_is_no_whole_answer_is_kept_and_ends_with_3(
+    environ: dict[str, str], project: Path, step: Step, shown: str
+) -> None:
+    async with model(step) as server:
+        done = await run(["ask", "--json", "Where?"], environ, project, server)
+        assert done.returncode == 3, done.stderr
+        answer = json.loads(done.stdout)
+        assert answer["content"] == shown
+        assert answer["problem"]
+        assert answer["stopped"] == "failed"
+        assert len(server.asked_in_turns) <= 6
+    kept = await read_stored(environ)
+    assert kept[-1].startswith("The answer broke off.")
+    assert shown in kept
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+async def test_a_signal_that_ends_it_keeps_what_was_said(
+    environ: dict[str, str], project: Path, tmp_path: Path, number: int
+) -> None:
+    holds = Holds(Says("Half an answer"), after=3)
+    async with model(holds, Says("Whole.")) as server:
+        own = {
+            **environ,
+            "RAGFORGE_LLM__MODEL": f"openai:{server.wire.model}",
+            "RAGFORGE_LLM__BASE_URL": server.base_url,
+        }
+        printed = tmp_path / "events"
+        command = ["ask", "--output", "stream-json", "Where?"]
+        asking = await asyncio.to_thread(start, command, own, project, printed)
+        while "Half" not in printed.read_text():  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        os.kill(asking.pid, number)
+        assert await asyncio.to_thread(asking.wait) == 128 + number
+    assert await read_stored(environ) == ["Where?", "Half an an", "Interrupted by the user."]

@@ -15,12 +15,16 @@ DOCUMENT_PASSAGES = 3
 def answer_from_passages(context: EnrichedContext) -> str:
     """Answer without a chat model: cite what was found, by name."""
     found = list_passages(context)
+    failures = context.receipt.failures
+    if not found and failures:  # what was not looked at may hold the answer
+        return f"{failures} Whether anything is relevant is not known."
     if not found:
         return "Nothing in this project's memory is relevant yet. This is remembered from now on."
     in_code = len(context.code[:CODE_PASSAGES])
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])
     lines = [_count_findings(in_code, in_documents, len(found) - in_code - in_documents)]
     lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
+    lines += [failures] if failures else []
     return "\n".join(lines)
 
 

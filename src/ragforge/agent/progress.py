@@ -62,7 +62,9 @@ class TurnProgress:
         self.on_event(build_finished_event(call))
 
     async def end_round(self, done: Round) -> None:
-        """Store what a round said and did."""
+        """Store what a round said and did; an empty one is no answer, and is not stored."""
+        if not done.text.strip() and not done.calls:
+            return
         if done.text and not self._said:  # it did not come in pieces
             self.on_event(Text(done.text))
         calls = [to_tool_call(call) for call in done.calls]

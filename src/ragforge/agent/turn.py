@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -20,7 +21,7 @@ from ragforge.domain.answers import Answer, Stopped
 from ragforge.domain.chat import ChatRequest, Reply, UserMessage
 from ragforge.domain.conversations import Message
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.errors import InputError, ModelError, SpendCapReached
+from ragforge.errors import InputError, ModelError, RagForgeError, SpendCapReached
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
 from ragforge.llm.loop import ToolLoop
@@ -154,6 +155,11 @@ class Agent:
             await progress.cut_off(INTERRUPTED)
             await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
             raise
+        except Exception as error:  # what was said so far must not be lost with it
+            if not progress.is_empty:
+                with suppress(RagForgeError):
+                    await progress.cut_off(f"The answer broke off. {type(error).__name__}: {error}")
+            raise
         await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
         on_event(Done(answer))
         return answer
@@ -175,7 +181,9 @@ class Agent:
         environment = replace(environment, approve=clock.pause_during(environment.approve))
         try:
             async with clock:
-                await self._build_loop(environment, progress).run(request)
+                _, text = await self._build_loop(environment, progress).run(request)
+            if not text.strip():
+                problem = f"{environment.asker.model.name} ended without an answer."
         except TimeoutError:
             if not clock.is_over:
                 raise

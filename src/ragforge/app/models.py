@@ -57,7 +57,9 @@ def open_chat_model(llm: LlmSettings) -> ChatModel:
     from ragforge.adapters.models.provided import Limits
     from ragforge.adapters.models.providers import open_model
 
-    limits = Limits(llm.timeout_seconds, _THINKING[llm.thinking], llm.max_output_tokens)
+    limits = Limits(
+        llm.timeout_seconds, llm.request_seconds, _THINKING[llm.thinking], llm.max_output_tokens
+    )
     calls_tools = llm.tools == "native"
     return open_model(provider, model, key, llm.base_url, limits, calls_tools=calls_tools)
 

@@ -21,6 +21,7 @@ from ragforge.cli.arguments import (
     move_global_options_first,
     wants_debug,
 )
+from ragforge.cli.exit_codes import FAILED, INTERRUPTED, MISUSED
 from ragforge.cli.state import GlobalOptions, get_current_directory, load
 from ragforge.cli.system_errors import explain_system_error
 from ragforge.errors import RagForgeError, SettingsError
@@ -28,9 +29,6 @@ from ragforge.show.console import print_error
 
 log = logging.getLogger(__name__)
 
-FAILED = 1
-MISUSED = 2
-INTERRUPTED = 130
 DEBUG_VARIABLE = "RAGFORGE_DEBUG"
 COLLECT_EVERY = (50_000, 500)
 """What a command loads stays in use: collecting garbage more often costs more than it frees."""
@@ -56,8 +54,8 @@ Exit codes:
   0    done
   1    something failed; one sentence on stderr says what
   2    wrong arguments or settings
-  3    an answer broke off: the model failed, or a limit was reached
-  130  interrupted
+  3    an answer is missing or broke off, or something could not be searched
+  129  ended by SIGHUP, 130 interrupted, 143 ended by SIGTERM
 
 \b
 Files:

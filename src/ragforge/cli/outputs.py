@@ -17,6 +17,7 @@ from ragforge.show.events import answer_to_json, event_to_json
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
+    from ragforge.domain.receipts import Receipt
 
 CALL_WIDTH = 120
 
@@ -100,9 +101,16 @@ class AsText(Output):
         show_end(answer)
 
 
+def show_failures(receipt: Receipt) -> None:
+    """Say what could not be searched: that nothing was found there means nothing."""
+    if receipt.failures:
+        print_note(receipt.failures)
+
+
 def show_end(answer: Answer) -> None:
     """Show what an answer rests on, and how to have a model where there is none."""
     show_passages(answer)
+    show_failures(answer.receipt)
     if answer.model is None and answer.problem is None:
         from ragforge.app.models import NO_CHAT_MODEL
 

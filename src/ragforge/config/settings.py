@@ -232,7 +232,10 @@ class LlmSettings(_Section):
         default="default", description="How much the model reasons, where it can."
     )
     timeout_seconds: int = Field(
-        default=120, ge=1, le=3_600, description="How long one answer may take to begin."
+        default=120, ge=1, le=3_600, description="How long a provider may send nothing at all."
+    )
+    request_seconds: int = Field(
+        default=900, ge=1, le=86_400, description="How long one answer may take from start to end."
     )
     max_output_tokens: int | None = Field(
         default=None, ge=1, le=1_000_000, description="The longest answer."

@@ -99,7 +99,7 @@ class InitialContext:
             log.warning("Search %s failed", call.tool, exc_info=True)
             return [], SearchReport(name, "failed", _measure_ms(begun), 0, str(error))
         if result.get("refused"):
-            return [], SearchReport(name, "failed", _measure_ms(begun), 0, result["refused"])
+            return [], SearchReport(name, "skipped", _measure_ms(begun), 0, result["refused"])
         found = parse_locations(call.tool, result, lambda path: (self.root / path).is_file())
         locations = list(found)
         problem = "the time was up before all files were searched" if _was_cut(result) else ""

@@ -31,10 +31,12 @@ def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedReq
     whole_system = "\n\n".join(filter(None, (system, instructions.text)))
     memory = [UserMessage(context.memory_text)] if context.memory_text else []
     turns = [message for turn in context.replayed for message in turn]
-    found = context.question_text
-    text = f"{found}\n\n# Question\n\n{question}" if found else question
+    failures = context.receipt.failures  # or the model would take them for nothing found
+    found = "\n\n".join(filter(None, (context.question_text, failures)))
+    lead = f"{found}\n\n# Question\n\n" if found else ""
     stable: list[ChatMessage] = [*memory, *turns]
-    request = ChatRequest((*stable, UserMessage(text)), system=whole_system, stable=len(stable))
+    asked = UserMessage(lead + question, context_chars=len(lead))
+    request = ChatRequest((*stable, asked), system=whole_system, stable=len(stable))
     parts = [
         RequestPart("system prompt", len(system)),
         RequestPart("project instructions", len(instructions.text)),

@@ -38,6 +38,13 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether the question is answered: by a model to its end, or by searches that all ran."""
+        if self.model is not None:
+            return self.stopped is None
+        return self.problem is None and not self.receipt.degraded
+
+    @property
     def context_used(self) -> Receipt:
         """The account of what the model was given before the question."""
         return self.receipt

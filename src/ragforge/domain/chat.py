@@ -36,6 +36,7 @@ class UserMessage:
     """Text of the user, or of RagForge on the user's behalf."""
 
     text: str
+    context_chars: int = 0  # of its beginning: what was found, which a short window can spare
 
 
 @dataclass(frozen=True, slots=True)

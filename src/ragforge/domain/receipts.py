@@ -96,6 +96,12 @@ class Receipt:
         """The searches that gave nothing because they failed or were late."""
         return tuple(search for search in self.searches if search.state in ("late", "failed"))
 
+    @property
+    def failures(self) -> str:
+        """What could not be searched and why, as a sentence; empty if everything could."""
+        named = [f"{one.name} ({one.problem or one.state})" for one in self.degraded]
+        return f"Could not search: {'; '.join(named)}." if named else ""
+
     def count_chars(self, section: Section) -> int:
         return sum(item.chars for item in self.items if item.section == section)
 

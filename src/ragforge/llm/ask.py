@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, TextDelta
-from ragforge.errors import AnswerInterrupted, BadAnswer, ModelUnavailable
+from ragforge.errors import AnswerInterrupted, BadAnswer, ModelError
 from ragforge.llm.retry import RetryPolicy, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
@@ -51,7 +51,7 @@ class Asker:
                         return event
                     reported = True
                     on_piece(event)
-            except ModelUnavailable as error:
+            except ModelError as error:
                 if reported:
                     raise AnswerInterrupted(str(error)) from error
                 raise

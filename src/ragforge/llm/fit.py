@@ -1,16 +1,24 @@
-"""Fit: shorten old tool results so that a conversation fits the model's window."""
+"""Fit: shorten a conversation so that it fits the model's window."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.domain.chat import AssistantMessage, ChatMessage, ToolMessage, UserMessage
+from ragforge.domain.chat import (
+    AssistantMessage,
+    ChatMessage,
+    ChatRequest,
+    ToolMessage,
+    UserMessage,
+)
+from ragforge.domain.text import shorten
 
 RESULTS = "# Results\n\n"
 """How results begin that a model without native tools receives as text."""
 SHORT = 500
 """A result of so few characters is not worth shortening."""
+LEFT_OUT = "(What was found for this question is left out: the model's window is too short.)"
 
 
 def fit_messages(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...]:
@@ -32,6 +40,58 @@ def fit_messages(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessag
             kept[at] = replace(message, text=_replace_result(message.text))
             total -= sizes[at] - len(kept[at].text)
     return tuple(kept)
+
+
+def shorten_request(request: ChatRequest) -> ChatRequest | None:
+    """Return a shorter request, or None if nothing more can be left out.
+
+    What was found for the question gives way first, then the older half of the turns before it,
+    again and again, then the results of the running turn. The question and the turn before it
+    stay.
+    """
+    return _drop_context(request) or _drop_turns(request) or _cut_results(request)
+
+
+def _drop_context(request: ChatRequest) -> ChatRequest | None:
+    messages = [
+        UserMessage(f"{LEFT_OUT}\n\n{message.text[message.context_chars :]}")
+        if isinstance(message, UserMessage) and message.context_chars > len(LEFT_OUT)
+        else message
+        for message in request.messages
+    ]
+    changed = messages != list(request.messages)
+    return replace(request, messages=tuple(messages)) if changed else None
+
+
+def _drop_turns(request: ChatRequest) -> ChatRequest | None:
+    """Leave out the older half of the turns before the question; summaries count as one."""
+    stable = request.stable or 0
+    starts = [
+        at
+        for at, message in enumerate(request.messages[:stable])
+        if isinstance(message, UserMessage) and not _is_result(message)
+    ]
+    if len(starts) < 2:
+        return None
+    first = starts[(len(starts) + 1) // 2]
+    return replace(request, messages=request.messages[first:], stable=stable - first)
+
+
+def _cut_results(request: ChatRequest) -> ChatRequest | None:
+    """Halve the longest results, the last ones too: without them there is no next answer."""
+    sizes = [len(message.text) for message in request.messages if _is_result(message)]
+    most = max(sizes, default=0) // 2
+    if most < SHORT:
+        return None
+    messages = [
+        replace(message, text=shorten(message.text, most))
+        if isinstance(message, ToolMessage | UserMessage)
+        and _is_result(message)
+        and len(message.text) > most
+        else message
+        for message in request.messages
+    ]
+    return replace(request, messages=tuple(messages))
 
 
 def _is_result(message: ChatMessage) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -14,10 +15,13 @@ from ragforge.domain.chat import (
     ToolRequest,
     UserMessage,
 )
-from ragforge.errors import ToolsUnsupported
+from ragforge.errors import ContextOverflow, ToolsUnsupported
 from ragforge.llm.by_schema import build_call_schema, describe_tools, read_calls, render_calls
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
-from ragforge.llm.fit import RESULTS, fit_messages
+from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
+from ragforge.llm.repeats import Repeats
+
+log = logging.getLogger(__name__)
 
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
 OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
@@ -49,20 +53,27 @@ class ToolLoop:
     async def run(self, request: ChatRequest, *, answer: bool = True) -> tuple[ChatRequest, str]:
         """Return the conversation as it went and the last answer.
 
-        When the rounds are used up the model must answer with what it has. With `answer`
-        false the calls are all that is wanted: nothing more is asked after them.
+        When the rounds are used up, or the model repeats itself, it must answer with what it
+        has. With `answer` false the calls are all that is wanted: nothing more is asked after
+        them. A request that is too long for the model is shortened, and stays so.
         """
         text = ""
+        repeats = Repeats({tool.spec.name for tool in self.tools if tool.modifies_files})
         for iteration in range(1, self.rounds + 1):
-            said, wanted, text = await self._ask_next(request, iteration)
+            request, (said, wanted, text) = await self._ask_in_window(request, iteration)
             made = await run_calls(self.tools, wanted, iteration, self.on_call, self.on_start)
             self.calls += made
             await self._report(text, said, made)
-            request = self._with(request, said, *self._format_results(made))
+            notes = repeats.take(made)
+            request = self._with(request, said, *self._format_results(made, notes))
             if not wanted:
                 return self._without_tools(request), text
+            if repeats.is_stuck:
+                log.warning("The model repeats the same call: it must answer now.")
+                break
         if answer:
-            said, _, text = await self._ask_next(request, self.rounds + 1)
+            over = self.rounds + 1
+            request, (said, _, text) = await self._ask_in_window(request, over)
             await self._report(text, said, ())
             request = self._with(request, said)
         return self._without_tools(request), text
@@ -80,6 +91,24 @@ class ToolLoop:
         """
         specs = tuple(tool.spec for tool in self.tools) if self.native else ()
         return replace(request, tools=specs, tool_choice="none" if specs else "auto")
+
+    async def _ask_in_window(
+        self, request: ChatRequest, iteration: int
+    ) -> tuple[ChatRequest, tuple[AssistantMessage, tuple[ToolRequest, ...], str]]:
+        """Ask, with a shorter request as often as the model's window is too short for it.
+
+        Returns the request that was accepted, too. Raises ContextOverflow if nothing is left
+        to leave out.
+        """
+        while True:
+            try:
+                return request, await self._ask_next(request, iteration)
+            except ContextOverflow as error:
+                shorter = shorten_request(request)
+                if shorter is None:
+                    raise
+                log.warning("%s It is shortened and sent again.", error)
+                request = shorter
 
     async def _ask_next(
         self, request: ChatRequest, iteration: int
@@ -117,10 +146,17 @@ class ToolLoop:
         wanted, final = read_calls(reply.message.text, iteration, request.schema is None)
         return reply.message, wanted, final
 
-    def _format_results(self, made: Sequence[ExecutedCall]) -> list[ToolMessage | UserMessage]:
+    def _format_results(
+        self, made: Sequence[ExecutedCall], notes: Sequence[str]
+    ) -> list[ToolMessage | UserMessage]:
+        """Return the results for the model, each with the note about it."""
+        results = [
+            replace(message, text=f"{message.text}\n\n{note}") if note else message
+            for message, note in zip((call.to_message() for call in made), notes, strict=True)
+        ]
         if self.native or not made:
-            return [call.to_message() for call in made]
-        text = "\n\n".join(f"## {call.name}\n\n{call.to_message().text}" for call in made)
+            return [*results]
+        text = "\n\n".join(f"## {result.name}\n\n{result.text}" for result in results)
         return [UserMessage(f"{RESULTS}{text}")]
 
     def _with(

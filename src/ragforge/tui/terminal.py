@@ -77,4 +77,6 @@ class Terminal:
             self.screen.problem(f"{answer.problem.rstrip()} /retry resumes it.")
         if answer.model is None:
             show_found(answer)
+        elif answer.receipt.failures:
+            self.screen.problem(answer.receipt.failures)
         self.screen.say()

@@ -20,6 +20,7 @@ ANSWER = SimpleNamespace(
     model="openai:gpt-5-mini",
     problem=None,
     stopped=None,
+    is_complete=True,
     reasoning="",
     tool_calls=(),
     usage=Usage(11, 7, 1, 0.001, cached_tokens=5),
@@ -120,7 +121,7 @@ def test_a_session_is_chosen_once(ragforge: Ragforge, app: FakeApp) -> None:
 
 
 def test_an_answer_that_broke_off_has_its_own_exit_code(ragforge: Ragforge, app: FakeApp) -> None:
-    app.answer = SimpleNamespace(**{**vars(ANSWER), "stopped": "time", "problem": "Too slow."})
+    app.answer = SimpleNamespace(**{**vars(ANSWER), "is_complete": False, "problem": "Too slow."})
     shown = ragforge("ask", "How often?")
     assert (shown.code, shown.err) == (3, "Too slow.\n")
     assert shown.out.startswith("We renew it every 20 seconds.\n")

@@ -61,7 +61,8 @@ async def test_a_loop_keeps_its_conversation_within_the_limit() -> None:
     async def read(arguments: object) -> str:
         return "x" * 1_000
 
-    model = ScriptedModel([calls(("read", {})) for _ in range(10)] + [AssistantMessage("done")])
+    steps = [calls(("read", {"page": number})) for number in range(10)]
+    model = ScriptedModel([*steps, AssistantMessage("done")])
     tool = Tool(ToolSpec("read", "Reads.", {"type": "object"}), read)
     loop = ToolLoop(Asker(model).ask, [tool], 20, most_chars=4_000)
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+from ragforge.adapters.models.wordings import says_no_tools, says_overflow
 from ragforge.domain.text import shorten_end
 from ragforge.errors import (
+    AnswerInterrupted,
     BadAnswer,
+    ContextOverflow,
     KeyRejected,
     ModelBusy,
     ModelError,
@@ -21,34 +24,48 @@ _TRANSIENT = {408, 409, 425, 500, 502, 503, 504, 529}
 
 
 def translate_error(
-    error: Exception, model: str, secret: str = "", *, with_tools: bool = False
-) -> ModelError | None:
-    """Return our error for the library's; None for what is not about the provider."""
+    error: Exception,
+    model: str,
+    secret: str = "",
+    address: str = "",
+    *,
+    with_tools: bool = False,
+) -> ModelError:
+    """Return our error for the library's. Whatever it raises concerns this request alone."""
     import httpx2
     from pydantic_ai import exceptions as theirs
 
     if isinstance(error, ModelError):
         return error
     said = _shorten_message(error, secret)
+    place = f"{model} at {address}" if address else model
+    if isinstance(error, theirs.ModelContextWindowExceededError) or says_overflow(error, said):
+        return ContextOverflow(f"The request is too long for {model}: {said}")
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return _translate_status(
-            status, said, model, getattr(error, "retry_after", None), with_tools
+            status, said, place, getattr(error, "retry_after", None), with_tools
         )
     match error:
         case theirs.ModelAuthenticationError():
-            return _reject_key(model, said)
+            return _reject_key(place, said)
         case theirs.ModelRateLimitError() | theirs.ModelOverloadedError():
-            return ModelBusy(f"{model} is busy: {said}", error.retry_after)
+            return ModelBusy(f"{place} is busy: {said}", error.retry_after)
         case theirs.ModelRequestRejectedError() | theirs.ModelQuotaExceededError():
-            return RequestRefused(f"{model} refuses the request: {said}")
-        case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError() | TimeoutError():
-            return ModelUnavailable(f"{model} did not answer in time.")
+            return RequestRefused(f"{place} refuses the request: {said}")
+        case theirs.ModelRequestTimeout():  # asking again would take as long
+            return AnswerInterrupted(
+                f"{place} did not end its answer within {error.timeout:g} seconds. "
+                "The setting llm.request_seconds allows more."
+            )
+        case theirs.ModelTimeoutError() | TimeoutError():
+            return ModelUnavailable(f"{place} did not answer in time.")
         case theirs.ModelAPIError() | httpx2.HTTPError() | ConnectionError():
-            return ModelUnavailable(f"{model} cannot be reached or broke off: {said}")
-        case theirs.UnexpectedModelBehavior() | ValueError():
-            return BadAnswer(f"The answer of {model} cannot be read: {said}")
-    return _translate_provider_error(error, model, said)
+            return ModelUnavailable(f"{place} cannot be reached or broke off: {said}")
+    if type(error).__module__.partition(".")[0] in {"openai", "anthropic", "google", "httpcore2"}:
+        return ModelUnavailable(f"{place} cannot be reached or broke off: {said}")
+    # A chunk may have any shape, and the libraries stumble over it in any way.
+    return BadAnswer(f"The answer of {model} cannot be read: {said or type(error).__name__}")
 
 
 def _translate_status(
@@ -60,7 +77,7 @@ def _translate_status(
         return ModelBusy(f"{model} takes no more requests for now: {said}", retry_after)
     if status in _TRANSIENT or status >= 500:
         return ModelUnavailable(f"{model} failed with status {status}: {said}")
-    if with_tools and status in (400, 404, 422, 501) and "tool" in said.lower():
+    if with_tools and status in (400, 404, 422, 501) and says_no_tools(said):
         return ToolsUnsupported(f"{model} cannot call tools: {said}")
     return RequestRefused(f"{model} refuses the request with status {status}: {said}")
 
@@ -69,13 +86,6 @@ def _reject_key(model: str, said: str) -> KeyRejected:
     provider = model.partition(":")[0].upper()
     variable = {"GOOGLE": "GEMINI"}.get(provider, provider)
     return KeyRejected(f"{model} does not accept the key: {said} Check {variable}_API_KEY.")
-
-
-def _translate_provider_error(error: Exception, model: str, said: str) -> ModelError | None:
-    """Translate what a provider's own library raises past pydantic-ai."""
-    if type(error).__module__.partition(".")[0] in {"openai", "anthropic", "google", "httpcore2"}:
-        return ModelUnavailable(f"{model} cannot be reached or broke off: {said}")
-    return None
 
 
 def _shorten_message(error: Exception, secret: str) -> str:

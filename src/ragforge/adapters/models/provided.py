@@ -16,7 +16,7 @@ from ragforge.errors import BadAnswer, ModelUnavailable
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
-    from pydantic_ai.models import Model
+    from pydantic_ai.models import Model, StreamedResponse
     from pydantic_ai.settings import ModelSettings, ThinkingLevel
 
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Limits:
     """How long a request may take and how an answer is to be thought about."""
 
-    seconds: float = 120.0
+    seconds: float = 120.0  # between two signs of life
+    request_seconds: float = 900.0  # for a whole answer
     thinking: ThinkingLevel | None = None
     max_tokens: int | None = None  # of an answer, where a request does not say
 
@@ -41,6 +42,7 @@ class ProvidedModel:
         calls_tools: bool = True,
         secret: str = "",
         takes_marks: bool = False,
+        address: str = "",
     ) -> None:
         self.name = name
         self.calls_tools = calls_tools and bool(model.profile.get("supports_tools", True))
@@ -49,6 +51,7 @@ class ProvidedModel:
         self._limits = limits
         self._secret = secret
         self._takes_marks = takes_marks  # of where its cache should end
+        self._address = address  # of the server, for the user
 
     async def prepare(self) -> None:
         await asyncio.to_thread(import_module, "pydantic_ai.direct")
@@ -78,8 +81,8 @@ class ProvidedModel:
                 async for event in pieces:
                     if piece := _read_delta(event):
                         yield piece
-                if pieces.finish_reason is None and not pieces.get().parts:
-                    raise ModelUnavailable(f"{self.name} ended its answer before it began.")
+                if not _is_complete(pieces):
+                    raise ModelUnavailable(f"{self.name} broke off before the end of its answer.")
                 yield self._checked(read_reply(pieces.get()))
 
     async def close(self) -> None:
@@ -93,7 +96,11 @@ class ProvidedModel:
 
     def _settings(self, request: ChatRequest) -> ModelSettings:
         # Patience is the caller's: the libraries' own retries would multiply it.
-        settings: ModelSettings = {"timeout": self._limits.seconds, "parallel_tool_calls": True}
+        settings: ModelSettings = {
+            "timeout": self._limits.seconds,
+            "request_timeout": self._limits.request_seconds,
+            "parallel_tool_calls": True,
+        }
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0
         if not request.tools:
@@ -115,10 +122,16 @@ class ProvidedModel:
         try:
             yield
         except Exception as error:
-            ours = translate_error(error, self.name, self._secret, with_tools=bool(request.tools))
-            if ours is None:
-                raise
-            raise ours from None  # what the library says may hold the key
+            # Not `from error`: what the library says may hold the key.
+            raise translate_error(
+                error, self.name, self._secret, self._address, with_tools=bool(request.tools)
+            ) from None
+
+
+def _is_complete(pieces: StreamedResponse) -> bool:
+    """Tell whether the provider said why its answer ends; a stream that just ends was cut."""
+    said = (pieces.provider_details or {}).get("finish_reason")
+    return bool(said) or pieces.finish_reason == "content_filter"
 
 
 def _read_delta(event: object) -> StreamEvent | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ragforge.adapters.models.provided import Limits, ProvidedModel
 from ragforge.domain.distribution import format_install_command
@@ -86,4 +87,11 @@ def open_model(
         calls_tools,
         secret=key or "",
         takes_marks=provider in CACHES_BY_MARKS,
+        address=_name_address(base_url or made.base_url or ""),
     )
+
+
+def _name_address(url: str) -> str:
+    """Return where a server is, without a user and password that may stand in its address."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""

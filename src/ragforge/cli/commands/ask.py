@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.cli.exit_codes import BY_SIGNAL, INCOMPLETE
 from ragforge.cli.question import read_question
+from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import JsonOption, get_current_directory, use_app
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from ragforge.config import Settings
     from ragforge.domain.answers import Answer
 
-BROKE_OFF = 3
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
 
 EXAMPLES = """\b
@@ -42,11 +43,12 @@ What may be done:
 
 \b
 Exit codes:
-  0    answered; without a model, with what was found
+  0    answered; where no model is configured, with what was found
   1    something failed; one sentence on stderr says what
   2    wrong arguments or settings
-  3    the answer broke off: the model failed, or a limit was reached; what there is of it is shown
-  130  interrupted
+  3    the answer is missing or broke off: the model did not answer or failed, a limit was
+       reached, or without a model something could not be searched; what there is is shown
+  129  ended by SIGHUP, 130 interrupted, 143 ended by SIGTERM; what was done is kept
 
 Events of stream-json are described in docs/terminal.md.
 """
@@ -108,8 +110,14 @@ def ask(
     text = read_question(question, stdin)
     output = _make_output(Form.json if as_json else form, yes)
 
+    ending = EndingSignals()
+
     async def take_turn(app: App) -> Answer:
         chosen = await _choose_session(app, new, session)
+        with ending.cancel_task():
+            return await show_turn(app, chosen)
+
+    async def show_turn(app: App, chosen: str | None) -> Answer:
         async with output:
             answer = await app.ask(text, chosen, on_event=output.on_event, approve=output.approve)
         output.end(answer)  # before the application closes, which may take a moment
@@ -120,9 +128,11 @@ def ask(
     except (asyncio.CancelledError, KeyboardInterrupt):
         if sys.stderr.isatty():
             print_note(INTERRUPTED)
+        if ending.received is not None:
+            raise typer.Exit(BY_SIGNAL + ending.received) from None
         raise KeyboardInterrupt from None
-    if answer.stopped is not None:
-        raise typer.Exit(BROKE_OFF)
+    if not answer.is_complete:
+        raise typer.Exit(INCOMPLETE)
 
 
 def _settle_reading(settings: Settings) -> None:

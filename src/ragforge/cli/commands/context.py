@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.cli.state import JsonOption, get_current_directory, use_app
 
 EXAMPLES = """\b
@@ -14,6 +15,13 @@ Examples:
   ragforge context --receipt "Why does login loop?"
   ragforge context --last
   ragforge context --json "Why does login loop?"
+
+\b
+Exit codes:
+  0    everything was searched
+  1    something failed; one sentence on stderr says what
+  2    wrong arguments or settings
+  3    a search failed or took too long: the context lacks what it would have found
 """
 
 
@@ -63,8 +71,11 @@ def context(
     )
     if as_json:
         print_json({"text": built.text, "receipt": built.receipt.to_json()})
-        return
-    if not receipt_only:
-        typer.echo(sanitise(built.text))
-        typer.echo()
-    show_receipt(built.receipt)
+    else:
+        if not receipt_only:
+            typer.echo(sanitise(built.text))
+            typer.echo()
+        show_receipt(built.receipt)
+    if built.receipt.failures:
+        print_note(built.receipt.failures)
+        raise typer.Exit(INCOMPLETE)

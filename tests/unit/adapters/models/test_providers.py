@@ -21,7 +21,9 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.errors import (
+    AnswerInterrupted,
     BadAnswer,
+    ContextOverflow,
     KeyRejected,
     ModelBusy,
     ModelError,
@@ -29,7 +31,16 @@ from ragforge.errors import (
     RequestRefused,
     ToolsUnsupported,
 )
-from tests.fakes.chat_server import Breaks, ChatServer, Dawdles, Fails, Garbles, Step
+from tests.fakes.chat_server import (
+    Breaks,
+    ChatServer,
+    Dawdles,
+    EndsEarly,
+    Fails,
+    Garbles,
+    Step,
+    Trickles,
+)
 from tests.fakes.wires import WIRES, AnthropicWire, Call, Says, Wire
 
 KEY = "sk-live-0123456789abcdef"
@@ -69,9 +80,9 @@ async def serve(wire: Wire) -> AsyncIterator[Callable[..., object]]:
     """Start a provider that follows a script, and open its model."""
     opened: list[Opened] = []
 
-    async def start(*script: Step, seconds: float = 20.0) -> Opened:
+    async def start(*script: Step, seconds: float = 20.0, request_seconds: float = 60.0) -> Opened:
         server = await ChatServer(wire, script).__aenter__()
-        limits = Limits(seconds=seconds)
+        limits = Limits(seconds, request_seconds)
         model = open_model(wire.provider, wire.model, KEY, server.base_url, limits)
         opened.append((model, server))
         return model, server
@@ -275,7 +286,7 @@ async def test_an_answer_that_does_not_come_is_given_up(
 async def test_a_server_that_is_not_there_is_unavailable(wire: Wire) -> None:
     model = open_model(wire.provider, wire.model, KEY, "http://127.0.0.1:9", Limits(seconds=8))
 
-    with pytest.raises(ModelUnavailable):
+    with pytest.raises(ModelUnavailable, match=r"at http://127\.0\.0\.1:9 cannot be reached"):
         await model.reply(QUESTION)
     await model.close()
 
@@ -285,6 +296,77 @@ async def test_a_model_that_cannot_call_tools_says_so(serve: Callable[..., objec
 
     with pytest.raises(ToolsUnsupported):
         await model.reply(ChatRequest(QUESTION.messages, tools=TOOLS))
+
+
+async def test_a_complaint_about_one_tool_is_not_about_all(serve: Callable[..., object]) -> None:
+    model, _ = await serve(Fails(400, "Invalid schema for function in tools[0].parameters"))
+
+    with pytest.raises(RequestRefused) as raised:
+        await model.reply(ChatRequest(QUESTION.messages, tools=TOOLS))
+    assert not isinstance(raised.value, ToolsUnsupported)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Fails(400, "This model's maximum context length is 128000 tokens. However, you asked"),
+        Fails(400, "prompt is too long: 213000 tokens > 200000 maximum"),
+        Fails(400, "The input token count (1048999) exceeds the maximum number of tokens allowed"),
+        Fails(400, "the request exceeds the available context size, try increasing it"),
+        Fails(413, "Payload Too Large"),
+    ],
+    ids=["openai", "anthropic", "google", "llama.cpp", "413"],
+)
+async def test_a_request_that_is_too_long_is_recognised(
+    serve: Callable[..., object], failure: Fails
+) -> None:
+    model, _ = await serve(failure)
+
+    with pytest.raises(ContextOverflow, match="too long"):
+        await _ask(model, streaming=True)
+
+
+async def test_a_stream_without_a_reason_for_its_end_is_no_answer(
+    serve: Callable[..., object],
+) -> None:
+    model, _ = await serve(EndsEarly(Says("A promise with an end."), after=5))
+    seen: list[str] = []
+
+    async def listen() -> None:
+        async for event in model.stream(QUESTION):
+            assert isinstance(event, TextDelta)
+            seen.append(event.text)
+
+    with pytest.raises(ModelUnavailable, match="broke off"):
+        await listen()
+    assert seen
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'data: {"choices": 7, "candidates": 7, "type": "content_block_delta", "index": {}}\n\n',
+        b'data: {"choices": [{"delta": {"tool_calls": [7]}}], "candidates": [{"content": 7}]}\n\n',
+        b"data: [7]\n\n",
+        b"data: {]\n\n",
+        b"event: content_block_start\ndata: null\n\n",
+    ],
+)
+async def test_an_odd_chunk_is_a_sentence(serve: Callable[..., object], odd: bytes) -> None:
+    model, _ = await serve(EndsEarly(Says("A promise with an end."), after=4, odd=odd))
+
+    with pytest.raises(ModelError):
+        await _ask(model, streaming=True)
+
+
+async def test_an_answer_that_trickles_for_ever_ends_at_its_deadline(
+    serve: Callable[..., object],
+) -> None:
+    model, _ = await serve(Trickles(Says("A promise."), after=3), request_seconds=0.5)
+
+    async with asyncio.timeout(30):
+        with pytest.raises(AnswerInterrupted, match=r"within 0\.5 seconds"):
+            await _ask(model, streaming=True)
 
 
 async def test_a_conversation_from_elsewhere_can_be_continued(
