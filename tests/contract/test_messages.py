@@ -8,8 +8,20 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
-from ragforge.errors import ConversationNotFound, DuplicateId, InvalidTime, TurnNotFound
+from ragforge.domain.conversations import (
+    BEFORE_FIRST_TURN,
+    MemoryFilter,
+    Message,
+    ToolCall,
+    ToolResult,
+)
+from ragforge.errors import (
+    ConversationNotFound,
+    DuplicateId,
+    InvalidTime,
+    MessageNotFound,
+    TurnNotFound,
+)
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     START,
@@ -34,6 +46,38 @@ async def talk(store: Store) -> str:
 
 def contents(messages: list[Message]) -> list[str]:
     return [message.content for message in messages]
+
+
+async def test_calls_that_were_stored_before_they_ran_get_their_results(
+    store: Store, talk: str
+) -> None:
+    waiting = [tool_call(uuid=name, result=None, success=False) for name in ("one", "two")]
+    [_, said] = await store.conversations.append(
+        talk, [user("Edit."), assistant("I edit.", *waiting)]
+    )
+    done = replace(
+        waiting[0], result=tool_result(result="zebra", uuid="r1"), success=True, duration_ms=7
+    )
+    stranger = replace(done, uuid="other", result=tool_result(uuid="r2"))
+
+    finished = await store.conversations.finish_calls(said.uuid, [done, waiting[1], stranger])
+    late = replace(done, result=tool_result(result="late", uuid="r3"))
+    again = await store.conversations.finish_calls(said.uuid, [late])
+
+    assert finished.tool_calls == (done, waiting[1])
+    assert again == finished == await store.conversations.message(said.uuid)
+    stored = await store.conversations.messages(talk)
+    known = await store.conversations.get(talk)
+    assert known.total_chars == sum(message.char_count for message in stored)
+    assert known.message_count == 2
+    assert await store.conversations.turns_by_words("zebra", MemoryFilter(), 5)
+    with pytest.raises(MessageNotFound):
+        await store.conversations.finish_calls("nobody", [done])
+
+
+def test_a_call_whose_result_failed_is_no_success() -> None:
+    assert not ToolCall("read_file", {}, ToolResult(False, error="no such file")).success
+    assert ToolCall("read_file", {}, ToolResult(True, "text")).success
 
 
 async def test_messages_come_back_as_they_were_appended(store: Store, talk: str) -> None:

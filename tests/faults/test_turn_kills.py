@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.turns import group_into_turns
 from ragforge.search.tokenise import WORDS
 from tests.fakes.zygote import run_module
-from tests.faults.turn_taker import ANSWER, QUESTION
+from tests.faults.turn_taker import AFTER, ANSWER, BEFORE, QUESTION
 
 SESSION = "session"
 NEVER = 10**9
@@ -26,11 +27,16 @@ def take(store: Path, project: Path, step: int, *more: str) -> subprocess.Comple
 async def prepare(folder: Path) -> tuple[Path, Path]:
     project = folder / "project"
     project.mkdir(parents=True)
+    (project / "word.txt").write_text(BEFORE)
     place = folder / "store.db"
+    await create(place, project)
+    return place, project
+
+
+async def create(place: Path, project: Path) -> None:
     store = await open_sqlite(place, WORDS)
     await store.conversations.create(Conversation(str(project), str(project), SESSION))
     await store.close()
-    return place, project
 
 
 async def messages(place: Path) -> list[Message]:
@@ -42,12 +48,15 @@ async def messages(place: Path) -> list[Message]:
 
 
 @pytest.mark.timeout(900)
-async def test_killed_at_every_step_the_turn_is_gone_on_with(tmp_path: Path) -> None:
+async def test_killed_at_every_step_the_turn_is_resumed_and_knows_every_edit(
+    tmp_path: Path,
+) -> None:
     whole, project = await prepare(tmp_path / "whole")
     done = take(whole, project, NEVER)
     assert done.returncode == 0, done.stderr
     steps = int(done.stdout)
-    assert steps > 15
+    assert steps > 20
+    edited = 0  # how often the process died between the edit and the storing of its result
 
     for step in range(steps):
         place, project = await prepare(tmp_path / str(step))
@@ -59,6 +68,14 @@ async def test_killed_at_every_step_the_turn_is_gone_on_with(tmp_path: Path) -> 
             assert step == 0, "once it was appended, the question is there"
             continue
         assert [m.content for m in asked] == [QUESTION]
+        broken = [call for m in before for call in m.tool_calls if call.result is None]
+        is_edited = (project / "word.txt").read_text() == AFTER
+        if is_edited and broken:
+            edited += 1
+            if edited == 1:
+                await check_next_question(tmp_path, place, project)
+        if is_edited:
+            assert "edit_file" in [call.tool_name for m in before for call in m.tool_calls]
 
         again = take(place, project, NEVER, "retry")
         if before[-1].content == ANSWER:
@@ -68,8 +85,27 @@ async def test_killed_at_every_step_the_turn_is_gone_on_with(tmp_path: Path) -> 
         assert again.returncode == 0, again.stderr
         after = await messages(place)
         [turn] = group_into_turns(after)
-        assert after[: len(before)] == before, "nothing that was stored is changed"
+        kept = zip(before, after[: len(before)], strict=True)
+        assert all((one.uuid, one.content) == (two.uuid, two.content) for one, two in kept)
         assert turn.answer == ANSWER
-        said = [m.content for m in turn.replies if m.role == "assistant"]
-        assert said == ["I write.", "I read.", ANSWER]
-        assert (project / "word.txt").read_text() == "word\n"
+        edits = [call for call in turn.tool_calls if call.tool_name == "edit_file"]
+        assert [call.success for call in edits].count(True) == 1, "it is there, and once"
+        assert all(call.result is not None for call in turn.tool_calls)
+        assert len(edits) == (1 if is_edited or not broken else 2)
+        assert (project / "word.txt").read_text() == AFTER
+    assert edited > 2
+
+
+async def check_next_question(folder: Path, place: Path, project: Path) -> None:
+    """Check that a new question, in place of a retry, knows the edit of the killed turn too."""
+    copy = folder / "copy.db"
+    for suffix in ("", "-wal"):
+        if Path(f"{place}{suffix}").exists():
+            shutil.copy(f"{place}{suffix}", f"{copy}{suffix}")
+    shutil.copytree(f"{place}.state", f"{copy}.state")
+    assert take(copy, project, NEVER).returncode == 0
+    [broken, asked] = group_into_turns(await messages(copy))
+    [call] = broken.tool_calls
+    assert call.result is not None
+    assert "before the process ended" in str(call.result.result)
+    assert asked.answer == ANSWER

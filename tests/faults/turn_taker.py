@@ -2,9 +2,9 @@
 
     python -m tests.faults.turn_taker STORE PROJECT SESSION STEP [retry]
 
-Steps are counted from 0: one before and one after everything that is written to the store and
-everything that is asked of the model, and one at each kind of event. Without a step that comes, it
-takes the whole turn and prints how many steps it took.
+Steps are counted from 0: one before and one after everything that is written to the store, to the
+journal or to a file, and everything that is asked of the model, and one at each kind of event.
+Without a step that comes, it takes the whole turn and prints how many steps it took.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +28,38 @@ from ragforge.llm.ask import Asker
 from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.faults.summariser import Steps
 
-QUESTION = "Please write the word into the file."
+QUESTION = "Please write the word before the end of the file."
+BEFORE = "end\n"
+AFTER = "word end\n"
 ANSWER = "It is written."
+EDIT = {"path": "word.txt", "old_text": BEFORE, "new_text": AFTER}
 
 
 def script(request: ChatRequest) -> AssistantMessage:
-    """Write a file, read it, and tell; whatever was done before is not done again."""
-    results = [message for message in request.messages if isinstance(message, ToolMessage)]
+    """Edit a file, read it, and answer; whatever was done before is not done again."""
+    results = [one for one in request.messages if isinstance(one, ToolMessage) and one.success]
     if not request.tools:  # a title
         return AssistantMessage('{"title": "A word"}')
     if not results:
-        return calls(("write_file", {"path": "word.txt", "content": "word\n"}), text="I write.")
+        return calls(("edit_file", EDIT), text="I write.")
     if len(results) == 1:
         return calls(("read_file", {"path": "word.txt"}), text="I read.")
     return AssistantMessage(ANSWER)
+
+
+def watch_module(name: str, steps: Steps) -> None:
+    """Take a step before and after each call of a function, wherever it is called from."""
+    module, _, function = name.rpartition(".")
+    place = import_module(module)
+    operation = getattr(place, function)
+
+    def stepping(*given: Any, **named: Any) -> Any:
+        steps.take()
+        result = operation(*given, **named)
+        steps.take()
+        return result
+
+    setattr(place, function, stepping)
 
 
 def watched(operation: Callable[..., Awaitable[Any]], steps: Steps) -> Any:
@@ -79,6 +98,10 @@ async def main(store: str, project: str, session: str, step: int, retry: bool) -
         app = replace(opened, chat=Asker(model))
         conversations = app.store.conversations
         conversations.append = watched(conversations.append, steps)  # type: ignore[method-assign]
+        finish = watched(conversations.finish_calls, steps)
+        conversations.finish_calls = finish  # type: ignore[method-assign]
+        watch_module("ragforge.tools.edits.journal.apply_change", steps)
+        watch_module("ragforge.tools.edits.change.replace_file", steps)
         if retry:
             await app.retry(session, on_event=hear, approve=allow_edits)
         else:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ragforge.agent.events import OnEvent, Reasoning, Text, ToolFinished, ToolStarted
-from ragforge.domain.chat import ReasoningDelta, Reply, TextDelta, ToolRequest
-from ragforge.domain.conversations import ToolCall, ToolResult
+from ragforge.domain.chat import AssistantMessage, ReasoningDelta, Reply, TextDelta, ToolRequest
+from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.receipts import Receipt
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, new_id
 from ragforge.llm.calls import ExecutedCall
 from ragforge.llm.loop import Round
 from ragforge.memory.record import Recorder
+from ragforge.tools.edits.journal import CALL
 
 
 @dataclass(slots=True)
 class TurnProgress:
-    """A running turn. A finished round is stored; `cut_off` stores an unfinished one."""
+    """A running turn. A finished round is stored; `cut_off` stores an unfinished one.
+
+    A round with calls that change something is stored before they run, and its results after.
+    """
 
     recorder: Recorder
     conversation_id: str
@@ -30,12 +34,16 @@ class TurnProgress:
     _thought: list[str] = field(default_factory=list)
     _waiting: dict[str, ToolRequest] = field(default_factory=dict)
     _made: list[ExecutedCall] = field(default_factory=list)
+    _message: Message | None = None  # of this round, where it was stored before its calls ran
+    _begun: list[ToolCall] = field(default_factory=list)  # the calls in it
+    _ids: dict[str, str] = field(default_factory=dict)  # of stored calls, by those of requests
     _tokens: int | None = None  # that the model said in this round, as its provider counts
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was said or done yet."""
-        return not (self.text or self.calls or self._said or self._made or self._waiting)
+        so_far = (self.text, self.calls, self._said, self._made, self._waiting, self._begun)
+        return not any(so_far)
 
     def take_piece(self, piece: TextDelta | ReasoningDelta) -> None:
         """Keep and report the next words of the model."""
@@ -50,8 +58,22 @@ class TurnProgress:
         """Keep how many tokens an answer of the model took."""
         self._tokens = reply.usage.output_tokens or None
 
+    async def begin_round(self, said: AssistantMessage) -> None:
+        """Store what the model said and the calls it wants, before any of them runs.
+
+        A process that is killed then leaves a call without a result, never a change that the
+        conversation does not mention.
+        """
+        calls = [ToolCall(one.name, one.arguments, success=False) for one in said.tool_requests]
+        self._begun = calls
+        self._ids = {one.id: call.uuid for one, call in zip(said.tool_requests, calls, strict=True)}
+        self._show_text(said.text)
+        thought = said.reasoning or "".join(self._thought)
+        self._message = await self._append(said.text, thought, calls, self._tokens)
+
     def note_start(self, request: ToolRequest) -> None:
         """Keep and report that a call has started."""
+        CALL.set(self._ids.get(request.id, ""))
         self._waiting[request.id] = request
         self.on_event(ToolStarted(request.id, request.name, request.arguments))
 
@@ -63,32 +85,60 @@ class TurnProgress:
 
     async def end_round(self, done: Round) -> None:
         """Store what a round said and did; an empty one is no answer, and is not stored."""
+        if self._message is not None:
+            ids = [call.uuid for call in self._begun]
+            calls = [
+                replace(to_tool_call(call), uuid=uuid)
+                for call, uuid in zip(done.calls, ids, strict=True)
+            ]
+            await self._finish(self._message, calls)
+            return
         if not done.text.strip() and not done.calls:
             return
-        if done.text and not self._said:  # it did not come in pieces
-            self.on_event(Text(done.text))
+        self._show_text(done.text)
         calls = [to_tool_call(call) for call in done.calls]
         thought = done.reasoning or "".join(self._thought)
-        await self._store(done.text, thought, calls, self._tokens)
+        await self._append(done.text, thought, calls, self._tokens)
+        self._add(done.text, thought, calls)
 
     async def cut_off(self, why: str) -> None:
         """Store what an unfinished round said and did, and why it ended."""
-        unfinished = [
-            ToolCall(request.name, request.arguments, success=False)
-            for request in self._waiting.values()
+        made = [
+            replace(to_tool_call(call), uuid=self._ids.get(call.request_id, new_id()))
+            for call in self._made
         ]
-        calls = [*(to_tool_call(call) for call in self._made), *unfinished]
-        said, thought = "".join(self._said), "".join(self._thought)
-        if said or thought or calls:
-            await self._store(said, thought, calls)
+        if self._message is not None:
+            await self._finish(self._message, made)
+        else:
+            unfinished = [
+                ToolCall(request.name, request.arguments, success=False)
+                for request in self._waiting.values()
+            ]
+            said, thought = "".join(self._said), "".join(self._thought)
+            calls = [*made, *unfinished]
+            if said or thought or calls:
+                await self._append(said, thought, calls)
+                self._add(said, thought, calls)
         await self.recorder.record_answer(
             self.conversation_id, self.turn_index, why, receipt=self._take_receipt(), by_model=False
         )
 
-    async def _store(
+    def _show_text(self, text: str) -> None:
+        if text and not self._said:  # it did not come in pieces
+            self._said.append(text)
+            self.on_event(Text(text))
+
+    async def _finish(self, message: Message, calls: list[ToolCall]) -> None:
+        """Add results to a round that was stored before its calls ran."""
+        await self.recorder.record_results(message.uuid, calls)
+        known = {call.uuid: call for call in calls}
+        every = [known.get(call.uuid, call) for call in self._begun]
+        self._add(message.content, message.reasoning or "", every)
+
+    async def _append(
         self, text: str, reasoning: str, calls: list[ToolCall], tokens: int | None = None
-    ) -> None:
-        await self.recorder.record_answer(
+    ) -> Message:
+        return await self.recorder.record_answer(
             self.conversation_id,
             self.turn_index,
             text,
@@ -97,7 +147,13 @@ class TurnProgress:
             receipt=self._take_receipt(),
             token_count=tokens,
         )
+
+    def _add(self, text: str, reasoning: str, calls: list[ToolCall]) -> None:
+        """Add a stored round to the answer, and begin the next."""
         self._tokens = None
+        self._message = None
+        self._begun = []
+        self._ids = {}
         self.calls += calls
         self.text = text or self.text
         self.reasoning = "\n\n".join(part for part in (self.reasoning, reasoning) if part)

@@ -19,7 +19,7 @@ from ragforge.context.layout import lay_out
 from ragforge.context.replay import replay_messages
 from ragforge.domain.answers import Answer, Stopped
 from ragforge.domain.chat import ChatRequest, Reply, UserMessage
-from ragforge.domain.conversations import Message
+from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError, ModelError, RagForgeError, SpendCapReached
 from ragforge.llm.ask import Asker
@@ -57,6 +57,8 @@ class TurnEnvironment:
 
 ToolFactory: TypeAlias = Callable[[TurnEnvironment], Sequence[Tool]]
 """Returns the tools of one turn."""
+FindResults: TypeAlias = Callable[[str, Sequence[ToolCall]], Sequence[ToolCall]]
+"""Returns calls of a conversation that broke off, with their results, as far as they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Agent:
     chat: Asker | None
     equip: ToolFactory = field(default=lambda environment: ())
     limits: TurnLimits = field(default_factory=TurnLimits)
+    find_results: FindResults = field(default=lambda conversation_id, calls: [])
+    is_gone: Callable[[str], bool] = field(default=lambda process: False)
 
     async def take_turn(
         self,
@@ -83,6 +87,7 @@ class Agent:
         that were found are the answer. A cancelled turn is stored as far as it got, marked as
         interrupted.
         """
+        await self._settle_broken_turn(conversation_id)
         asked = await self.recorder.record_question(conversation_id, question)
         return await self._answer(conversation_id, asked, question, (), on_event, approve)
 
@@ -96,18 +101,41 @@ class Agent:
         turn = await self._load_last_turn(conversation_id)
         if turn.is_answered:
             raise InputError("The last question is answered. Ask another.")
-        replies = turn.replies
+        replies = await self._settle_calls(conversation_id, turn)
         question = turn.user.content
         return await self._answer(conversation_id, turn.user, question, replies, on_event, approve)
 
     async def _load_last_turn(self, conversation_id: str) -> Turn:
+        turn = await self._find_last_turn(conversation_id)
+        if turn is None:
+            raise InputError("There is no turn to resume yet. Ask something.")
+        return turn
+
+    async def _find_last_turn(self, conversation_id: str) -> Turn | None:
         conversation = await self.recorder.store.conversations.get(conversation_id)
         last = conversation.turn_count - 1
         messages = await self.recorder.store.conversations.messages(conversation_id, last)
         turns = group_into_turns(messages)
-        if not turns:
-            raise InputError("There is no turn to resume yet. Ask something.")
-        return turns[-1]
+        return turns[-1] if turns else None
+
+    async def _settle_broken_turn(self, conversation_id: str) -> None:
+        """Give the last turn the results it lacks, if the process that answered it is gone."""
+        turn = await self._find_last_turn(conversation_id)
+        if turn is None or turn.is_answered or turn.user.process is None:
+            return
+        if self.is_gone(turn.user.process):
+            await self._settle_calls(conversation_id, turn)
+
+    async def _settle_calls(self, conversation_id: str, turn: Turn) -> tuple[Message, ...]:
+        """Give calls whose process ended too early their results; return the turn's replies."""
+        replies = list(turn.replies)
+        for at, message in enumerate(replies):
+            broken = [call for call in message.tool_calls if call.result is None]
+            if broken:
+                found = await asyncio.to_thread(self.find_results, conversation_id, broken)
+                if found:
+                    replies[at] = await self.recorder.record_results(message.uuid, found)
+        return tuple(replies)
 
     async def _answer(
         self,
@@ -230,6 +258,7 @@ class Agent:
             on_call=progress.note_end,
             on_start=progress.note_start,
             on_round=progress.end_round,
+            before_change=progress.begin_round,
             native=asker.model.calls_tools,
             most_chars=self.limits.result_chars,
         )

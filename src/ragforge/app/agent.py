@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragforge.adapters.stores.holders import is_gone
 from ragforge.agent.delegate import Delegation, make_delegate_tool
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rule_file import PermissionRules
@@ -13,11 +14,13 @@ from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder
 from ragforge.context.instructions import InnerInstructions, add_inner_instructions
+from ragforge.domain.conversations import ToolCall
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
 from ragforge.memory.record import Recorder
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits.reconcile import find_results
 from ragforge.tools.toolbox import Toolbox
 
 RECALLING = frozenset({"search_memory", "read_memory"})
@@ -64,4 +67,8 @@ def open_agent(
         )
         return (*looking, *(t for t in others if t.spec.name not in left_out), *own_tools)
 
-    return Agent(context, recorder, chat, make_tools, limits)
+    def find_broken_edits(conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        journal = Journal.of(state, conversation_id)
+        return find_results(journal, toolbox.workspace.root, calls)
+
+    return Agent(context, recorder, chat, make_tools, limits, find_broken_edits, is_gone)

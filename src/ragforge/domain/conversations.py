@@ -54,7 +54,10 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One use of a tool by the assistant; it was interrupted if it has no result."""
+    """One use of a tool by the assistant; without a result it still runs, or was interrupted.
+
+    It is no success if its result is none, whatever was given.
+    """
 
     tool_name: str
     arguments: Json = field(default_factory=dict)
@@ -64,6 +67,10 @@ class ToolCall:
     duration_ms: int = 0
     success: bool = True
     iteration: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.result is not None and not self.result.success:
+            object.__setattr__(self, "success", False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
 OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
+BeforeChange: TypeAlias = Callable[[AssistantMessage], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class ToolLoop:
     on_call: OnCall | None = None
     on_start: OnStart | None = None
     on_round: OnRound | None = None
+    before_change: BeforeChange | None = None  # awaited before calls that change something run
     native: bool = True
     most_chars: int = 400_000  # of results, before the oldest are shortened
     calls: list[ExecutedCall] = field(default_factory=list)
@@ -61,6 +63,7 @@ class ToolLoop:
         repeats = Repeats({tool.spec.name for tool in self.tools if tool.modifies_files})
         for iteration in range(1, self.rounds + 1):
             request, (said, wanted, text) = await self._ask_in_window(request, iteration)
+            await self._announce(text, said, wanted)
             made = await run_calls(self.tools, wanted, iteration, self.on_call, self.on_start)
             self.calls += made
             await self._report(text, said, made)
@@ -77,6 +80,13 @@ class ToolLoop:
             await self._report(text, said, ())
             request = self._with(request, said)
         return self._without_tools(request), text
+
+    async def _announce(
+        self, text: str, said: AssistantMessage, wanted: Sequence[ToolRequest]
+    ) -> None:
+        changing = {tool.spec.name for tool in self.tools if tool.modifies_files}
+        if self.before_change is not None and any(one.name in changing for one in wanted):
+            await self.before_change(replace(said, text=text, tool_requests=tuple(wanted)))
 
     async def _report(
         self, text: str, said: AssistantMessage, made: Sequence[ExecutedCall]

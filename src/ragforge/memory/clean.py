@@ -18,7 +18,7 @@ from ragforge.memory.fences import remove_fenced
 
 def clean_message(message: Message, max_result_chars: int) -> Message:
     """Return a message as it is stored."""
-    calls = tuple(_clean_call(call, max_result_chars) for call in message.tool_calls)
+    calls = tuple(clean_call(call, max_result_chars) for call in message.tool_calls)
     content = remove_fenced(message.content)
     reasoning = message.reasoning and remove_fenced(message.reasoning)
     kept = replace(
@@ -32,7 +32,8 @@ def clean_message(message: Message, max_result_chars: int) -> Message:
     return kept
 
 
-def _clean_call(call: ToolCall, most: int) -> ToolCall:
+def clean_call(call: ToolCall, most: int) -> ToolCall:
+    """Return a call as it is stored."""
     arguments, _ = _make_storable(call.arguments, most)
     result = None if call.result is None else _clean_result(call.result, most)
     return replace(call, arguments=arguments, result=result)

@@ -12,7 +12,7 @@ from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, StoreError
-from ragforge.memory.clean import clean_message
+from ragforge.memory.clean import clean_call, clean_message
 from ragforge.memory.embed import EMBED_JOB
 from ragforge.memory.titles import TITLE_JOB
 from ragforge.ports.store import Store
@@ -67,6 +67,11 @@ class Recorder:
             token_count=token_count,
         )
         return await self._append(conversation_id, said)
+
+    async def record_results(self, message_id: str, tool_calls: Sequence[ToolCall]) -> Message:
+        """Add the results of calls that were stored before they ran. Raises MessageNotFound."""
+        kept = [clean_call(call, self.max_result_chars) for call in tool_calls]
+        return await self.store.conversations.finish_calls(message_id, kept)
 
     async def store_turn(self, conversation_id: str, messages: Sequence[Message]) -> Turn:
         """Store a whole turn: the user's message first, then everything up to the answer.

@@ -64,6 +64,14 @@ class ConversationStore(Protocol):
         exist, DuplicateId if a message, call or result id is taken.
         """
 
+    async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
+        """Give calls of a stored message their results, and return the message.
+
+        Result, success and duration are set, by the id of the call. A call that has a result
+        keeps it; one without a result among `calls`, or of another message, does nothing.
+        Raises MessageNotFound.
+        """
+
     async def message(self, message_id: str) -> Message:
         """Raises MessageNotFound if the id is unknown."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
@@ -77,6 +77,14 @@ _pick_name = itemgetter(*SCOPE_NAME)
 def decode_tool_call(row: Stored, result: Stored | None) -> ToolCall:
     """Return a tool call with its result, if it has one."""
     return TOOL_CALL.decode(row, result=None if result is None else TOOL_RESULT.decode(result))
+
+
+def find_unfinished(
+    message: Message, calls: Iterable[ToolCall]
+) -> list[tuple[ToolCall, ToolResult]]:
+    """Return the calls of a message that have a result now and none in the store, with it."""
+    waiting = {call.uuid for call in message.tool_calls if call.result is None}
+    return [(call, call.result) for call in calls if call.uuid in waiting and call.result]
 
 
 def encode_tool_result(call_id: str, result: ToolResult) -> Row:

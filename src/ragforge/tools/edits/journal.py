@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from ragforge.tools.edits.change import Change, apply_change, hash_content, read
 
 KEPT = 200
 """Changes of one conversation; older ones can no longer be undone."""
+CALL: ContextVar[str] = ContextVar("call", default="")
+"""The id of the running call, as the conversation stores it: a change is found again by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class Entry:
     path: str
     before: bytes | None
     after_hash: str | None
+    call: str = ""  # the id of the call that made it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class Journal:
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        for entry in self._read_entries(root.path):
+        for entry in self.read_entries(root.path):
             now = read_bytes(root, entry.path)
             if hash_content(now) == entry.after_hash:
                 undone = Change(entry.path, now, entry.before)
@@ -82,6 +86,7 @@ class Journal:
             "path": change.path,
             "before": kept,
             "after_hash": hash_content(change.after),
+            "call": CALL.get(),
         }
         try:
             make_private_folder(self.folder)
@@ -100,7 +105,7 @@ class Journal:
                 old.unlink()
         return file
 
-    def _read_entries(self, root: str) -> Iterator[Entry]:
+    def read_entries(self, root: str) -> Iterator[Entry]:
         """Yield the changes in this project, the last first; unreadable ones are skipped."""
         for file in sorted(self.folder.glob("*.json"), reverse=True):
             with suppress(OSError, ValueError, KeyError, zlib.error):
@@ -108,4 +113,5 @@ class Journal:
                 kept = facts["before"]
                 before = None if kept is None else zlib.decompress(base64.b64decode(kept))
                 if facts["root"] == root:
-                    yield Entry(file, root, facts["path"], before, facts["after_hash"])
+                    call = facts.get("call", "")
+                    yield Entry(file, root, facts["path"], before, facts["after_hash"], call)

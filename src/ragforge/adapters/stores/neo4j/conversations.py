@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
@@ -80,6 +81,18 @@ class Neo4jConversations(TurnSearch, References):
             placed = await message_nodes.add(tx, conversation, messages, self._tokeniser)
             await nodes.count(tx, conversation, placed)
             return placed
+
+        return await self._database.write(work)
+
+    async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
+        async def work(tx: Transaction) -> Message:
+            row = await nodes.read_message(tx, message_id)
+            conversation = await nodes.lock(tx, row["conversation_id"])
+            before, done = await message_nodes.finish_calls(tx, row, calls, self._tokeniser)
+            known = CONVERSATION.decode(conversation)
+            chars = known.total_chars + done.char_count - before.char_count
+            await nodes.put(tx, [CONVERSATION.encode(replace(known, total_chars=chars))])
+            return done
 
         return await self._database.write(work)
 

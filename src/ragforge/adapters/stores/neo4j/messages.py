@@ -14,6 +14,7 @@ from ragforge.adapters.stores.rows import (
     TOOL_RESULT,
     decode_tool_call,
     encode_tool_result,
+    find_unfinished,
 )
 from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
@@ -110,6 +111,35 @@ async def insert_placed(tx: Transaction, conversation: Stored, messages: Sequenc
     await put_messages(tx, conversation, rows)
     await put_calls(tx, calls)
     await put_results(tx, results)
+
+
+async def finish_calls(
+    tx: Transaction, row: Stored, calls: Sequence[ToolCall], tokeniser: Tokeniser
+) -> tuple[Message, Message]:
+    """Give calls of a message their results; return it as it was and as it is.
+
+    Calls that have a result keep it. The conversation's lock is held.
+    """
+    query = f"MATCH (m:Message {{uuid: $id}}) RETURN {WITH_CALLS}"
+    before = decode_message((await tx.rows(query, id=row["uuid"]))[0])
+    finished = find_unfinished(before, calls)
+    await tx.each(
+        "MATCH (t:ToolCall {uuid: row.uuid}) SET t.success = row.success, "
+        "t.duration_ms = row.duration_ms",
+        [
+            {"uuid": call.uuid, "success": call.success, "duration_ms": call.duration_ms}
+            for call, _ in finished
+        ],
+    )
+    await put_results(tx, [encode_tool_result(call.uuid, result) for call, result in finished])
+    done = decode_message((await tx.rows(query, id=row["uuid"]))[0])
+    await tx.rows(
+        "MATCH (m:Message {uuid: $id}) SET m.char_count = $chars",
+        id=row["uuid"],
+        chars=done.char_count,
+    )
+    await index_turns(tx, [(row["conversation_id"], row["turn_index"])], tokeniser)
+    return before, done
 
 
 async def _check_free(

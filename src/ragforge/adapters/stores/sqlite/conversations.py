@@ -119,6 +119,18 @@ class SqliteConversations(References):
 
         return await self._database.write(work)
 
+    async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
+        def work(connection: apsw.Connection) -> Message:
+            row = message_rows.read_row(connection, message_id)
+            done = message_rows.finish_calls(connection, row, calls, self._tokeniser)
+            connection.execute(
+                "UPDATE conversation SET total_chars = total_chars + ? WHERE uuid = ?",
+                (done.char_count - row["char_count"], row["conversation_id"]),
+            )
+            return done
+
+        return await self._database.write(work)
+
     async def message(self, message_id: str) -> Message:
         def work(connection: apsw.Connection) -> Message:
             return message_rows.load(connection, [message_rows.read_row(connection, message_id)])[0]

@@ -8,7 +8,13 @@ from dataclasses import replace
 
 import apsw
 
-from ragforge.adapters.stores.rows import MESSAGE, TOOL_CALL, decode_tool_call, encode_tool_result
+from ragforge.adapters.stores.rows import (
+    MESSAGE,
+    TOOL_CALL,
+    decode_tool_call,
+    encode_tool_result,
+    find_unfinished,
+)
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_one, select_value
 from ragforge.adapters.stores.table import Row
@@ -85,6 +91,25 @@ def insert_placed(connection: apsw.Connection, conversation: Row, message: Messa
             insert(connection, "tool_result", encode_tool_result(call.uuid, call.result))
     if message.role == "user":
         _open_turn(connection, conversation, message)
+
+
+def finish_calls(
+    connection: apsw.Connection, row: Row, calls: Sequence[ToolCall], tokeniser: Tokeniser
+) -> Message:
+    """Give calls of a message their results; calls that have one keep it."""
+    [before] = load(connection, [row])
+    for call, result in find_unfinished(before, calls):
+        insert(connection, "tool_result", encode_tool_result(call.uuid, result))
+        connection.execute(
+            "UPDATE tool_call SET success = ?, duration_ms = ? WHERE uuid = ?",
+            (call.success, call.duration_ms, call.uuid),
+        )
+    [after] = load(connection, [row])
+    connection.execute(
+        "UPDATE message SET char_count = ? WHERE uuid = ?", (after.char_count, after.uuid)
+    )
+    index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
+    return after
 
 
 def _open_turn(connection: apsw.Connection, conversation: Row, message: Message) -> None:
