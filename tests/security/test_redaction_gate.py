@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ WITHOUT_TEXT = {
     *("heartbeat", "finish", "revive", "claim", "acquire", "release", "save_project"),
 }
 """Methods that write ids, paths, times, numbers and vectors alone."""
+RETURNING = ("append", "branch", "enqueue", "finish_calls", "update")
+"""Methods that write text and return something."""
 
 
 def make_call() -> ToolCall:
@@ -82,6 +84,10 @@ async def write_everything(store: Store) -> None:
     talk = make_conversation()
     await store.conversations.create(talk)
     [message] = await store.conversations.append(talk.uuid, [make_message()])
+    begun = Message("assistant", "", None, (replace(make_call(), result=None),))
+    await store.conversations.append(talk.uuid, [begun])
+    finished = replace(begun.tool_calls[0], result=ToolResult(False, JSON, TEXT))
+    await store.conversations.finish_calls(begun.uuid, [finished])
     await store.conversations.update(talk.uuid, ConversationChanges(TEXT, TEXT, (TEXT,)))
     await store.conversations.branch(message.uuid, make_conversation())
     await store.conversations.refer(message.uuid, [REFERENCE])
@@ -142,7 +148,7 @@ async def test_no_method_of_a_store_writes_a_secret(
     store = guard_store(await engines.empty(engine))
     await write_everything(store)
 
-    assert await store.archive.count("message") == 3
+    assert await store.archive.count("message") == 4
     assert await find_secret(store, engine, tmp_path) == []
     if engine == "neo4j":
         assert await find_in_neo4j(engines.location(engine)) == []
@@ -174,7 +180,7 @@ def test_every_method_of_a_port_is_known_to_the_gate_or_writes_no_text() -> None
             if name.startswith("_") or name in WITHOUT_TEXT:
                 continue
             returns = str(inspect.signature(method).return_annotation)
-            if returns == "None" or name in ("append", "branch", "update", "enqueue"):
+            if returns == "None" or name in RETURNING:
                 assert name in WRITES.get(port, {}), f"{port}.{name}"
             assert not name.startswith(reads) or name not in WRITES.get(port, {})
 

@@ -23,6 +23,7 @@ WRITES: Mapping[str, Mapping[str, Redacted]] = {
         "create": {"conversation": "redact_conversation"},
         "update": {"changes": "redact_changes"},
         "append": {"messages": "*redact_message"},
+        "finish_calls": {"calls": "*redact_call"},
         "branch": {"into": "redact_conversation"},
         "refer": {"references": "*redact_reference"},
     },

@@ -91,7 +91,7 @@ class DataRedactor:
 
     def redact_message(self, message: Message) -> Message:
         said = self._redact_fields(message, _MESSAGE_TEXTS)
-        calls = tuple(self._redact_call(call) for call in message.tool_calls)
+        calls = tuple(self.redact_call(call) for call in message.tool_calls)
         receipt = self._clean(redact_json, message.receipt)
         same = all(new is old for new, old in zip(calls, message.tool_calls, strict=True))
         if same and receipt is message.receipt:
@@ -148,7 +148,7 @@ class DataRedactor:
                 new[name] = clean
         return {**record, **new} if new else record
 
-    def _redact_call(self, call: ToolCall) -> ToolCall:
+    def redact_call(self, call: ToolCall) -> ToolCall:
         call = self._redact_fields(call, ("tool_name",))
         arguments = self._clean(redact_json, call.arguments)
         result = call.result
