@@ -20,7 +20,7 @@ from ragforge.llm.calls import Tool
 from ragforge.memory.record import Recorder
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.edits.reconcile import find_results
+from ragforge.tools.reconcile_edits import find_results
 from ragforge.tools.toolbox import Toolbox
 
 RECALLING = frozenset({"search_memory", "read_memory"})
