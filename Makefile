@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 QUESTION ?= How does a worker keep the lease of a job?
 
-.PHONY: help run test coverage test-fast check format bench neo4j neo4j-stop lock clean
+.PHONY: help run test coverage test-fast check format bench campaign neo4j neo4j-stop lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.context
 	$(BIN)/python -m benchmarks.arrival
 	$(BIN)/python -m benchmarks.agent
+
+campaign: $(VENV)/.dev ## Kill, damage and mislead RagForge at random, and count what is lost; takes half an hour
+	$(BIN)/python -m scripts.campaign --report .cache/campaign.json
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 	$(PYTHON) scripts/neo4j_server.py

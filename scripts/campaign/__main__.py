@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import resource
 import sys
 import tempfile
 from pathlib import Path
@@ -38,10 +37,8 @@ def main() -> int:
         report.save(options.report)
     print(report.as_table())
     for name, part in report.parts.items():
-        for problem in part.problems:
-            print(f"{name}: {problem}", file=sys.stderr)
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"{sum(one.ru_utime + one.ru_stime for one in used):.0f} CPU s here", file=sys.stderr)
+        for line in (*part.problems, *part.remarks):
+            print(f"{name}: {line}", file=sys.stderr)
     return int(report.failed)
 
 

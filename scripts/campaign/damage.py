@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -75,7 +75,7 @@ class _Store:
         self.project = make_project(folder)
         self.place = folder / "store.db"
         self.answers: dict[tuple[str, ...], Answer] = {}
-        self.holds: object = None
+        self.holds: Mapping[str, object] = {}
         self.messages: set[str] = set()
         self.can_repair = False
 
@@ -91,6 +91,9 @@ class _Store:
         made.answers = {
             words: answer for words, answer in again["one"].items() if answer == again["two"][words]
         }
+        after = await read_everything(folder.parent / "one" / "store.db")
+        # Reading commands may note what they did: that is no damage.
+        made.holds = {kind: some for kind, some in made.holds.items() if after[kind] == some}
         asked = Running(["ragforge", "store", "repair", "--help"], made.project, environ_of(folder))
         made.can_repair = await asked.end() == 0
         return made
@@ -147,6 +150,7 @@ class _Store:
             counts.noticed = 1
         elif silent_and_wrong or await self._differs(place):
             counts.unnoticed_and_wrong = 1
+            counts.remarks.append(f"{what}: wrong, and SQLite finds {broken or 'nothing'}")
         else:
             counts.unnoticed_but_intact = 1
         if self.can_repair and noticed:
@@ -154,7 +158,8 @@ class _Store:
         return counts
 
     async def _differs(self, place: Path) -> bool:
-        return await read_everything(place) != self.holds
+        found = await read_everything(place)
+        return any(found[kind] != some for kind, some in self.holds.items())
 
     async def _repair(self, home: Path, what: str, counts: Counts) -> None:
         """Save what can be saved, and count the messages of the original that came through."""

@@ -104,7 +104,7 @@ class Importing(Finisher):
         return ["ragforge", "sessions", "import", str(self.origin / "long.json")]
 
     def is_done(self, code: int, errors: str) -> bool:
-        return code == 0 or "long" in errors  # there already: the kill came after its end
+        return code == 0 or "already" in errors  # the kill came after its end
 
     async def check_half_way(self, store: Path) -> list[str]:
         if not store.exists():

@@ -25,7 +25,7 @@ def path_of(mark: str) -> str:
 
 
 def content_of(mark: str) -> str:
-    return f"This is {mark}.\n" * 30
+    return f"This is the note {mark}, of which all lines are alike.\n" * 8
 
 
 class NoteWriter(HttpServer):

@@ -32,6 +32,7 @@ class Counts:
     to_save: int = 0  # out of so many
     tracebacks: int = 0
     problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # worth a look, but promised by nobody
     skipped: str = ""
 
     def add(self, other: Counts) -> None:
@@ -71,7 +72,8 @@ class Report:
     def save(self, path: Path) -> None:
         parts = {name: asdict(counts) for name, counts in self.parts.items()}
         for part in parts.values():
-            del part["problems"][MOST_PROBLEMS:]
+            for name in ("problems", "remarks"):
+                del part[name][MOST_PROBLEMS:]
         seconds = round(time.monotonic() - self._begun)
         content = {"seed": self.seed, "seconds": seconds, "parts": parts}
         path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")

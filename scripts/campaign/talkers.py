@@ -157,7 +157,7 @@ class Typing(Talker):
             async def type_and_wait() -> None:
                 await terminal.prompt()
                 terminal.type(question_of(mark) + ENTER)
-                await terminal.see("yes, this once")
+                await terminal.see("Allow?")
                 terminal.type("y" + ENTER)
                 await terminal.see(f"The note {mark} is written.")
                 await terminal.prompt()

@@ -67,7 +67,7 @@ def read_cpu_clock(pid: int) -> float:
 
 async def kill_at(kill: Callable[[], object], pid: int, cpu: float, pause: float) -> None:
     """Kill a process once it has used so much CPU time, after a pause: it may be waiting then."""
-    while (used := read_cpu_clock(pid)) < cpu:
+    while (used := read_cpu_clock(pid)) < cpu:  # noqa: ASYNC110
         await asyncio.sleep(POLL_SECONDS)
     if used < math.inf:  # else it is gone, and its number may be another's
         await asyncio.sleep(pause)

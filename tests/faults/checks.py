@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,11 +54,11 @@ async def look_for(path: Path, acknowledged: Iterable[str]) -> Kept:
     )
 
 
-async def read_everything(path: Path) -> object:
-    """Return all records of a store."""
+async def read_everything(path: Path) -> Mapping[str, object]:
+    """Return all records of a store, by their kind."""
     store = await open_sqlite(path, WORDS)
     try:
-        return await everything(store)
+        return {**await everything(store)}
     finally:
         await store.close()
 
