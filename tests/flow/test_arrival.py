@@ -228,7 +228,7 @@ async def test_the_projects_own_instructions_come_with_every_request_each_once(
     system = messages(server)[0]["content"]
     assert system.count("Planks are counted in dozens.") == 1
     assert system.index("in dozens") < system.index("count by twos")
-    assert system.count("</project-instructions>") == 1
+    assert system.count("</project-instructions") == 1
     assert "# docks/AGENTS.md" in system
     assert "GEMINI" not in system
     assert answer.receipt.layout is not None

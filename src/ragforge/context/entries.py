@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import shorten
+from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.stale import StaleCode
 from ragforge.memory.summaries import summarise
@@ -18,6 +19,7 @@ CALLS_CHARS = 400
 NEIGHBOUR_CHARS = 300
 """How much is shown of the turn before a memory, which helps to understand it."""
 CHANGES_SHOWN = 3
+_HEAD = re.compile(r"^(?=\s*\[.*\(relevance )", re.MULTILINE)
 
 
 def format_query(turn: Turn) -> str:
@@ -26,8 +28,14 @@ def format_query(turn: Turn) -> str:
 
 
 def format_excerpt(excerpt: Excerpt) -> str:
-    """Return some code under a line that says where it is."""
-    return f"[{excerpt.place}] {excerpt.name} (relevance {excerpt.score:.2f})\n{excerpt.text}"
+    """Return some code under a line that says where it is.
+
+    The code stays as it is, so that it can be edited by its text; only a line that looks like
+    the head of an excerpt gets a backslash before it.
+    """
+    place, name = to_one_line(excerpt.place), to_one_line(excerpt.name)
+    text = _HEAD.sub(r"\\", excerpt.text) if "(relevance" in excerpt.text else excerpt.text
+    return f"[{place}] {name} (relevance {excerpt.score:.2f})\n{text}"
 
 
 def format_turn(turn: Turn, chars: int) -> str:
@@ -52,7 +60,7 @@ def format_hit(
 
 def format_note(hit: NoteHit) -> str:
     """Return a note of the project."""
-    return f"- {hit.note.text} ({hit.timestamp:%Y-%m-%d})"
+    return f"- {indent_lines(hit.note.text)} ({hit.timestamp:%Y-%m-%d})"
 
 
 def format_summary(summary: Summary, chars: int) -> str:
@@ -80,7 +88,7 @@ def format_changes(stale: Sequence[StaleCode]) -> str:
     if not stale:
         return ""
     more = f" and {len(stale) - CHANGES_SHOWN} more" if len(stale) > CHANGES_SHOWN else ""
-    return f"; {', '.join(str(one) for one in stale[:CHANGES_SHOWN])}{more}"
+    return f"; {', '.join(to_one_line(str(one)) for one in stale[:CHANGES_SHOWN])}{more}"
 
 
 def _format_body(summary: Summary, chars: int) -> str:

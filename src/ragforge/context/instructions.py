@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ragforge.domain.text import Json, shorten
+from ragforge.domain.text import Json, shorten, to_one_line
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.memory.fences import fence
@@ -32,9 +32,10 @@ class Instructions:
     cut: bool = False
 
 
-def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
+def read_instructions(root: Path, cwd: Path, most_chars: int, mark: str) -> Instructions:
     """Return the instructions of a project: the root's first, then those nearer to `cwd`.
 
+    `mark` is that of the conversation's fences.
     Files with the same text count once. Text beyond the limit is cut. A file that cannot be read,
     or that is a link out of the project, is skipped.
     """
@@ -50,11 +51,11 @@ def read_instructions(root: Path, cwd: Path, most_chars: int) -> Instructions:
     if not found or most_chars <= 0:
         return Instructions()
     share = most_chars // len(found)
-    bodies = [f"# {path}\n\n{shorten(text, share)}" for path, text in found.items()]
-    whole = fence("project-instructions", "\n\n".join(bodies), LEAD)
+    bodies = [f"# {to_one_line(path)}\n\n{shorten(text, share)}" for path, text in found.items()]
+    whole = fence("project-instructions", "\n\n".join(bodies), mark, LEAD)
     if len(whole) > most_chars:  # the fence and the names count too
         bodies = [shorten("\n\n".join(bodies), max(0, 2 * most_chars - len(whole)))]
-        whole = fence("project-instructions", bodies[0], LEAD)
+        whole = fence("project-instructions", bodies[0], mark, LEAD)
     is_cut = any(len(text) > share for text in found.values())
     return Instructions(whole if len(whole) <= most_chars else "", tuple(found), is_cut)
 

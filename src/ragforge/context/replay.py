@@ -14,7 +14,7 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.text import Json, shorten, to_text
+from ragforge.domain.text import Json, indent_lines, shorten, to_one_line, to_text
 from ragforge.domain.turns import Turn
 from ragforge.llm.calls import format_result
 
@@ -112,12 +112,13 @@ def format_transcript(messages: Iterable[ChatMessage]) -> str:
     for message in messages:
         match message:
             case UserMessage(text=text):
-                lines.append(f"User: {text}")
+                lines.append(f"User: {indent_lines(text)}")
             case AssistantMessage(text=text, tool_requests=requests):
-                lines += [f"Assistant: {text}"] if text else []
+                lines += [f"Assistant: {indent_lines(text)}"] if text else []
                 requested |= {one.id: f"{one.name} {to_text(one.arguments)}" for one in requests}
             case ToolMessage(request_id=request, text=text):
-                lines.append(f"Tool: {requested.get(request, message.name)} -> {text}")
+                asked = to_one_line(requested.get(request, message.name))
+                lines.append(f"Tool: {asked} -> {indent_lines(text)}")
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ from ragforge.domain.receipts import SearchReport, SearchState
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
+from ragforge.memory.fences import make_mark
 from ragforge.memory.history import History
 from ragforge.memory.notes import search_notes
 from ragforge.memory.search.combined import find_relevant_history
@@ -126,7 +127,9 @@ class Searches:
                 ),
                 run_with_deadline("this conversation", past, limits.own),
                 run_with_deadline(
-                    "instructions", self.read_instructions(cwd, budget), limits.history
+                    "instructions",
+                    self.read_instructions(conversation, cwd, budget),
+                    limits.history,
                 ),
             ),
         )
@@ -175,11 +178,16 @@ class Searches:
         starts |= {max(ends, default=0)}
         return OwnPast(turns, level_2, level_1, frozenset(starts), reader.layout, replays)
 
-    async def read_instructions(self, cwd: Path, budget: Budget) -> Instructions:
+    async def read_instructions(
+        self, conversation: Conversation, cwd: Path, budget: Budget
+    ) -> Instructions:
         """Return the project's instructions for agents, if its user trusts it."""
         if not self.trust.obeys:
             return Instructions()
-        return await asyncio.to_thread(read_instructions, self.brain.root, cwd, budget.instructions)
+        mark = make_mark(conversation.uuid)
+        return await asyncio.to_thread(
+            read_instructions, self.brain.root, cwd, budget.instructions, mark
+        )
 
     async def search_memory(
         self,

@@ -26,6 +26,7 @@ from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
+from ragforge.memory.fences import make_mark
 
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
@@ -36,7 +37,8 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
 
     The conversation's own past comes first; the newest turn is always included.
     """
-    chosen = ContextSelection(max(0, budget.total - len(found.instructions.text)))
+    room = max(0, budget.total - len(found.instructions.text))
+    chosen = ContextSelection(room, make_mark(found.conversation_id))
     _add_recent(chosen, found, budget)
     _add_own_summaries(chosen, found, budget)
     _add_excerpts(chosen, "code", found.code, budget.code)

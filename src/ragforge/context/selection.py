@@ -14,12 +14,12 @@ from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.receipts import SECTIONS, LeftOut, ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.fences import FENCES, fence
+from ragforge.memory.fences import FENCES, MARK_CHARS, fence
 
 Thing = TypeVar("Thing")
 
 NAMES: dict[Section, str] = dict(zip(SECTIONS, FENCES, strict=False))
-FENCE_CHARS = max(len(fence(name, "")) for name in NAMES.values()) + BETWEEN
+FENCE_CHARS = max(len(fence(name, "", "x" * MARK_CHARS)) for name in NAMES.values()) + BETWEEN
 OVER = "over the budget"
 OWN_SUMMARIES: tuple[Section, ...] = ("level2_summaries", "level1_summaries")
 
@@ -29,6 +29,7 @@ class ContextSelection:
     """The chosen contents of a context, as text and as objects."""
 
     max_chars: int
+    mark: str  # of the fences
     queries: list[Turn] = field(default_factory=list)
     code: list[Excerpt] = field(default_factory=list)
     documents: list[Excerpt] = field(default_factory=list)
@@ -78,7 +79,8 @@ class ContextSelection:
         """
         room = self.room + FENCE_CHARS
         while fit.shown:
-            whole = fence(NAMES[section], "\n\n".join(text for _, text in fit.shown))
+            whole = "\n\n".join(text for _, text in fit.shown)
+            whole = fence(NAMES[section], whole, self.mark)
             if len(whole) <= room:
                 self.sections[section] = whole
                 break

@@ -14,6 +14,7 @@ Json: TypeAlias = Any
 
 MAX_ID_CHARS = 512
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_ENDS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _WORD_SIGNS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _APART = bytes(sign if sign in _WORD_SIGNS else ord(" ") for sign in range(256))
 
@@ -54,6 +55,20 @@ def to_json(field: str, value: Json) -> str:
 def to_text(value: Json) -> str:
     """Return a JSON value as readable text; a string stays as it is."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def indent_lines(text: str) -> str:
+    """Return text whose lines after the first are indented.
+
+    So no line of it begins as a line of whatever it is put into does.
+    """
+    return _LINE_ENDS.sub("\n  ", text)
+
+
+def to_one_line(text: str) -> str:
+    """Return a name or a title on one line; what cannot be printed becomes a sign for that."""
+    line = " ".join(text.split())
+    return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
 
 
 def shorten(text: str, most: int | None) -> str:

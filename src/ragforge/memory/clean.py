@@ -16,11 +16,16 @@ from ragforge.domain.text import Json, to_text
 from ragforge.memory.fences import remove_fenced
 
 
-def clean_message(message: Message, max_result_chars: int) -> Message:
-    """Return a message as it is stored."""
+def clean_message(message: Message, max_result_chars: int, mark: str = "") -> Message:
+    """Return a message as it is stored; `mark` is that of its conversation's fences.
+
+    Recalled text is removed from what a user said alone. What a model says is stored as it was
+    shown, also if it is put between marks of ours.
+    """
     calls = tuple(clean_call(call, max_result_chars) for call in message.tool_calls)
-    content = remove_fenced(message.content)
-    reasoning = message.reasoning and remove_fenced(message.reasoning)
+    said = message.content
+    content = remove_fenced(said, mark) if message.role == "user" else said
+    reasoning = message.reasoning
     kept = replace(
         message,
         content=content,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import Conversation
-from ragforge.domain.text import shorten
+from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.memory.history import History
 from ragforge.memory.summaries.material import LEAST_TURN_CHARS, format_turns
 from ragforge.ports.store import Store
@@ -16,9 +16,9 @@ async def format_conversation(store: Store, conversation: Conversation, max_char
     conversation, for which there is no room. Raises ConversationNotFound.
     """
     heads = {
-        "Title": conversation.title or "",
-        "Tags": ", ".join(conversation.tags),
-        "Summary": conversation.summary or "",
+        "Title": to_one_line(conversation.title or ""),
+        "Tags": to_one_line(", ".join(conversation.tags)),
+        "Summary": indent_lines(conversation.summary or ""),
     }
     lines = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
     head = shorten(lines, max_chars // 2)

@@ -14,6 +14,7 @@ from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, StoreError
 from ragforge.memory.clean import clean_call, clean_message
 from ragforge.memory.embed import EMBED_JOB
+from ragforge.memory.fences import make_mark
 from ragforge.memory.titles import TITLE_JOB
 from ragforge.ports.store import Store
 
@@ -80,7 +81,8 @@ class Recorder:
         """
         if [message.role for message in messages].count("user") != 1 or messages[0].role != "user":
             raise InputError("A turn is one user message, first, and what follows it.")
-        kept = [clean_message(message, self.max_result_chars) for message in messages]
+        mark = make_mark(conversation_id)
+        kept = [clean_message(message, self.max_result_chars, mark) for message in messages]
         stored = await self.store.conversations.append(conversation_id, kept)
         [turn] = group_into_turns(stored)
         await self.end_turn(conversation_id, turn.uuid)
@@ -113,6 +115,6 @@ class Recorder:
                 await summaries.delete(summary.uuid)
 
     async def _append(self, conversation_id: str, message: Message) -> Message:
-        kept = clean_message(message, self.max_result_chars)
+        kept = clean_message(message, self.max_result_chars, make_mark(conversation_id))
         [stored] = await self.store.conversations.append(conversation_id, [kept])
         return stored

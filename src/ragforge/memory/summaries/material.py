@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ragforge.domain.conversations import ToolCall
-from ragforge.domain.text import Json, shorten, to_text
+from ragforge.domain.text import Json, indent_lines, shorten, to_text
 from ragforge.domain.turns import Turn
 from ragforge.search.code_names import find_paths
 
@@ -65,13 +65,14 @@ def format_call(call: ToolCall) -> str:
 
 def _format_turn(turn: Turn) -> str:
     lines = [f"[turn {turn.user.turn_index}, {turn.user.timestamp:%Y-%m-%d %H:%M}]"]
-    lines.append(f"User: {turn.user.content}")
+    lines.append(f"User: {indent_lines(turn.user.content)}")
     for message in turn.replies:
         lines += (
-            f"Tool: {format_call(call)} -> {_format_result(call)}" for call in message.tool_calls
+            f"Tool: {format_call(call)} -> {indent_lines(_format_result(call))}"
+            for call in message.tool_calls
         )
         if message.content.strip():
-            lines.append(f"{message.role.capitalize()}: {message.content}")
+            lines.append(f"{message.role.capitalize()}: {indent_lines(message.content)}")
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import shorten
+from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import load_prompt
@@ -125,10 +125,10 @@ async def summarise_level_2(
 def format_summary(summary: Summary) -> str:
     """Return a summary as text: the turns that it covers, its text, findings and files."""
     lines = [f"[turns {summary.start_turn_index} to {summary.end_turn_index}]"]
-    lines += [summary.conversation_summary, summary.actions_summary]
-    lines += [f"- {finding}" for finding in summary.key_findings]
+    lines += map(indent_lines, (summary.conversation_summary, summary.actions_summary))
+    lines += [f"- {indent_lines(finding)}" for finding in summary.key_findings]
     if summary.files_mentioned:
-        lines.append(f"Files: {', '.join(summary.files_mentioned)}")
+        lines.append(f"Files: {', '.join(map(to_one_line, summary.files_mentioned))}")
     return "\n".join(line for line in lines if line)
 
 
