@@ -67,6 +67,12 @@ class TurnHit:
     found_by: tuple[str, ...]
     relevance: float = 0.0  # 0..1: the estimated probability that it is relevant
 
+    def with_relevance(self, relevance: float) -> TurnHit:
+        """Return the hit with its relevance; several times as fast as `dataclasses.replace`."""
+        return TurnHit(
+            self.turn, self.conversation_id, self.score, self.confidence, self.found_by, relevance
+        )
+
     @property
     def type(self) -> Literal["turn"]:
         return "turn"
@@ -95,6 +101,10 @@ class SummaryHit:
     confidence: float
     found_by: tuple[str, ...]
     relevance: float = 0.0  # as that of a turn
+
+    def with_relevance(self, relevance: float) -> SummaryHit:
+        """Return the hit with its relevance."""
+        return SummaryHit(self.summary, self.score, self.confidence, self.found_by, relevance)
 
     @property
     def type(self) -> Literal["summary"]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain
+from typing import TypeAlias
 
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
@@ -38,6 +39,7 @@ AGAIN = 0.5
 _WORTH_COUNTING = 0.15
 _REMEMBERED = 1 << 16
 _STATIC = MeaningWeights()
+_Splitter: TypeAlias = Callable[[str], frozenset[str]]
 
 _TYPES = frozenset(
     ("class", "interface", "struct", "enum", "trait", "type", "object", "namespace", "impl")
@@ -154,7 +156,7 @@ class _Scorer:
         self._weights = weights
         self._used = found.used
         self._is_secondary = secondary
-        self._words_of = _make_splitter(tokeniser)
+        self._words_of, self._words_along = _make_splitters(tokeniser)
         self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
         self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
@@ -190,8 +192,7 @@ class _Scorer:
         whole = (len(shared) / len(stem)) ** 2 if stem else 0.0
         score = best + coherence
         score += FILE_NAME * self._measure_share(shared) * (1 + FILE_NAME_WHOLE * whole)
-        along = {word for part in path.split("/") for word in self._words_of(part)}
-        score += PATH * self._measure_share(along & self._question)
+        score += PATH * self._measure_share(self._words_along(path) & self._question)
         score += self._weights.file * self._files.get(path, 0.0)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
         return score * (
@@ -200,13 +201,14 @@ class _Scorer:
 
     def list_signals(self, name: ScopeName) -> tuple[str, ...]:
         """Return the searches that found a scope or its file."""
-        found = [
-            ("name", name.uuid in self._exact),
-            ("words", name.uuid in self._words),
-            ("meaning", name.uuid in self._meaning),
-            ("file", name.file in self._files),
-        ]
-        return tuple(signal for signal, is_there in found if is_there)
+        found = ["name"] if name.uuid in self._exact else []
+        if name.uuid in self._words:
+            found.append("words")
+        if name.uuid in self._meaning:
+            found.append("meaning")
+        if name.file in self._files:
+            found.append("file")
+        return tuple(found)
 
     def _measure_share(self, shared: Collection[str]) -> float:
         """Return the share of the question that these words make up, 0..1."""
@@ -225,9 +227,11 @@ class _Scorer:
 
 
 @cache
-def _make_splitter(tokeniser: Tokeniser) -> Callable[[str], frozenset[str]]:
-    """Return a cached function from a name to its words."""
-    return lru_cache(_REMEMBERED)(lambda text: frozenset(tokeniser.document(text).split()))
+def _make_splitters(tokeniser: Tokeniser) -> tuple[_Splitter, _Splitter]:
+    """Return cached functions from a name, and from a path, to its words."""
+    of_name = lru_cache(_REMEMBERED)(lambda text: frozenset(tokeniser.document(text).split()))
+    of_path = lru_cache(_REMEMBERED)(lambda path: frozenset().union(*map(of_name, path.split("/"))))
+    return of_name, of_path
 
 
 def _is_constructor(name: ScopeName) -> bool:

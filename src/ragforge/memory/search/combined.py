@@ -84,7 +84,7 @@ async def search_conversation_history(
     hits += (hit for hit in summaries.score(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
-    return [replace(hit, relevance=likely * hit.score / best) for hit in hits[:max_results]]
+    return [hit.with_relevance(likely * hit.score / best) for hit in hits[:max_results]]
 
 
 async def find_relevant_history(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
@@ -31,8 +33,18 @@ COUNTED_CHARS = 1_000
 """A longer turn counts as so many characters towards the limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnCandidate:
+_SIGNALS = {
+    (has_words, is_near): list_signals(
+        words=has_words is True, neighbours=has_words is False, meaning=is_near
+    )
+    for has_words in (True, False, None)
+    for is_near in (True, False)
+}
+"""The searches that found a turn: whether it has words of the query, if its neighbours or it do,
+and whether it is near in meaning. Written down once, since a search has hundreds of turns."""
+
+
+class TurnCandidate(NamedTuple):
     """A turn that was found, before it is read."""
 
     id: str
@@ -129,19 +141,15 @@ def mix_turns(
     without: Collection[str] = (),
 ) -> list[TurnCandidate]:
     """Return the turns found by words or by meaning, best first."""
-    ranked = {turn.id: turn for turn in rank_turns(by_words, without)}
-    mixed = mix_scores({id_: turn.score for id_, turn in ranked.items()}, near, meaning_weight)
-    best = [item for item in mixed.items() if item[0] not in without][:limit]
+    scores: dict[str, float] = {}
+    has_words: dict[str, bool] = {}
+    for id_, score, holds in rank_turns(by_words, without):
+        scores[id_] = score
+        has_words[id_] = holds
+    mixed = mix_scores(scores, near, meaning_weight)
+    best = islice((item for item in mixed.items() if item[0] not in without), limit)
     return [
-        TurnCandidate(
-            id_,
-            score,
-            list_signals(
-                words=id_ in ranked and ranked[id_].has_words,
-                neighbours=id_ in ranked and not ranked[id_].has_words,
-                meaning=id_ in near,
-            ),
-        )
+        TurnCandidate(id_, score, _SIGNALS[has_words.get(id_), id_ in near])
         for id_, score in best
         if score >= min_score
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import apsw
@@ -175,10 +176,11 @@ class SqliteConversations(References):
                 connection,
                 """SELECT m.*, t.message_id AS turn FROM turn t JOIN message m
                    ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
-                   WHERE t.message_id IN (SELECT value FROM json_each(?)) ORDER BY m.position""",
+                   WHERE t.message_id IN (SELECT value FROM json_each(?))""",
                 (as_json(turn_ids),),
             )
-            found = list(rows)
+            # Sorted here: SQLite would carry the texts along.
+            found = sorted(rows, key=itemgetter("position"))
             turns: dict[str, list[Message]] = {row["turn"]: [] for row in found}
             for row, message in zip(found, message_rows.load(connection, found), strict=True):
                 turns[row["turn"]].append(message)
