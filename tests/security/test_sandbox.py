@@ -11,14 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.app.doctor import check_sandbox
+from ragforge.config.settings import Settings
+from ragforge.errors import Declined
 from ragforge.tools.command import approved as approved_module
 from ragforge.tools.command import run as run_module
+from ragforge.tools.command.agent_tool import AgentCommandArguments, run_command
 from ragforge.tools.command.approved import ApprovedCommands, ApprovedLimits
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.command.sandbox import bubblewrap, landlock
-from ragforge.tools.command.sandbox.choose import REQUIRED, Sandbox, find_sandbox
+from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
 from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_work
 from ragforge.tools.command.sandbox.seatbelt import build_profile
+from ragforge.tools.permission import PermissionRequest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 KEY = "canary-key-of-the-user"
@@ -280,3 +285,40 @@ async def test_output_is_bounded_in_there(sandbox: Sandbox, project: Path) -> No
     result = await commands.run("seq 1 100000", str(project))
     assert result.truncated
     assert result.stdout.endswith("100000\n")
+
+
+@pytest.mark.parametrize(
+    ("mode", "network", "shown"),
+    [
+        ("auto", True, "(with network) $ touch x"),
+        ("off", False, "(no sandbox: tools.sandbox is `off`) $ touch x"),
+    ],
+)
+async def test_the_question_says_what_a_command_may_reach(
+    project: Path, mode: Mode, network: bool, shown: str
+) -> None:
+    if mode == "auto" and not FOUND:
+        pytest.skip("NOT TESTED HERE: no sandbox works on this machine")
+    asked: list[PermissionRequest] = []
+
+    async def permit(request: PermissionRequest) -> None:
+        asked.append(request)
+        raise Declined("no")
+
+    commands = ApprovedCommands(str(project), mode)
+    given = AgentCommandArguments.model_validate({"command": "touch x", "network": network})
+    with pytest.raises(Declined):
+        await run_command(CommandRunner(project), commands, permit, given)
+
+    assert [request.preview for request in asked] == [shown]
+    assert asked[0].network is network
+    assert bool(asked[0].always) is not network
+
+
+def test_doctor_names_the_sandbox_or_says_that_there_is_none(project: Path) -> None:
+    settings = Settings.model_validate({"tools": {"sandbox": "off"}})
+
+    off, found = check_sandbox(settings, project), check_sandbox(Settings(), project)
+
+    assert (off.status, off.detail) == ("warn", "no sandbox: tools.sandbox is `off`")
+    assert found.status == ("ok" if FOUND else "warn")
