@@ -12,6 +12,7 @@ import pytest
 from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.memory.secrets.gate import guard_store
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import MODEL, conversation, direction, exchange, summary
 from tests.fakes.old_store import write_old_store
@@ -190,11 +191,36 @@ async def test_documents_of_an_older_file_are_read_again(
     old = await open_sqlite(tmp_path / "store.db", WORDS)
     await brain_of(replace(old, locks=locks.locks), tmp_path / "project").ingest()
     await old.close()
+    monkeypatch.setattr(migrate, "read_migrations", lambda: steps[: documents + 1])
+
+    new = await open_sqlite(tmp_path / "store.db", WORDS)
+    report, _ = await brain_of(replace(new, locks=locks.locks), tmp_path / "project").ingest()
+
+    assert report.changed == ("docs/guide.md",)
+    await new.close()
+    await locks.close()
+
+
+async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = migrate.read_migrations()
+    redacted = next(n for n, step in enumerate(steps) if "Secrets in sources" in step)
+    secret = "ghp_" + "a1B2c3" * 6
+    write(tmp_path / "project", {"app.py": f'TOKEN = "{secret}"\n'})
+    locks = await open_sqlite(tmp_path / "locks.db", WORDS)  # later steps change how they are kept
+    monkeypatch.setattr(migrate, "read_migrations", lambda: steps[:redacted])
+    old = await open_sqlite(tmp_path / "store.db", WORDS)
+    report, _ = await brain_of(replace(old, locks=locks.locks), tmp_path / "project").ingest()
+    assert secret in (await old.code.scopes_in(report.project_id, "app.py"))[0].source
+    await old.close()
     await locks.close()
     monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
 
-    new = await open_sqlite(tmp_path / "store.db", WORDS)
+    new = guard_store(await open_sqlite(tmp_path / "store.db", WORDS))
     report, _ = await brain_of(new, tmp_path / "project").ingest()
 
-    assert report.changed == ("docs/guide.md",)
+    assert report.changed == ("app.py",)
+    scopes = await new.code.scopes_in(report.project_id, "app.py")
+    assert {scope.source.strip() for scope in scopes} == {'TOKEN = "[redacted: GitHub token]"'}
     await new.close()
