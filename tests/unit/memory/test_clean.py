@@ -10,6 +10,7 @@ import pytest
 from ragforge.domain.conversations import ToolResult
 from ragforge.memory.clean import clean_message
 from ragforge.memory.fences import NOTICE, fence, make_mark, remove_fenced
+from ragforge.memory.secrets.redact_data import DataRedactor
 from tests.fakes.builders import assistant, tool_call, user
 
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA"
@@ -105,3 +106,14 @@ def test_a_size_that_the_tool_told_is_believed() -> None:
     assert stored is not None
     assert stored.result_size_bytes == 10**9
     assert json.dumps(stored.result) == '"cut"'
+
+
+def test_a_secret_anywhere_in_a_receipt_is_not_stored() -> None:
+    secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
+    items = [{"source": f"turn {number}", "why": "words"} for number in range(50)]
+    receipt = {"items": [*items, {"source": "turn 50", "why": f"token {secret}"}]}
+
+    kept = DataRedactor().redact_message(assistant(receipt=receipt)).receipt
+
+    assert secret not in str(kept)
+    assert kept["items"][:50] == items

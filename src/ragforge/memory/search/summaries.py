@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
@@ -19,6 +20,8 @@ from ragforge.search.wording import Wording
 
 SUMMARIES_A_HIT = 5
 """How many summaries are compared for each one that is wanted."""
+_REMEMBERED = 4_096
+"""The words of so many summaries are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,12 @@ async def search_summaries(
     return replace(nothing, by_words=by_words, nearest=nearest, near=near, read=read)
 
 
+@lru_cache(_REMEMBERED)
+def _list_words(text: str) -> frozenset[str]:
+    """Return the words of a summary; every question meets the same summaries again."""
+    return frozenset(WORDS.prose(text).split())
+
+
 def measure_summaries(
     wording: Wording, summaries: Sequence[Summary], turns: WordMatches
 ) -> dict[str, float]:
@@ -83,15 +92,16 @@ def measure_summaries(
     The rarer a word is among the turns, the more it weighs.
     """
     name_of = name_groups(wording.groups)
+    counts = dict(turns.counts or {})
+    wanted = {name_of.get(word, word) for word in WORDS.query(wording.text)}
+    looked_for = wanted.union(counts, name_of)
     held = {
         summary.uuid: {
             name_of.get(word, word)
-            for word in WORDS.prose(format_summary_for_search(summary)).split()
+            for word in looked_for & _list_words(format_summary_for_search(summary))
         }
         for summary in summaries
     }
-    counts = dict(turns.counts or {})
-    wanted = {name_of.get(word, word) for word in WORDS.query(wording.text)}
     for word in wanted.difference(counts):
         counts[word] = sum(word in words for words in held.values())
     weights = weigh_words(WordMatches(counts=counts, turn_count=turns.turn_count))
