@@ -57,15 +57,15 @@ def _build_adapter(name: str, function: Callable[..., Any]) -> TypeAdapter[Any]:
     """Return what checks a function's arguments, without calling it."""
 
     @wraps(function)
-    def collected(*words: Any, **named: Any) -> Any:
+    def collect(*words: Any, **named: Any) -> Any:
         return words, named
 
     kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
     if not kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
         raise InputError(f"{name} has parameters without a name: a model calls with names alone.")
     try:
-        collected.__annotations__ = get_type_hints(function, include_extras=True)
-        adapter: TypeAdapter[Any] = TypeAdapter(cast("Any", collected))
+        collect.__annotations__ = get_type_hints(function, include_extras=True)
+        adapter: TypeAdapter[Any] = TypeAdapter(cast("Any", collect))
         adapter.json_schema()
     except (PydanticUserError, NameError) as error:
         raise InputError(f"{name} has parameters that are not JSON: {error}") from error

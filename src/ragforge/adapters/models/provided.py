@@ -66,7 +66,7 @@ class ProvidedModel:
                 model_settings=self._settings(request),
                 model_request_parameters=to_parameters(request, self._model),
             )
-            return self._checked(read_reply(response))
+            return self._check(read_reply(response))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
         from pydantic_ai.direct import model_request_stream
@@ -83,12 +83,12 @@ class ProvidedModel:
                         yield piece
                 if not _is_complete(pieces):
                     raise ModelUnavailable(f"{self.name} broke off before the end of its answer.")
-                yield self._checked(read_reply(pieces.get()))
+                yield self._check(read_reply(pieces.get()))
 
     async def close(self) -> None:
         await self._http.aclose()
 
-    def _checked(self, reply: Reply) -> Reply:
+    def _check(self, reply: Reply) -> Reply:
         said = reply.message
         if not said.text.strip() and not said.tool_requests and reply.finish != "length":
             raise BadAnswer(f"{self.name} gave an empty answer ({reply.finish}).")

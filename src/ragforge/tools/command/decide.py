@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ragforge.errors import InputError
-from ragforge.tools.command import shell
 from ragforge.tools.command.each import read_xargs, split_exec
 from ragforge.tools.command.git.check import plan_git
+from ragforge.tools.command.line import Loop, Pipeline, SimpleCommand, Word, mark_bare, mark_quoted
 from ragforge.tools.command.paths import (
     WorkingDirectory,
     as_path,
@@ -30,6 +30,7 @@ from ragforge.tools.command.plan import (
     Stage,
 )
 from ragforge.tools.command.programs import PROGRAMS, versions
+from ragforge.tools.command.shell import parse
 from ragforge.tools.confine import Root
 
 MAX_LOOP_STEPS = 200
@@ -43,7 +44,7 @@ def decide(line: str, project_root: str, cwd: str | None = None) -> Decision:
     """
     try:
         place = _find_directory(project_root, cwd)
-        return Allowed(tuple(_plan_steps(place, shell.parse(line))))
+        return Allowed(tuple(_plan_steps(place, parse(line))))
     except NotAllowed as refusal:
         return Refused(str(refusal))
     except (RecursionError, ValueError, OSError) as error:
@@ -59,12 +60,12 @@ def _find_directory(project_root: str, cwd: str | None) -> WorkingDirectory:
 
 
 def _plan_steps(
-    place: WorkingDirectory, parts: tuple[shell.Pipeline | shell.Loop, ...]
+    place: WorkingDirectory, parts: tuple[Pipeline | Loop, ...]
 ) -> Iterator[PipelineStep]:
     """Yield the steps; `cd` at the start only changes where the rest of the line runs."""
     at_start = True
     for position, part in enumerate(parts):
-        if isinstance(part, shell.Loop):
+        if isinstance(part, Loop):
             if part.joint != ";" and not at_start:
                 raise NotAllowed("a loop is only allowed alone, or after cd DIR &&")
             yield from _plan_loop(place, part)
@@ -82,7 +83,7 @@ def _plan_steps(
         yield PipelineStep(";", (Stage("pwd", (), place.cwd, silent=True),))
 
 
-def _plan_loop(place: WorkingDirectory, loop: shell.Loop) -> Iterator[PipelineStep]:
+def _plan_loop(place: WorkingDirectory, loop: Loop) -> Iterator[PipelineStep]:
     """Yield the steps of a loop, written out."""
     values = [
         as_path(name) if word.glob is not None else name
@@ -96,16 +97,16 @@ def _plan_loop(place: WorkingDirectory, loop: shell.Loop) -> Iterator[PipelineSt
             commands = tuple(
                 _fill_variable(command, loop.variable, value) for command in pipeline.commands
             )
-            yield _plan_pipeline(place, shell.Pipeline(pipeline.joint, commands), pipeline.joint)
+            yield _plan_pipeline(place, Pipeline(pipeline.joint, commands), pipeline.joint)
     if not values:
         yield PipelineStep(";", (Stage("true", (), place.cwd),))
 
 
-def _fill_variable(command: shell.SimpleCommand, variable: str, value: str) -> shell.SimpleCommand:
+def _fill_variable(command: SimpleCommand, variable: str, value: str) -> SimpleCommand:
     """Return a command with a value in the place of the variable."""
 
-    def fill(word: shell.Word) -> shell.Word:
-        quoted, bare = shell.quoted_mark(variable), shell.bare_mark(variable)
+    def fill(word: Word) -> Word:
+        quoted, bare = mark_quoted(variable), mark_bare(variable)
         if quoted not in word.text and bare not in word.text:
             return word
         if word.glob is not None:
@@ -114,13 +115,13 @@ def _fill_variable(command: shell.SimpleCommand, variable: str, value: str) -> s
             raise NotAllowed(
                 f"a shell would split or expand {quote_short(value)}; quote the variable"
             )
-        return shell.Word(word.text.replace(quoted, value).replace(bare, value), plain=False)
+        return Word(word.text.replace(quoted, value).replace(bare, value), plain=False)
 
     source = None if command.input is None else fill(command.input)
     return replace(command, words=tuple(map(fill, command.words)), input=source)
 
 
-def _plan_pipeline(place: WorkingDirectory, pipeline: shell.Pipeline, joint: Joint) -> PipelineStep:
+def _plan_pipeline(place: WorkingDirectory, pipeline: Pipeline, joint: Joint) -> PipelineStep:
     stages: list[Stage] = []
     for command in pipeline.commands:
         planned = _plan_stages(place, command)
@@ -131,7 +132,7 @@ def _plan_pipeline(place: WorkingDirectory, pipeline: shell.Pipeline, joint: Joi
     return PipelineStep(joint, tuple(stages))
 
 
-def _change_directory(place: WorkingDirectory, command: shell.SimpleCommand) -> WorkingDirectory:
+def _change_directory(place: WorkingDirectory, command: SimpleCommand) -> WorkingDirectory:
     words = [word.text for word in command.words[1:]]
     if words[:1] == ["--"]:
         del words[0]
@@ -140,7 +141,7 @@ def _change_directory(place: WorkingDirectory, command: shell.SimpleCommand) -> 
     return replace(place, cwd=resolve_directory(place, words[0]))
 
 
-def plan_one(place: WorkingDirectory, words: Sequence[shell.Word]) -> Stage:
+def plan_one(place: WorkingDirectory, words: Sequence[Word]) -> Stage:
     """Return the program that words run, if it is one program. Raises NotAllowed."""
     stages = _plan_words(place, words)
     if len(stages) != 1 or stages[0].each is not None:
@@ -148,7 +149,7 @@ def plan_one(place: WorkingDirectory, words: Sequence[shell.Word]) -> Stage:
     return stages[0]
 
 
-def _plan_stages(place: WorkingDirectory, command: shell.SimpleCommand) -> list[Stage]:
+def _plan_stages(place: WorkingDirectory, command: SimpleCommand) -> list[Stage]:
     first, *others = _plan_words(place, command.words)
     if command.input is not None:
         first = replace(first, input=_check_input(place, command.input))
@@ -158,7 +159,7 @@ def _plan_stages(place: WorkingDirectory, command: shell.SimpleCommand) -> list[
     return [*before, replace(last, errors_to=command.errors_to, silent=command.silent)]
 
 
-def _check_input(place: WorkingDirectory, word: shell.Word) -> str | None:
+def _check_input(place: WorkingDirectory, word: Word) -> str | None:
     """Return the file that is read as input, relative to the project; None for no input."""
     names = expand_pattern(place, word)
     if len(names) != 1:
@@ -169,7 +170,7 @@ def _check_input(place: WorkingDirectory, word: shell.Word) -> str | None:
     return place.root.inside(os.path.join(place.cwd, names[0])) or "."
 
 
-def _plan_words(place: WorkingDirectory, words: Sequence[shell.Word]) -> list[Stage]:
+def _plan_words(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
     name, *rest = words
     if not name.plain or name.glob is not None:
         raise NotAllowed("the program's name is quoted or a pattern")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.paths import WorkingDirectory, as_path, check_path, quote_short
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 Kind: TypeAlias = Callable[[WorkingDirectory, Word], str]
 """Returns the value as it is given to the program. Raises NotAllowed."""

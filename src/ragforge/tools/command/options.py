@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 from ragforge.tools.command.kinds import Kind
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.paths import (
     WorkingDirectory,
     as_path,
@@ -21,7 +22,6 @@ from ragforge.tools.command.paths import (
     quote_short,
 )
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def flags(names: str) -> dict[str, Option]:
     return {name: Option() for name in names.split()}
 
 
-def valued(kind: Kind, names: str) -> dict[str, Option]:
+def takes(kind: Kind, names: str) -> dict[str, Option]:
     """Return options with a value of a kind."""
     return {name: Option(kind) for name in names.split()}
 

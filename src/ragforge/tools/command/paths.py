@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError, OutsideProject
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.secrets import holds_secrets, is_version_control
-from ragforge.tools.command.shell import Word
 from ragforge.tools.confine import Root
 
 MAX_EXPANDED = 5_000

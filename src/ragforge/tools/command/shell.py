@@ -11,11 +11,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ragforge.tools.command.plan import ErrorsTo, Joint, NotAllowed
+from ragforge.tools.command.line import (
+    Loop,
+    Pipeline,
+    SimpleCommand,
+    Word,
+    mark_bare,
+    mark_quoted,
+)
+from ragforge.tools.command.plan import Joint, NotAllowed
+from ragforge.tools.command.quoting import check_bare, make_glob, unescape, unescape_string
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -57,59 +66,7 @@ _REASONS = {
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_BRACES = re.compile(r"\{[^{},]*\}")
-_HISTORY = re.compile(r"![^=*.\0]")
 _GLOBS = frozenset("*?[")
-_NEVER_BARE = frozenset("$`\"'<>|&;()\n\r\t ")
-_ESCAPED_IN_STRINGS = frozenset('$`"\\')
-_STARTS_EXPANSION = re.compile(r"[A-Za-z0-9_({\[$!#?@*\-'`]")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One argument after quoting; `glob` is it as a pattern where it has an unquoted one."""
-
-    text: str
-    glob: str | None = None
-    plain: bool = True  # nothing in it was quoted
-
-
-@dataclass(frozen=True, slots=True)
-class SimpleCommand:
-    """A program with its words, the first of which is its name."""
-
-    words: tuple[Word, ...]
-    errors_to: ErrorsTo = "stderr"
-    silent: bool = False
-    input: Word | None = None  # a file that it reads as its input
-
-
-@dataclass(frozen=True, slots=True)
-class Pipeline:
-    """Programs joined by `|`, hanging on what stands before them."""
-
-    joint: Joint
-    commands: tuple[SimpleCommand, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """`for NAME in WORDS; do …; done`: its pipelines for each value of one variable."""
-
-    joint: Joint
-    variable: str
-    values: tuple[Word, ...]
-    body: tuple[Pipeline, ...]
-
-
-def quoted_mark(variable: str) -> str:
-    """Return what stands in a word for a variable in quotes; no line has such characters."""
-    return f"\0{variable}\0"
-
-
-def bare_mark(variable: str) -> str:
-    """Return what stands in a word for a variable that a shell would split at blanks."""
-    return f"\1{variable}\1"
 
 
 def parse(line: str) -> tuple[Pipeline | Loop, ...]:
@@ -232,11 +189,11 @@ class _LineReader:
             yield from self._list(left, joint)
             yield from self._list(right, "&&" if operator.type == "&&" else "||")
         elif node.type == "redirected_statement":
-            yield from self._redirected(node, joint)
+            yield from self._read_redirection(node, joint)
         else:
             yield Pipeline(joint, tuple(self._pipeline(node)))
 
-    def _redirected(self, node: Node, joint: Joint) -> Iterator[Pipeline]:
+    def _read_redirection(self, node: Node, joint: Joint) -> Iterator[Pipeline]:
         """Yield a statement whose redirections belong to its last command."""
         self._check_gaps(node, node.start_byte, node.end_byte)
         body, *redirects = node.children
@@ -257,7 +214,7 @@ class _LineReader:
                     raise _refuse_node(child)
             return
         if node.type == "redirected_statement":
-            inner = list(self._redirected(node, ";"))
+            inner = list(self._read_redirection(node, ";"))
             if len(inner) != 1:
                 raise NotAllowed(_REASONS["ERROR"])
             yield from inner[0].commands
@@ -283,14 +240,14 @@ class _LineReader:
             raise _refuse_node(opening)
         self._check_gaps(node, node.start_byte, node.end_byte)
         return SimpleCommand(
-            (Word("test"), *(word for part in inner for word in self._tested(part)))
+            (Word("test"), *(word for part in inner for word in self._read_test(part)))
         )
 
-    def _tested(self, node: Node) -> Iterator[Word]:
+    def _read_test(self, node: Node) -> Iterator[Word]:
         if node.type in ("unary_expression", "binary_expression"):
             self._check_gaps(node, node.start_byte, node.end_byte)
             for child in node.children:
-                yield from self._tested(child)
+                yield from self._read_test(child)
         elif node.type in ("!", "=", "==", "!=", "test_operator") and not node.children:
             yield Word(self._text(node))
         else:
@@ -322,16 +279,18 @@ class _LineReader:
             pieces = [(child, *self._piece(child)) for child in node.children]
         bare = "".join(bare for _, _, bare in pieces)
         text = "".join(text for _, text, _ in pieces)
-        _check_bare(bare)
+        check_bare(bare)
         plain = node.type == "word" and bare == text
         has_glob = not _GLOBS.isdisjoint(bare)
-        return Word(text, _as_glob(pieces) if has_glob else None, plain)
+        return Word(
+            text, make_glob((text, bare) for _, text, bare in pieces) if has_glob else None, plain
+        )
 
     def _piece(self, node: Node) -> tuple[str, str]:
         """Return the text of a piece, and what of it stands unquoted (with \\0 for the rest)."""
         source = self._text(node)
         if node.type in ("word", "number") and not node.children:
-            return _unescape(source)
+            return unescape(source)
         if node.type == "raw_string":
             inner = source[1:-1]
             return inner, "\0" * len(inner)
@@ -339,7 +298,7 @@ class _LineReader:
             inner = self._string(node)
             return inner, "\0" * len(inner)
         if node.type in ("simple_expansion", "expansion") and self._is_variable(node):
-            mark = bare_mark(str(self._variable))
+            mark = mark_bare(str(self._variable))
             return mark, "\0" * len(mark)
         if node.type in ("word", "number", "concatenation"):
             raise _refuse_node(node.children[0])
@@ -351,12 +310,12 @@ class _LineReader:
         at = node.start_byte + 1
         for child in node.children:
             if self._is_variable(child):
-                out.append(_unescape_string(self._source[at : child.start_byte].decode()))
-                out.append(quoted_mark(str(self._variable)))
+                out.append(unescape_string(self._source[at : child.start_byte].decode()))
+                out.append(mark_quoted(str(self._variable)))
                 at = child.end_byte
             elif child.type not in ('"', "string_content", "$"):
                 raise _refuse_node(child)
-        out.append(_unescape_string(self._source[at : node.end_byte - 1].decode()))
+        out.append(unescape_string(self._source[at : node.end_byte - 1].decode()))
         return "".join(out)
 
     def _is_variable(self, node: Node) -> bool:
@@ -403,68 +362,3 @@ def _refuse_node(node: Node) -> NotAllowed:
     if node.type == "file_redirect":
         return NotAllowed("it redirects before its program's name")
     return NotAllowed(f"it has a part that is not allowed ({node.type})")
-
-
-def _unescape(source: str) -> tuple[str, str]:
-    """Take the backslashes out of an unquoted word."""
-    if "\\" not in source:
-        return source, source
-    text, bare = [], []
-    characters = iter(source)
-    for character in characters:
-        if character == "\\":
-            escaped = next(characters, None)
-            if escaped is None or escaped == "\n":
-                raise NotAllowed("it ends in a backslash")
-            text.append(escaped)
-            bare.append("\0")
-        else:
-            text.append(character)
-            bare.append(character)
-    return "".join(text), "".join(bare)
-
-
-def _unescape_string(source: str) -> str:
-    """Take the backslashes out of a double-quoted string without expansions."""
-    text = []
-    position = 0
-    while position < len(source):
-        character = source[position]
-        following = source[position + 1 : position + 2]
-        if character == "\\" and following in _ESCAPED_IN_STRINGS and following:
-            text.append(following)
-            position += 2
-            continue
-        if character == "`":
-            raise NotAllowed(_REASONS["command_substitution"])
-        if character == "$" and _STARTS_EXPANSION.match(following):
-            raise NotAllowed(_REASONS["simple_expansion"])
-        text.append(character)
-        position += 1
-    return "".join(text)
-
-
-def _check_bare(bare: str) -> None:
-    """Refuse unquoted characters that a shell would do something with."""
-    if bare.startswith("~"):
-        raise NotAllowed("it starts a word with ~, which is outside the project")
-    if bare.startswith("#"):
-        raise NotAllowed(_REASONS["comment"])
-    if _HISTORY.match(bare):
-        raise NotAllowed("it has an unquoted ! at the start of a word; quote it")
-    if not _NEVER_BARE.isdisjoint(bare):
-        raise NotAllowed("it has an unquoted special character; quote it")
-    if "{" in bare or "}" in bare:
-        simple = _BRACES.sub(lambda found: "{" if ".." in found[0] else "", bare)
-        if "{" in simple or "}" in simple:
-            raise NotAllowed(_REASONS["brace_expression"])
-
-
-def _as_glob(pieces: Sequence[tuple[Node, str, str]]) -> str:
-    """Return the word as a pattern in which quoted characters are escaped."""
-    out = []
-    for _, text, bare in pieces:
-        for character, mark in zip(text, bare, strict=True):
-            quoted = mark == "\0" and character != "\0"
-            out.append(f"\\{character}" if quoted and character in "*?[]\\!-^" else character)
-    return "".join(out)

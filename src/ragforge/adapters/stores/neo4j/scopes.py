@@ -135,7 +135,7 @@ class Scopes:
         index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
         wanted = self._tokeniser.query(query)
         found = await words.search(self._database, index, wanted, _make_filter(where), limit)
-        return await self._named(found)
+        return await self._add_names(found)
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
         wanted = [self._tokeniser.query(name)[:1] for name in names]
@@ -184,9 +184,9 @@ class Scopes:
                 tx, shelf, vector, _make_filter(where), limit, min_score
             )
         )
-        return await self._named(found)
+        return await self._add_names(found)
 
-    async def _named(self, found: Sequence[Match]) -> list[ScopeMatch]:
+    async def _add_names(self, found: Sequence[Match]) -> list[ScopeMatch]:
         names = await self.scope_names([match.id for match in found])
         return [ScopeMatch(names[m.id], m.score) for m in found if m.id in names]
 

@@ -150,7 +150,7 @@ class Matrix:
         query = _normalise(np.frombuffer(data, "<f4").reshape(1, -1))[0]
         rows = None if owners is None else self._rows_of(owners)
         if self._whole is None:
-            rows, vectors = self._stored(
+            rows, vectors = self._read_stored(
                 connection, self._nearest_by_bits(query, rows, limit * CANDIDATES)
             )
             cosines = vectors @ query
@@ -194,7 +194,7 @@ class Matrix:
         nearest = _pick_top(-distance, wanted)
         return np.sort(nearest if rows is None else rows[nearest])
 
-    def _stored(self, connection: apsw.Connection, rows: Ints) -> tuple[Ints, Floats]:
+    def _read_stored(self, connection: apsw.Connection, rows: Ints) -> tuple[Ints, Floats]:
         """Read the vectors of these rows; those the reader's view does not hold are left out."""
         ids = self._ids[rows]
         statement = """SELECT id, data FROM vector

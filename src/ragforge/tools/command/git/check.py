@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import read_options, split_words
 from ragforge.tools.command.paths import WorkingDirectory, quote_short, resolve_directory
 from ragforge.tools.command.plan import NotAllowed, Stage
-from ragforge.tools.command.shell import Word
 
 _GLOBAL = split_words(
     "--no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs "

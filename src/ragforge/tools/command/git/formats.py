@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from ragforge.tools.command.kinds import layout
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 _NAMED = "oneline|short|medium|full|fuller|reference|email|mboxrd|raw"
 _SIMPLE_VALUE = r"(?:[^()%]|%x[0-9a-fA-F]{2}|%n|%%){0,200}"

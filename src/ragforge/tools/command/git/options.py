@@ -17,10 +17,10 @@ from ragforge.tools.command.kinds import (
     text,
     when,
 )
-from ragforge.tools.command.options import Options, Parsed, flags, maybe, valued
+from ragforge.tools.command.line import Word
+from ragforge.tools.command.options import Options, Parsed, flags, maybe, takes
 from ragforge.tools.command.paths import WorkingDirectory, check_path, quote_short
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 _MAGIC = re.compile(r":(\([^)]*\)|[!^/]+)?")
 
@@ -33,10 +33,10 @@ _MERGES = ("off", "none", "on", "m", "first-parent", "1", "separate", "combined"
 FORMAT: Options = (
     flags("--oneline --abbrev-commit --no-abbrev-commit --no-decorate --relative-date --no-notes")
     | maybe(commit_format, "--format --pretty")
-    | valued(layout, "--date")
-    | valued(matching(r"[A-Za-z0-9._:-]{1,40}", "an encoding"), "--encoding")
+    | takes(layout, "--date")
+    | takes(matching(r"[A-Za-z0-9._:-]{1,40}", "an encoding"), "--encoding")
     | maybe(one_of("short", "full", "auto", "no"), "--decorate")
-    | valued(text, "--decorate-refs --decorate-refs-exclude")
+    | takes(text, "--decorate-refs --decorate-refs-exclude")
     | maybe(number, "--abbrev")
     | flags("--no-abbrev --show-notes --source --log-size --clear-decorations")
 )
@@ -54,17 +54,17 @@ DIFF: Options = (
         "--no-indent-heuristic --no-color-moved --cumulative"
     )
     | maybe(matching(r"[\d,]{1,30}", "widths"), "--stat")
-    | valued(number, "-l --stat-width --stat-name-width --stat-count --stat-graph-width")
-    | valued(number, "--inter-hunk-context")
+    | takes(number, "-l --stat-width --stat-name-width --stat-count --stat-graph-width")
+    | takes(number, "--inter-hunk-context")
     | maybe(number, "-U --unified")
     | maybe(similarity, "-M -C -B --find-renames --find-copies --break-rewrites")
-    | valued(matching(r"[A-Za-z*]{1,12}", "a list of states"), "--diff-filter")
-    | valued(text, "-S -G -I --ignore-matching-lines --src-prefix --dst-prefix --line-prefix")
-    | valued(one_of("myers", "minimal", "patience", "histogram", "default"), "--diff-algorithm")
-    | valued(text, "--anchored --ws-error-highlight")
+    | takes(matching(r"[A-Za-z*]{1,12}", "a list of states"), "--diff-filter")
+    | takes(text, "-S -G -I --ignore-matching-lines --src-prefix --dst-prefix --line-prefix")
+    | takes(one_of("myers", "minimal", "patience", "histogram", "default"), "--diff-algorithm")
+    | takes(text, "--anchored --ws-error-highlight")
     | maybe(when, "--color")
     | maybe(text, "--word-diff --color-words --color-moved")
-    | valued(text, "--word-diff-regex")
+    | takes(text, "--word-diff-regex")
     | maybe(matching(r"[a-z0-9,.]{1,60}", "a list"), "-X --dirstat")
     | maybe(pathspec_text, "--relative")
     | maybe(one_of("all"), "--ignore-submodules")
@@ -85,12 +85,12 @@ REVISIONS: Options = (
         "--no-diff-merges --mailmap --use-mailmap --no-mailmap --no-use-mailmap "
         "--show-linear-break"
     )
-    | valued(number, "-n --max-count --skip --min-parents --max-parents")
-    | valued(text, "--since --after --until --before --since-as-filter --max-age --min-age")
-    | valued(text, "--author --committer --grep --grep-reflog --exclude --glob")
-    | valued(pathspec_text, "-L")
+    | takes(number, "-n --max-count --skip --min-parents --max-parents")
+    | takes(text, "--since --after --until --before --since-as-filter --max-age --min-age")
+    | takes(text, "--author --committer --grep --grep-reflog --exclude --glob")
+    | takes(pathspec_text, "-L")
     # Not remerge: that writes objects.
-    | valued(one_of(*_MERGES), "--diff-merges")
+    | takes(one_of(*_MERGES), "--diff-merges")
 )
 for _name in ("--branches", "--tags", "--remotes"):
     REVISIONS |= maybe(text, _name)

@@ -35,7 +35,7 @@ from ragforge.tools.command.options import (
     maybe,
     split_words,
     take_no_operands,
-    valued,
+    takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, is_directory, quote_short
 from ragforge.tools.command.plan import NotAllowed
@@ -150,8 +150,8 @@ _LOG = FORMAT | DIFF | REVISIONS
 _WITH_COMMIT = "--contains --no-contains --merged --no-merged --points-at"
 _commit = matching(r"[^-].*", "a commit")
 _REFS = (
-    valued(ref_format, "--format")
-    | valued(sort_key, "--sort")
+    takes(ref_format, "--format")
+    | takes(sort_key, "--sort")
     | {name: Option(_commit, default="HEAD") for name in _WITH_COMMIT.split()}
     | maybe(when, "--color")
     | flags("--no-color --ignore-case -i --omit-empty")
@@ -164,8 +164,8 @@ _blame_options = (
         "--root --porcelain --line-porcelain --incremental --first-parent --reverse "
         "--color-lines --color-by-age --minimal --score-debug --progress --no-progress"
     )
-    | valued(text, "-L --since --ignore-rev")
-    | valued(layout, "--date")
+    | takes(text, "-L --since --ignore-rev")
+    | takes(layout, "--date")
     | maybe(number, "-M -C --abbrev")
 )
 
@@ -221,9 +221,9 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
             "--only-matching --perl-regexp --quiet --recursive --no-recursive --show-function "
             "--text --untracked --word-regexp --no-textconv --no-line-number --no-column"
         )
-        | valued(text, "-e")
-        | valued(path, "-f")
-        | valued(
+        | takes(text, "-e")
+        | takes(path, "-f")
+        | takes(
             number,
             "-A -B -C -m --after-context --before-context --context --max-depth "
             "--max-count --threads",
@@ -242,9 +242,9 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
             "--others --stage --unmerged --directory --no-empty-directory --eol --error-unmatch "
             "--exclude-standard --full-name --deduplicate --debug --resolve-undo --sparse"
         )
-        | valued(text, "-x --exclude --with-tree")
-        | valued(file_format, "--format")
-        | valued(path, "-X --exclude-from")
+        | takes(text, "-x --exclude --with-tree")
+        | takes(file_format, "--format")
+        | takes(path, "-X --exclude-from")
         | maybe(number, "--abbrev"),
         take_revisions_and_paths,
     ),
@@ -252,7 +252,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         flags(
             "-d -l -r -t -z --long --name-only --name-status --object-only --full-name --full-tree"
         )
-        | valued(file_format, "--format")
+        | takes(file_format, "--format")
         | maybe(number, "--abbrev"),
         take_revisions_and_paths,
     ),
@@ -267,8 +267,8 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         | maybe(number, "--short")
         | maybe(one_of("strict", "loose"), "--abbrev-ref")
         | maybe(text, "--branches --tags --remotes --show-object-format")
-        | valued(text, "--default --since --until --after --before --prefix --glob --exclude")
-        | valued(one_of("absolute", "relative"), "--path-format"),
+        | takes(text, "--default --since --until --after --before --prefix --glob --exclude")
+        | takes(one_of("absolute", "relative"), "--path-format"),
         take_revisions_and_paths,
     ),
     "rev-list": _define(
@@ -286,7 +286,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         | REVISIONS
         | flags("-s -n -e -c --summary --numbered --email --committer")
         | maybe(matching(r"[\d,]{1,20}", "widths"), "-w")
-        | valued(group, "--group"),
+        | takes(group, "--group"),
         _take_shortlog,
         counts=True,
     ),
@@ -301,16 +301,16 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
     "remote get-url": _define(flags("--all --push"), _take_one),
     "describe": _define(
         flags("--all --tags --contains --exact-match --long --always --first-parent --debug")
-        | valued(number, "--candidates")
+        | takes(number, "--candidates")
         | maybe(number, "--abbrev")
-        | valued(text, "--match --exclude")
+        | takes(text, "--match --exclude")
         | maybe(text, "--dirty --broken"),
         take_revisions,
     ),
     "cat-file": _define(flags("-e -p -s -t"), take_revisions),
     "name-rev": _define(
         flags("--tags --all --name-only --always --no-undefined --undefined")
-        | valued(text, "--refs --exclude"),
+        | takes(text, "--refs --exclude"),
         take_revisions,
     ),
     "merge-base": _define(
@@ -331,7 +331,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
         take_revisions,
     ),
     "for-each-ref": _define(
-        _REFS | valued(number, "--count") | valued(text, "--exclude"), take_revisions
+        _REFS | takes(number, "--count") | takes(text, "--exclude"), take_revisions
     ),
     "symbolic-ref": _define(flags("-q --quiet --short"), _take_one),
     "count-objects": _define(flags("-v -H --verbose --human-readable"), take_no_operands),
@@ -351,7 +351,7 @@ SUBCOMMANDS: Mapping[str, ProgramRules] = {
             "-l --list --name-only --get --get-all --local --bool --int --null -z --show-origin "
             "--show-scope"
         )
-        | valued(one_of("bool", "int", "path", "bool-or-int"), "--type"),
+        | takes(one_of("bool", "int", "path", "bool-or-int"), "--type"),
         _take_config,
     ),
     "version": _define(flags("--build-options"), take_no_operands),

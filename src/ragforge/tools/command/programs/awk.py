@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from ragforge.tools.command.kinds import layout, matching, text
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     ListedProgram,
     Parsed,
     ProgramRules,
     check_paths,
     split_words,
-    valued,
+    takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 from ragforge.tools.confine import Root
 
 _TOKEN = re.compile(
@@ -168,5 +168,5 @@ def _check_assignment(place: WorkingDirectory, word: Word) -> str:
 
 
 PROGRAMS: dict[str, ListedProgram] = {
-    "awk": ProgramRules(valued(_separator, "-F") | valued(_check_assignment, "-v"), _take_operands)
+    "awk": ProgramRules(takes(_separator, "-F") | takes(_check_assignment, "-v"), _take_operands)
 }

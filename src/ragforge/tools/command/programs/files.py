@@ -16,6 +16,7 @@ from ragforge.tools.command.kinds import (
     text,
     when,
 )
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     CustomProgram,
     GivenOption,
@@ -29,7 +30,7 @@ from ragforge.tools.command.options import (
     take_no_operands,
     take_paths,
     take_texts,
-    valued,
+    takes,
 )
 from ragforge.tools.command.paths import (
     WorkingDirectory,
@@ -39,7 +40,6 @@ from ragforge.tools.command.paths import (
 )
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.secrets import SECRET_NAMES
-from ragforge.tools.command.shell import Word
 
 _size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
 _undashed = matching(r"[^-].*", "a text that does not start with a dash")
@@ -115,17 +115,17 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--size --zero"
         )
         | maybe(when, "--color")
-        | valued(one_of("none", "size", "time", "version", "extension", "width"), "--sort")
-        | valued(text, "-I --ignore --hide --time --format --block-size")
-        | valued(layout, "--time-style")
-        | valued(one_of("slash", "none", "classify", "file-type"), "--indicator-style")
-        | valued(number, "-w -T --width"),
+        | takes(one_of("none", "size", "time", "version", "extension", "width"), "--sort")
+        | takes(text, "-I --ignore --hide --time --format --block-size")
+        | takes(layout, "--time-style")
+        | takes(one_of("slash", "none", "classify", "file-type"), "--indicator-style")
+        | takes(number, "-w -T --width"),
         take_paths,
         describes=True,
     ),
     "stat": ProgramRules(
         flags("-f -L -t -x -s --dereference --file-system --terse")
-        | valued(layout, "-c --format --printf"),
+        | takes(layout, "-c --format --printf"),
         take_paths,
         describes=True,
     ),
@@ -135,10 +135,10 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--human-readable --null --one-file-system --separate-dirs --si --summarize --total "
             "--inodes --time"
         )
-        | valued(number, "-d --max-depth")
-        | valued(_size, "-B -t --block-size --threshold")
-        | valued(text, "--exclude")
-        | valued(layout, "--time-style"),
+        | takes(number, "-d --max-depth")
+        | takes(_size, "-B -t --block-size --threshold")
+        | takes(text, "--exclude")
+        | takes(layout, "--time-style"),
         take_paths,
         describes=True,
     ),
@@ -156,9 +156,9 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--dirsfirst --filesfirst --noreport --prune --du --gitignore --ignore-case --inodes "
             "--device --matchdirs --metafirst --nolinks --si --fflinks"
         )
-        | valued(number, "-L --filelimit")
-        | valued(_undashed, "-I -P --charset --timefmt")
-        | valued(one_of("name", "size", "mtime", "ctime", "version", "none"), "--sort"),
+        | takes(number, "-L --filelimit")
+        | takes(_undashed, "-I -P --charset --timefmt")
+        | takes(one_of("name", "size", "mtime", "ctime", "version", "none"), "--sort"),
         take_paths,
         dashes=False,
         describes=True,
@@ -169,7 +169,7 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--mime-encoding --mime-type --no-buffer --no-dereference --no-pad --print0 --raw "
             "--extension"
         )
-        | valued(text, "-F --separator"),
+        | takes(text, "-F --separator"),
         take_paths,
         describes=True,
     ),
@@ -183,20 +183,20 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--speed-large-files --strip-trailing-cr --suppress-blank-empty "
             "--suppress-common-lines --text --unidirectional-new-file"
         )
-        | valued(number, "-C -U -W --width --tabsize --horizon-lines")
+        | takes(number, "-C -U -W --width --tabsize --horizon-lines")
         | maybe(number, "--context --unified")
         | maybe(when, "--color")
-        | valued(text, "-F -I -L -x --exclude --ignore-matching-lines --label --show-function-line")
-        | valued(path, "-X --exclude-from"),
+        | takes(text, "-F -I -L -x --exclude --ignore-matching-lines --label --show-function-line")
+        | takes(path, "-X --exclude-from"),
         _diff,
     ),
     "cmp": ProgramRules(
         flags("-b -l -s -x -z --print-bytes --quiet --silent --verbose")
-        | valued(amount, "-i -n --bytes --ignore-initial"),
+        | takes(amount, "-i -n --bytes --ignore-initial"),
         take_at_most(2),
     ),
     "basename": ProgramRules(
-        flags("-a -z --multiple --zero") | valued(text, "-s --suffix"), take_texts
+        flags("-a -z --multiple --zero") | takes(text, "-s --suffix"), take_texts
     ),
     "dirname": ProgramRules(flags("-z --zero"), take_texts),
     "realpath": ProgramRules(
@@ -204,7 +204,7 @@ PROGRAMS: dict[str, ListedProgram] = {
             "-e -L -m -P -q -s -z --canonicalize-existing --canonicalize-missing --logical "
             "--physical --quiet --strip --no-symlinks --zero"
         )
-        | valued(path, "--relative-to --relative-base"),
+        | takes(path, "--relative-to --relative-base"),
         take_paths,
         describes=True,
     ),
@@ -223,10 +223,10 @@ PROGRAMS: dict[str, ListedProgram] = {
     "command": CustomProgram(_take_command, run_as=("which",)),
     "date": ProgramRules(
         flags("-u -R --utc --universal --rfc-email --debug")
-        | valued(date, "-d --date")
-        | valued(path, "-r --reference")
+        | takes(date, "-d --date")
+        | takes(path, "-r --reference")
         | maybe(one_of("date", "hours", "minutes", "seconds", "ns"), "-I --iso-8601")
-        | valued(one_of("date", "seconds", "ns"), "--rfc-3339"),
+        | takes(one_of("date", "seconds", "ns"), "--rfc-3339"),
         _take_date,
         dashes=False,
         describes=True,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.tools.command.kinds import Kind, date, layout, matching, number, one_of, path, text
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths, split_words
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 _ALONE = split_words(
     "! ( ) , -a -and -daystart -depth -d -empty -executable -false -ignore_readdir_race -ls -mount "

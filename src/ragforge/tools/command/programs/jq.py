@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths, split_words
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.programs.jq_filter import check_filter
-from ragforge.tools.command.shell import Word
 
 _LETTERS = frozenset("acCejMnrRsS")
 _LONG = split_words(

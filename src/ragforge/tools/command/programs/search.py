@@ -22,7 +22,7 @@ from ragforge.tools.command.options import (
     maybe,
     split_words,
     take_pattern_then_paths,
-    valued,
+    takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, check_walk
 from ragforge.tools.command.secrets import SECRET_NAMES
@@ -38,12 +38,12 @@ _GREP_OPTIONS = (
     )
     # -R follows links, which may lead out of the project; -r does not.
     | instead("-r", "-R --dereference-recursive")
-    | valued(text, "-e --regexp --include --exclude --exclude-dir --label")
-    | valued(path, "-f --file --exclude-from")
-    | valued(number, "-A -B -C -m --after-context --before-context --context --max-count")
-    | valued(one_of("binary", "text", "without-match"), "--binary-files")
-    | valued(one_of("skip", "recurse", "read"), "-d --directories")
-    | valued(one_of("skip"), "-D --devices")
+    | takes(text, "-e --regexp --include --exclude --exclude-dir --label")
+    | takes(path, "-f --file --exclude-from")
+    | takes(number, "-A -B -C -m --after-context --before-context --context --max-count")
+    | takes(one_of("binary", "text", "without-match"), "--binary-files")
+    | takes(one_of("skip", "recurse", "read"), "-d --directories")
+    | takes(one_of("skip"), "-D --devices")
     | maybe(when, "--color --colour")
 )
 _GIVES_PATTERN = ("-e", "--regexp", "-f", "--file")
@@ -102,15 +102,15 @@ _fd = ProgramRules(
         "--full-path --glob --hidden --ignore-case --no-ignore --no-ignore-vcs --no-ignore-parent "
         "--one-file-system --print0 --prune --quiet --regex --unrestricted --strip-cwd-prefix"
     )
-    | valued(number, "-d -j --exact-depth --max-depth --max-results --min-depth --threads")
-    | valued(one_of(*split_words("f file d directory l symlink x executable e empty")), "-t --type")
-    | valued(
+    | takes(number, "-d -j --exact-depth --max-depth --max-results --min-depth --threads")
+    | takes(one_of(*split_words("f file d directory l symlink x executable e empty")), "-t --type")
+    | takes(
         text,
         "-e -E -S --and --changed-before --changed-within --exclude --extension --size "
         "--path-separator",
     )
-    | valued(path, "--search-path")
-    | valued(when, "-c --color"),
+    | takes(path, "--search-path")
+    | takes(when, "-c --color"),
     _take_fd_operands,
 )
 
@@ -134,24 +134,24 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--stats --text --trim --type-list --unrestricted --vimgrep --with-filename "
             "--word-regexp --no-column --no-stats"
         )
-        | valued(
+        | takes(
             text,
             "-e -g -r --regexp --glob --iglob --replace --type-add --type-clear "
             "--context-separator --field-match-separator --field-context-separator "
             "--path-separator --colors",
         )
-        | valued(path, "-f --file --ignore-file")
-        | valued(
+        | takes(path, "-f --file --ignore-file")
+        | takes(
             number,
             "-A -B -C -d -j -m -M --after-context --before-context --context "
             "--max-count --max-columns --max-depth --maxdepth --threads",
         )
-        | valued(amount, "--max-filesize --regex-size-limit --dfa-size-limit")
-        | valued(_type, "-t -T --type --type-not")
-        | valued(one_of("none", "path", "modified", "accessed", "created"), "--sort --sortr")
-        | valued(one_of("default", "pcre2", "auto"), "--engine")
-        | valued(one_of("always", "never", "auto", "ansi"), "--color")
-        | valued(matching(r"[A-Za-z0-9_-]{1,20}", "an encoding"), "-E --encoding"),
+        | takes(amount, "--max-filesize --regex-size-limit --dfa-size-limit")
+        | takes(_type, "-t -T --type --type-not")
+        | takes(one_of("none", "path", "modified", "accessed", "created"), "--sort --sortr")
+        | takes(one_of("default", "pcre2", "auto"), "--engine")
+        | takes(one_of("always", "never", "auto", "ansi"), "--color")
+        | takes(matching(r"[A-Za-z0-9_-]{1,20}", "an encoding"), "-E --encoding"),
         _take_rg_operands,
         run_as=("rg", "--no-config"),
     ),

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from ragforge.tools.command.kinds import number
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     ListedProgram,
     Parsed,
     ProgramRules,
     check_paths,
     flags,
-    valued,
+    takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 _DELIMITERS = frozenset("/|#,:@%_;+~=!")
 _SPACES = re.compile(r"[ \t]*")
@@ -180,8 +180,8 @@ PROGRAMS: dict[str, ListedProgram] = {
             "-n -E -r -s -u -z --quiet --silent --regexp-extended --separate --unbuffered "
             "--null-data --posix --sandbox"
         )
-        | valued(_check_word, "-e --expression")
-        | valued(number, "-l --line-length"),
+        | takes(_check_word, "-e --expression")
+        | takes(number, "-l --line-length"),
         _take_operands,
     )
 }

@@ -15,6 +15,7 @@ from ragforge.tools.command.kinds import (
     signed,
     text,
 )
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     CustomProgram,
     GivenOption,
@@ -26,11 +27,10 @@ from ragforge.tools.command.options import (
     take_at_most,
     take_paths,
     take_texts,
-    valued,
+    takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, expand_pattern
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 _sort_key = matching(r"[\d.,bdfgiMhnRrV]{1,60}", "a sort key")
 _digest = ProgramRules(flags("-b -t -z --binary --text --tag --zero"), take_paths)
@@ -99,13 +99,13 @@ PROGRAMS: dict[str, ListedProgram] = {
     ),
     "head": ProgramRules(
         flags("-q -v -z --quiet --silent --verbose --zero-terminated")
-        | valued(amount, "-n -c --lines --bytes"),
+        | takes(amount, "-n -c --lines --bytes"),
         take_paths,
         counts=True,
     ),
     "tail": ProgramRules(
         flags("-q -v -z --quiet --silent --verbose --zero-terminated")
-        | valued(amount, "-n -c --lines --bytes"),
+        | takes(amount, "-n -c --lines --bytes"),
         _take_tail,
         counts=True,
     ),
@@ -119,8 +119,8 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--month-sort --dictionary-order --ignore-leading-blanks --check --merge "
             "--zero-terminated --random-sort"
         )
-        | valued(_sort_key, "-k --key")
-        | valued(text, "-t --field-separator"),
+        | takes(_sort_key, "-k --key")
+        | takes(text, "-t --field-separator"),
         take_paths,
     ),
     "uniq": ProgramRules(
@@ -128,55 +128,55 @@ PROGRAMS: dict[str, ListedProgram] = {
             "-c -d -D -i -u -z --count --repeated --unique --ignore-case --zero-terminated "
             "--all-repeated"
         )
-        | valued(number, "-f -s -w --skip-fields --skip-chars --check-chars"),
+        | takes(number, "-f -s -w --skip-fields --skip-chars --check-chars"),
         take_at_most(1),
     ),
     "cut": ProgramRules(
         flags("-n -s -z --complement --only-delimited --zero-terminated")
-        | valued(ranges, "-b -c -f --bytes --characters --fields")
-        | valued(text, "-d --delimiter --output-delimiter"),
+        | takes(ranges, "-b -c -f --bytes --characters --fields")
+        | takes(text, "-d --delimiter --output-delimiter"),
         take_paths,
     ),
     "tr": ProgramRules(flags("-c -C -d -s -t --complement --delete --squeeze-repeats"), take_texts),
     "nl": ProgramRules(
         flags("-p --no-renumber")
-        | valued(text, "-b -d -f -h -s --body-numbering --number-separator")
-        | valued(signed, "-i -l -v -w --line-increment --starting-line-number --number-width")
-        | valued(one_of("ln", "rn", "rz"), "-n --number-format"),
+        | takes(text, "-b -d -f -h -s --body-numbering --number-separator")
+        | takes(signed, "-i -l -v -w --line-increment --starting-line-number --number-width")
+        | takes(one_of("ln", "rn", "rz"), "-n --number-format"),
         take_paths,
     ),
     "tac": ProgramRules(
-        flags("-b -r --before --regex") | valued(text, "-s --separator"), take_paths
+        flags("-b -r --before --regex") | takes(text, "-s --separator"), take_paths
     ),
     "rev": ProgramRules({}, take_paths),
     "column": ProgramRules(
         flags("-t -x -e -J --table --json --fillrows")
-        | valued(text, "-s -o -N -R -H --separator --output-separator --table-columns")
-        | valued(number, "-c -l --output-width --table-columns-limit"),
+        | takes(text, "-s -o -N -R -H --separator --output-separator --table-columns")
+        | takes(number, "-c -l --output-width --table-columns-limit"),
         take_paths,
     ),
-    "paste": ProgramRules(flags("-s -z --serial") | valued(text, "-d --delimiters"), take_paths),
+    "paste": ProgramRules(flags("-s -z --serial") | takes(text, "-d --delimiters"), take_paths),
     "join": ProgramRules(
         flags("-i --ignore-case --header --check-order --nocheck-order")
-        | valued(number, "-1 -2 -j -a -v")
-        | valued(text, "-t -e -o"),
+        | takes(number, "-1 -2 -j -a -v")
+        | takes(text, "-t -e -o"),
         take_at_most(2),
     ),
     "fold": ProgramRules(
-        flags("-b -s --bytes --spaces") | valued(number, "-w --width"), take_paths, counts=True
+        flags("-b -s --bytes --spaces") | takes(number, "-w --width"), take_paths, counts=True
     ),
     "fmt": ProgramRules(
-        flags("-c -s -t -u --split-only --uniform-spacing") | valued(number, "-w --width"),
+        flags("-c -s -t -u --split-only --uniform-spacing") | takes(number, "-w --width"),
         take_paths,
         counts=True,
     ),
-    "expand": ProgramRules(flags("-i --initial") | valued(ranges, "-t --tabs"), take_paths),
+    "expand": ProgramRules(flags("-i --initial") | takes(ranges, "-t --tabs"), take_paths),
     "unexpand": ProgramRules(
-        flags("-a --all --first-only") | valued(ranges, "-t --tabs"), take_paths
+        flags("-a --all --first-only") | takes(ranges, "-t --tabs"), take_paths
     ),
     "comm": ProgramRules(
         flags("-1 -2 -3 -z --total --check-order --nocheck-order --zero-terminated")
-        | valued(text, "--output-delimiter"),
+        | takes(text, "--output-delimiter"),
         take_at_most(2),
     ),
     "md5sum": _digest,
@@ -186,33 +186,33 @@ PROGRAMS: dict[str, ListedProgram] = {
     "sha384sum": _digest,
     "sha512sum": _digest,
     "b2sum": _digest,
-    "shasum": ProgramRules(flags("-b -t") | valued(number, "-a --algorithm"), take_paths),
+    "shasum": ProgramRules(flags("-b -t") | takes(number, "-a --algorithm"), take_paths),
     "cksum": ProgramRules({}, take_paths),
     "sum": ProgramRules(flags("-r -s"), take_paths),
-    "base64": ProgramRules(flags("-d --decode") | valued(number, "-w --wrap"), take_at_most(1)),
+    "base64": ProgramRules(flags("-d --decode") | takes(number, "-w --wrap"), take_at_most(1)),
     "xxd": ProgramRules(
         flags("-a -b -C -e -E -i -p -ps -plain -u -bits -include -uppercase")
-        | valued(amount, "-c -g -l -s -o -cols -groupsize -len -seek"),
+        | takes(amount, "-c -g -l -s -o -cols -groupsize -len -seek"),
         take_at_most(1),
         dashes=False,
     ),
     "od": ProgramRules(
         flags("-a -b -c -d -f -i -l -o -s -v -x --output-duplicates")
-        | valued(one_of("d", "o", "x", "n"), "-A --address-radix")
-        | valued(matching(r"[acdfouxCSILFDz0-9]{1,30}", "a type"), "-t --format")
-        | valued(amount, "-j -N --skip-bytes --read-bytes")
+        | takes(one_of("d", "o", "x", "n"), "-A --address-radix")
+        | takes(matching(r"[acdfouxCSILFDz0-9]{1,30}", "a type"), "-t --format")
+        | takes(amount, "-j -N --skip-bytes --read-bytes")
         | maybe(number, "-w --width"),
         take_paths,
     ),
     "hexdump": ProgramRules(
         flags("-b -c -C -d -o -v -x --canonical --no-squeezing")
-        | valued(amount, "-n -s --length --skip"),
+        | takes(amount, "-n -s --length --skip"),
         take_paths,
     ),
     "strings": ProgramRules(
         flags("-a --all -f --print-file-name -w")
-        | valued(number, "-n --bytes")
-        | valued(one_of("o", "x", "d"), "-t --radix"),
+        | takes(number, "-n --bytes")
+        | takes(one_of("o", "x", "d"), "-t --radix"),
         _take_strings,
     ),
     "echo": CustomProgram(_take_echo),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import CustomProgram, ListedProgram, split_words
 from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.shell import Word
 
 _WITH_OPTION = split_words(
     "python python2 python3 pip pip3 pipx uv poetry pdm hatch ruff mypy black pytest node npm npx "
