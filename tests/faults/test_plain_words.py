@@ -113,7 +113,7 @@ def test_what_killed_writes_left_is_removed_by_the_next_write(tmp_path: Path) ->
 
 async def test_a_read_only_store_is_searched_and_its_sessions_are_listed(tmp_path: Path) -> None:
     folder, project = tmp_path / "locked", tmp_path / "project"
-    write(project, {"pay.py": "def pay():\n    return 1\n"})
+    write(project, {"pay.py": "def pay():\n    return 1\n", "pyproject.toml": "[project]\n"})
     store = await open_sqlite(folder / "store.db", WORDS)
     await store.conversations.create(
         conversation(uuid="c", cwd=str(project), project_path=str(project))
