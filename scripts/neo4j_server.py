@@ -228,6 +228,7 @@ _SETTINGS = {
 _FOR_TESTS = {
     "dbms.cypher.min_replan_interval": "1h",
     "internal.cypher.use_parameter_size": "false",
+    "db.tx_log.preallocate": "false",
 }
 # A server that lives for minutes gains nothing from code that is compiled with care.
 _JAVA_FOR_TESTS = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}

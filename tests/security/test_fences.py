@@ -23,6 +23,7 @@ from ragforge.domain.chat import (
 from ragforge.domain.text import indent_lines, to_one_line
 from ragforge.memory.fences import NOTICE, fence, make_mark
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.trust import trust_folder
 from tests.fakes.wires import OpenAiWire, Says
 
 MARK = make_mark("a conversation")
@@ -110,6 +111,7 @@ async def test_hostile_code_and_answers_stay_within_their_fences_and_nothing_is_
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     (tmp_path / "user.yaml").touch()
+    trust_folder(project, tmp_path / "state")
     script = [Says(WRAPPED), Says("Again."), Says("By key.")]
     async with ChatServer(OpenAiWire(), script, aside=Says('{"title": "Keys"}')) as server:
         variables = {
