@@ -98,9 +98,11 @@ def format_turn(turn: Turn, limits: ReplayLimits) -> str:
     replies = [(one.role, _format_words(one)) for one in turn.replies if one.role != "user"]
     if len(turn.user.content) + sum(len(text) for _, text in replies) > limits.words:
         return format_transcript(replay_turn(turn, limits))
-    lines = [f"User: {turn.user.content}"]
+    lines = [f"User: {indent_lines(turn.user.content)}"]
     lines += [
-        f"{'User' if role == 'system' else 'Assistant'}: {text}" for role, text in replies if text
+        f"{'User' if role == 'system' else 'Assistant'}: {indent_lines(text)}"
+        for role, text in replies
+        if text
     ]
     return "\n".join(lines)
 
