@@ -53,7 +53,7 @@ async def test_an_answer_does_not_wait_for_the_code_and_the_next_one_has_it(
 ) -> None:
     async with open_app(settings, project) as app:
         first = await app.ask(QUESTION)
-        await app.jobs.wait(60)
+        await app.jobs.wait(300)
 
     async with open_app(settings, project) as app:
         second = await app.ask(QUESTION)
@@ -114,7 +114,7 @@ async def test_a_directory_that_is_no_project_is_not_read_unasked(
 
     async with open_app(settings, home) as app:
         await app.ask("what is secret?")
-        await app.jobs.wait(60)
+        await app.jobs.wait(300)
         assert not await app.brain.is_ingested()
         await app.brain.ingest()
         assert (await app.brain.status()).files == 1
@@ -125,7 +125,7 @@ async def test_a_change_is_known_after_the_next_question(settings: Settings, pro
         await app.brain.ingest()
         (project / "src" / "leases.py").write_text("def renew_lease():\n    return 60\n")
         await app.ask("anything at all")
-        await app.jobs.wait(60)
+        await app.jobs.wait(300)
         [hit, *_] = await app.code.search("renew_lease", limit=3)
 
     assert (hit.scope.file, hit.scope.name) == ("src/leases.py", "renew_lease")
