@@ -35,6 +35,7 @@ CACHE = Path(__file__).resolve().parent.parent / ".cache"
 START_SECONDS = 180
 STOP_SECONDS = 60
 DOWNLOAD_SECONDS = 1800
+ENOUGH_BYTES = 6_000_000_000
 
 _POM = f"""<project>
   <modelVersion>4.0.0</modelVersion>
@@ -70,7 +71,7 @@ class Neo4jServer:
     def __init__(self, home: Path | None = None, port: int | None = None) -> None:
         self.port = _free_port() if port is None else port
         self._temporary = home is None
-        self.home = Path(tempfile.mkdtemp(prefix="ragforge-neo4j-")) if home is None else home
+        self.home = _make_scratch() if home is None else home
         self._process: subprocess.Popen[bytes] | None = None
         self._engine: _Engine | None = None
 
@@ -174,6 +175,13 @@ class Neo4jServer:
 
     def _last_lines(self) -> str:
         return "\n".join(self._read_log().splitlines()[-10:])
+
+
+def _make_scratch() -> Path:
+    """Return a new folder, in memory where there is room: a server syncs every write."""
+    memory = Path("/dev/shm")
+    has_room = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > ENOUGH_BYTES
+    return Path(tempfile.mkdtemp(prefix="ragforge-neo4j-", dir=memory if has_room else None))
 
 
 def _free_port() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
@@ -29,22 +28,6 @@ os.environ["XDG_DATA_HOME"] = _DATA.name
 # No test depends on how fast the machine is.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
-
-
-MEMORY_DISK = Path("/dev/shm")
-ENOUGH_BYTES = 6_000_000_000
-
-
-def pytest_configure() -> None:
-    """Keep the files of all tests in memory, where there is room: every write is synced to disk.
-
-    TMPDIR is respected where it is set. Workers and programs that tests start inherit it.
-    """
-    if "TMPDIR" in os.environ or not os.access(MEMORY_DISK, os.W_OK):
-        return
-    if shutil.disk_usage(MEMORY_DISK).free > ENOUGH_BYTES:
-        os.environ["TMPDIR"] = str(MEMORY_DISK)
-        tempfile.tempdir = None  # it is looked up again
 
 
 @pytest.fixture(params=ENGINES)
