@@ -486,6 +486,7 @@ async def test_two_hundred_thousand_files_end_with_the_time(many: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_context_among_two_hundred_thousand_files_is_built_in_time(many: Path) -> None:
+    (many / "pyproject.toml").write_text("[project]\n")
     environ = {
         "RAGFORGE_STORE": str(many.parent / "store.db"),
         "RAGFORGE_CONFIG": "",

@@ -28,6 +28,7 @@ async def prepare(folder: Path) -> tuple[Path, Path]:
     project = folder / "project"
     project.mkdir(parents=True)
     (project / "word.txt").write_text(BEFORE)
+    (project / "pyproject.toml").write_text("[project]\n")
     place = folder / "store.db"
     await create(place, project)
     return place, project

@@ -16,15 +16,16 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import wraps
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from ragforge import load_settings, open_app
 from ragforge.agent.events import Event, Text
 from ragforge.agent.permissions import allow_edits
+from ragforge.brain.files.beneath import Parent
 from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage
 from ragforge.llm.ask import Asker
+from ragforge.tools.edits import journal
 from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.faults.summariser import Steps
 
@@ -47,19 +48,18 @@ def script(request: ChatRequest) -> AssistantMessage:
     return AssistantMessage(ANSWER)
 
 
-def watch_module(name: str, steps: Steps) -> None:
-    """Take a step before and after each call of a function, wherever it is called from."""
-    module, _, function = name.rpartition(".")
-    place = import_module(module)
-    operation = getattr(place, function)
+def watch_function(place: Any, name: str, steps: Steps) -> None:
+    """Take a step before and after each call of a module's function or a class's method."""
+    operation = getattr(place, name)
 
+    @wraps(operation)
     def stepping(*given: Any, **named: Any) -> Any:
         steps.take()
         result = operation(*given, **named)
         steps.take()
         return result
 
-    setattr(place, function, stepping)
+    setattr(place, name, stepping)
 
 
 def watched(operation: Callable[..., Awaitable[Any]], steps: Steps) -> Any:
@@ -100,8 +100,8 @@ async def main(store: str, project: str, session: str, step: int, retry: bool) -
         conversations.append = watched(conversations.append, steps)  # type: ignore[method-assign]
         finish = watched(conversations.finish_calls, steps)
         conversations.finish_calls = finish  # type: ignore[method-assign]
-        watch_module("ragforge.tools.edits.journal.apply_change", steps)
-        watch_module("ragforge.tools.edits.change.replace_file", steps)
+        watch_function(journal, "apply_change", steps)
+        watch_function(Parent, "replace", steps)
         if retry:
             await app.retry(session, on_event=hear, approve=allow_edits)
         else:

@@ -161,8 +161,10 @@ def test_no_other_process_can_be_seen_in_there(project: Path, home: Path) -> Non
 
 @really
 async def test_a_command_that_takes_too_long_ends_with_all_it_started(project: Path) -> None:
+    before = set(psutil.Process().children(recursive=True))
+
     result = await CommandRunner(project).run("seq 1 999999999 | wc -l", timeout=0.5)
 
     assert result.timed_out
-    children = psutil.Process().children(recursive=True)
-    assert [child for child in children if child.status() != psutil.STATUS_ZOMBIE] == []
+    started = set(psutil.Process().children(recursive=True)) - before
+    assert [child for child in started if child.status() != psutil.STATUS_ZOMBIE] == []
