@@ -21,7 +21,7 @@ class Counts:
     lost: int = 0
     doubled: int = 0
     half_written: int = 0
-    drafts: int = 0  # hidden files that a killed write left in the project
+    drafts: int = 0  # hidden files of killed writes that the next write did not remove
     unknown_edits: int = 0  # files that changed, while the conversation knows of no such call
     damaged: int = 0
     noticed: int = 0
@@ -49,9 +49,8 @@ class Counts:
     @property
     def failed(self) -> bool:
         """Whether something happened that is promised never to happen."""
-        return bool(self.lost or self.doubled or self.half_written or self.tracebacks) or bool(
-            self.problems
-        )
+        broken = self.lost or self.doubled or self.half_written or self.drafts
+        return bool(broken or self.unknown_edits or self.tracebacks or self.problems)
 
 
 class Report:

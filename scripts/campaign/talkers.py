@@ -10,7 +10,9 @@ import asyncio
 import contextlib
 import json
 import math
+import os
 import random
+import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -71,6 +73,7 @@ class Talker:
         await self.prepare_store(folder)
         for _ in range(0, kills, 2):
             await asyncio.gather(*(one(chance.uniform(0, self.usual)) for _ in range(2)))
+        _age_drafts(project)
         await one(math.inf)
         acknowledged |= {question_of(mark) for mark in marks if mark in self.server.heard}
         kept = await look_for(folder / "store.db", acknowledged)
@@ -189,6 +192,13 @@ def _check_notes(project: Path, marks: list[str], calls: str, counts: Counts) ->
         if path_of(mark) not in calls:
             counts.unknown_edits += 1
     counts.drafts += sum(1 for _ in project.rglob(".ragforge-*"))
+
+
+def _age_drafts(project: Path) -> None:
+    """Let what killed writes left look old enough for the next write to remove it."""
+    before = time.time() - 2 * 60
+    for draft in project.rglob(".ragforge-*"):
+        os.utime(draft, (before, before))
 
 
 def make_marks() -> Callable[[], str]:

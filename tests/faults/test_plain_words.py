@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,11 +18,13 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import open_app
+from ragforge.brain.files.atomic_write import replace_file
 from ragforge.cli import main
 from ragforge.config import Settings
 from ragforge.errors import InputError, StoreUnavailable
 from ragforge.search.tokenise import WORDS
-from ragforge.tools.edits.atomic_write import replace_file
+from ragforge.tools.confine import Root
+from ragforge.tools.edits.change import Change, apply_change
 from tests.fakes.builders import conversation, exchange
 from tests.fakes.projects import brain_of, write
 from tests.faults.test_bad_files import let_others_pass, unprivileged
@@ -89,7 +91,14 @@ async def test_whoever_watches_a_directory_that_is_removed_learns_it(tmp_path: P
     await store.close()
 
 
-def test_what_killed_writes_left_is_removed_by_the_next_write(tmp_path: Path) -> None:
+def edit(path: str, data: bytes) -> None:
+    apply_change(Root(os.path.dirname(path)), Change(os.path.basename(path), None, data))
+
+
+@pytest.mark.parametrize("write_file", [replace_file, edit])
+def test_what_killed_writes_left_is_removed_by_the_next_write(
+    tmp_path: Path, write_file: Callable[[str, bytes], None]
+) -> None:
     now = time.time()
     ages = {
         f".ragforge-{DEAD}-ab12cd_e": WHILE,
@@ -104,7 +113,7 @@ def test_what_killed_writes_left_is_removed_by_the_next_write(tmp_path: Path) ->
         (tmp_path / name).write_text("half")
         os.utime(tmp_path / name, (now - age, now - age))
 
-    replace_file(str(tmp_path / "new.txt"), b"all of it")
+    write_file(str(tmp_path / "new.txt"), b"all of it")
 
     left = {file.name for file in tmp_path.iterdir()}
     assert left == {*list(ages)[2:], "new.txt"}
@@ -142,6 +151,8 @@ _APPEND = """
 import asyncio, resource, sys
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.search.tokenise import WORDS
+from ragforge.tools.confine import Root
+from ragforge.tools.edits.change import Change, apply_change
 from ragforge.domain.conversations import Conversation, Message
 
 def peak():

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import get_args
 
 from ragforge.agent.rules import Effect, Kind, Rule, parse_rule
+from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.private_files import make_private_folder
-from ragforge.tools.edits.atomic_write import replace_file
 from ragforge.tools.permission import Action, PermissionRequest
 
 

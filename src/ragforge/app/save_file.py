@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ragforge.brain.files.atomic_write import replace_file
 from ragforge.errors import InputError
-from ragforge.tools.edits.atomic_write import replace_file
 
 
 def save_file(path: Path, data: bytes) -> None:

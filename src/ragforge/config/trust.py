@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ragforge.brain.files.atomic_write import replace_file
 from ragforge.errors import InputError
 from ragforge.private_files import make_private_folder
-from ragforge.tools.edits.atomic_write import replace_file
 
 FILE_NAME = "trust.json"
 SENSITIVE = (

@@ -11,16 +11,16 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
+from ragforge.brain.files.atomic_write import replace_file
+
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 """Whether directories have descriptors; Windows has none, and checks the path before its use."""
-DRAFT_LEAD = ".ragforge-"
 _OPENAT2 = 437  # the same number on every architecture
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
 _RETRIES = 100  # of a path that was renamed while it was followed
@@ -102,27 +102,11 @@ class Parent:
         os.unlink(self._name, dir_fd=self._at)
 
     def replace(self, data: bytes, mode: int) -> None:
-        """Write beside the file and put it in its place, durable when this returns.
+        """Write the file completely or not at all; it is durable when this returns.
 
         Raises OSError; then the file is as it was.
         """
-        folder, name = os.path.split(self._name)
-        draft = os.path.join(folder, f"{DRAFT_LEAD}{secrets.token_hex(8)}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOT_FOLLOWED | _CLOSED
-        handle = os.open(draft, flags | getattr(os, "O_BINARY", 0), 0o600, dir_fd=self._at)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                if hasattr(os, "fchmod"):
-                    os.fchmod(file.fileno(), mode)
-                os.fsync(file.fileno())
-            target = os.path.join(folder, name)
-            os.replace(draft, target, src_dir_fd=self._at, dst_dir_fd=self._at)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(draft, dir_fd=self._at)
-            raise
+        replace_file(self._name, data, mode, self._at)
 
 
 def _make_directories(root: str, folder: str) -> None:
