@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
 from ragforge.tools.command.line import Word
-from ragforge.tools.command.options import read_options, split_words
+from ragforge.tools.command.options import Parsed, read_options, split_words
 from ragforge.tools.command.paths import WorkingDirectory, quote_short, resolve_directory
 from ragforge.tools.command.plan import NotAllowed, Stage
+from ragforge.tools.command.secrets import holds_secrets
 
 _GLOBAL = split_words(
     "--no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs "
@@ -23,7 +24,14 @@ _SETTINGS = re.compile(
     r"|core\.quote[pP]ath=(on|off|true|false)|core\.pager=cat)"
 )
 
-
+_SHOWS_LINES = ("grep", "blame", "annotate")
+_SHOWS_CONTENT = split_words("show diff diff-tree diff-index diff-files cat-file")
+_SHOWS_COMMITS = ("log", "whatchanged", "stash list", "stash show", "reflog", "reflog show")
+_PATCH = split_words("-p -u -L -U -c --cc -W --patch --patch-with-raw --patch-with-stat --unified")
+_DESCRIBES = split_words(
+    "-e -s -t --stat --name-only --name-status --numstat --shortstat --summary"
+)
+_LEFT_OUT = (":!", ":^", ":(exclude")
 # What `git submodule status` shows, from the index: submodules themselves are not entered.
 _SUBMODULES = Stage("sed", ("-n", "--", r"s/^160000 \([0-9a-f]*\) [0-9]\t/ \1 /p"), "")
 
@@ -75,8 +83,31 @@ def _read_subcommand(
     program = SUBCOMMANDS[name]
     parsed = read_options(program, place, rest)
     operands = program.operands(place, parsed)
+    if _shows_content(name, parsed):
+        _check_named_files([*operands, *_list_line_ranges(parsed)])
     always = program.run_as or ()
     return name, [*before, *name.split(), *always, *parsed.option_words(), *operands]
+
+
+def _shows_content(name: str, parsed: Parsed) -> bool:
+    """Tell whether lines of files are shown, and not only their names or commits."""
+    if name in _SHOWS_LINES:
+        return True
+    if name in _SHOWS_CONTENT:
+        return parsed.has(*_PATCH) or not parsed.has(*_DESCRIBES)
+    return name in _SHOWS_COMMITS and parsed.has(*_PATCH)
+
+
+def _list_line_ranges(parsed: Parsed) -> list[str]:
+    return [given.words[-1] for given in parsed.options if given.name == "-L"]
+
+
+def _check_named_files(operands: Sequence[str]) -> None:
+    """Refuse a secret file that is named, as a path or after a revision: `HEAD:.env`."""
+    for operand in operands:
+        path = operand.rpartition(":")[2].rpartition(")")[2]
+        if not operand.startswith(_LEFT_OUT) and holds_secrets(os.path.normpath(path)):
+            raise NotAllowed(f"{quote_short(operand)} may hold secrets")
 
 
 def _split_subcommand(words: list[Word]) -> tuple[str, list[Word]]:
