@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.domain.code import File
+from ragforge.domain.text import to_one_line
 from ragforge.errors import StoreError
 
 MAX_CHARS = 1_500
@@ -36,7 +37,7 @@ class Surroundings:
         if time.monotonic() >= self._until:
             self._tree = await asyncio.to_thread(_describe_tree, self.root, await self._read())
             self._until = time.monotonic() + KEPT_SECONDS
-        head = f"root: {self.root}\nworking directory: {_format_cwd(self.root, cwd)}"
+        head = f"root: {to_one_line(str(self.root))}\nworking directory: {_format_cwd(self.root, cwd)}"
         return f"{head}\n{self._tree}"[:MAX_CHARS]
 
     async def _read(self) -> Sequence[File]:
@@ -75,7 +76,8 @@ def list_top_of_tree(paths: Iterable[str], max_chars: int) -> str:
 
     kept: list[str] = []
     for entry in sorted(counts, key=outer_first):
-        line = f"{entry} {counts[entry]}" if counts[entry] else entry
+        name = to_one_line(entry)
+        line = f"{name} {counts[entry]}" if counts[entry] else name
         if entry.count("/") <= DEPTH and max_chars > len(line):
             kept.append(line)
             max_chars -= len(line) + 1
@@ -84,9 +86,9 @@ def list_top_of_tree(paths: Iterable[str], max_chars: int) -> str:
 
 def _format_cwd(root: Path, cwd: Path | None) -> str:
     try:
-        return (cwd or root).relative_to(root).as_posix() + "/"
+        return to_one_line((cwd or root).relative_to(root).as_posix()) + "/"
     except ValueError:
-        return str(cwd)
+        return to_one_line(str(cwd))
 
 
 def _list_entries(root: Path) -> list[str]:
