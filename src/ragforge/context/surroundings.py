@@ -37,7 +37,9 @@ class Surroundings:
         if time.monotonic() >= self._until:
             self._tree = await asyncio.to_thread(_describe_tree, self.root, await self._read())
             self._until = time.monotonic() + KEPT_SECONDS
-        head = f"root: {to_one_line(str(self.root))}\nworking directory: {_format_cwd(self.root, cwd)}"
+        head = (
+            f"root: {to_one_line(str(self.root))}\nworking directory: {_format_cwd(self.root, cwd)}"
+        )
         return f"{head}\n{self._tree}"[:MAX_CHARS]
 
     async def _read(self) -> Sequence[File]:
