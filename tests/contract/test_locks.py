@@ -35,6 +35,16 @@ async def test_a_lock_tells_who_holds_it_and_until_when(store: Store) -> None:
     assert before + MINUTE <= lock.expires_at <= now() + MINUTE
 
 
+async def test_several_locks_are_looked_at_together(store: Store) -> None:
+    holder = this_process()
+    await store.locks.acquire("ingestion", holder, MINUTE)
+
+    assert await store.locks.is_any_held(["embedding", "ingestion"])
+    assert not await store.locks.is_any_held(["embedding", "another"])
+    await store.locks.release("ingestion", holder)
+    assert not await store.locks.is_any_held(["embedding", "ingestion"])
+
+
 async def test_a_held_lock_is_refused_to_others(store: Store) -> None:
     first, second = this_process(), this_process()
     await store.locks.acquire("ingestion", first, MINUTE)

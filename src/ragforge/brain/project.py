@@ -200,7 +200,7 @@ class Brain:
             locks.name_ingestion_lock(self.project_id),
             locks.name_embedding_lock(self.project_id),
         )
-        return not any(await asyncio.gather(*map(self.ingester.locks.holder, names)))
+        return not await self.ingester.locks.is_any_held(names)
 
     async def status(self) -> ProjectStatus:
         """Compare the store with the files; if only a few seem changed, by their contents too."""

@@ -63,5 +63,8 @@ class LockStore(Protocol):
     async def release(self, name: str, holder: Holder) -> None:
         """Give a lock back; not holding it does nothing."""
 
+    async def is_any_held(self, names: Sequence[str]) -> bool:
+        """Tell whether somebody holds one of the locks now."""
+
     async def holder(self, name: str) -> Lock | None:
         """Return who holds the lock now, or None if it is free."""

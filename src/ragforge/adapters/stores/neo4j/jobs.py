@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, get_args
 
 from ragforge.adapters.stores.holders import is_dead, log_takeover
@@ -37,41 +39,28 @@ class Neo4jJobs:
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
         async def work(tx: Transaction) -> int:
-            created = from_milliseconds(await read_server_ms(tx))
+            queue = await _lock_queue(tx, [job.key for job in jobs])
+            created = from_milliseconds(queue["ms"])
             rows = [encode_job(job, created) for job in jobs]
-            new = await add(tx, rows)
-            return new + (await _restart(tx, rows) if again else 0)
+            new = await _create(tx, queue, rows)
+            known = [row for row in rows if row["key"] in queue["known"]]
+            return new + (await _restart(tx, known) if again and known else 0)
 
         return await self._database.write(work)
 
     async def claim(
         self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None
     ) -> Job | None:
+        row = encode_lease(holder, 0, lease)
         # Looking needs no lock: most of the time there is nothing to do.
-        if await self._database.read(lambda tx: _find_due(tx, kinds)) is None:
-            return None
-
-        async def work(tx: Transaction) -> Job | None:
-            while (key := await _find_due(tx, kinds)) is not None:
-                await tx.rows(f"MATCH (n:RagForgeJob {{key: $key}}) {LOCK}", key=key)
-                # Another process may have taken it just before the lock was had.
-                if await _find_due(tx, kinds, key) is not None:
-                    row = encode_lease(holder, await read_server_ms(tx), lease)
-                    taken = f"""MATCH (n:RagForgeJob {{key: $key}})
-                                SET n += $row, n.status = 'running', n.attempts = n.attempts + 1,
-                                    n.error = null
-                                RETURN {_ROW} AS row"""
-                    left = await tx.value(
-                        """MATCH (n:RagForgeJob {key: $key, status: 'running'})
-                           RETURN n {.pid, .host}""",
-                        key=key,
-                    )
-                    if left is not None:
-                        log_takeover(f"Job {key}", left)
-                    return JOB.decode(await tx.value(taken, key=key, row=row))
-            return None
-
-        return await self._database.write(work)
+        while (due := await self._database.read(partial(_find_due, kinds=kinds))) is not None:
+            taken = await self._database.write(partial(_take, due=due, row=row))
+            if taken is None:  # another process took it just before the lock was had
+                continue
+            if taken["left"] is not None:
+                log_takeover(f"Job {due.key}", taken["left"])
+            return JOB.decode(taken["row"])
+        return None
 
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         later = "n.lease_until = timestamp() + $span"
@@ -132,9 +121,9 @@ class Neo4jJobs:
         """Change a job that the holder has. Raises LeaseLost."""
 
         async def work(tx: Transaction) -> None:
-            await tx.rows(f"MATCH (n:RagForgeJob {{key: $key}}) {LOCK}", key=key)
             changed = await tx.value(
-                f"""MATCH (n:RagForgeJob {{key: $key, status: 'running', token: $token}})
+                f"""MATCH (n:RagForgeJob {{key: $key}}) {LOCK}
+                    WITH n WHERE n.status = 'running' AND n.token = $token
                     SET {change} RETURN n.key""",
                 key=key,
                 token=holder.token,
@@ -148,25 +137,35 @@ class Neo4jJobs:
 
 async def add(tx: Transaction, rows: Sequence[Row]) -> int:
     """Store those jobs whose keys are new, in their order; return how many."""
+    return await _create(tx, await _lock_queue(tx, [row["key"] for row in rows]), rows)
+
+
+async def _lock_queue(tx: Transaction, keys: Sequence[str]) -> Row:
+    """Take the queue's lock; return the server's time, the last number and which keys are known.
+
+    The lock makes adding a key that is not there one step, and keeps the order.
+    """
+    found = await tx.row(
+        f"""MERGE (n:RagForgeQueue {{name: 'jobs'}}) {LOCK} WITH n
+            RETURN timestamp() AS ms, coalesce(n.last, 0) AS last, COLLECT {{
+              MATCH (j:RagForgeJob) WHERE j.key IN $keys RETURN j.key }} AS known""",
+        keys=list(dict.fromkeys(keys)),
+    )
+    assert found is not None
+    return found
+
+
+async def _create(tx: Transaction, queue: Row, rows: Sequence[Row]) -> int:
+    """Store those jobs whose keys are new in a locked queue; return how many."""
     distinct = {row["key"]: row for row in reversed(rows)}
-    # The queue's lock makes adding a key that is not there one step, and keeps the order.
-    await tx.rows(f"MERGE (n:RagForgeQueue {{name: 'jobs'}}) {LOCK}")
-    known = set(
-        await tx.column(
-            "MATCH (n:RagForgeJob) WHERE n.key IN $keys RETURN n.key", keys=list(distinct)
+    new = [row for row in reversed(distinct.values()) if row["key"] not in queue["known"]]
+    if new:
+        await tx.rows(
+            f"""MATCH (q:RagForgeQueue {{name: 'jobs'}}) SET q.last = $last
+                WITH q UNWIND $rows AS row CREATE (n:RagForgeJob) SET {assign("n", JOB)}""",
+            last=queue["last"] + len(new),
+            rows=[row | {"sequence": queue["last"] + place} for place, row in enumerate(new)],
         )
-    )
-    new = [row for row in reversed(distinct.values()) if row["key"] not in known]
-    last = await tx.value(
-        """MATCH (n:RagForgeQueue {name: 'jobs'})
-           SET n.last = coalesce(n.last, 0) + $count RETURN n.last""",
-        count=len(new),
-    )
-    first = last - len(new)
-    await tx.each(
-        f"CREATE (n:RagForgeJob) SET {assign('n', JOB)}",
-        [row | {"sequence": first + place} for place, row in enumerate(new)],
-    )
     return len(new)
 
 
@@ -181,28 +180,53 @@ async def _restart(tx: Transaction, rows: Sequence[Row]) -> int:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A job that may be taken, and the processes that died holding jobs."""
+
+    key: str
+    dead: Sequence[str]
+
+
 async def _find_due(
-    tx: Transaction, kinds: Sequence[str] | None, key: str | None = None
-) -> str | None:
-    """Return the key of the job that has been due the longest, or None."""
-    where = Where().add("n.key = $key", key=key)
-    where.add("n.kind IN $kinds", kinds=None if kinds is None else list(kinds))
-    query = f"""MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running']
-                  AND {_DUE} AND {where}
-                RETURN n.key ORDER BY n.run_after_ms, n.sequence LIMIT 1"""
-    found: str | None = await tx.value(
-        query, dead=await _find_dead_tokens(tx), furthest=FURTHEST_MS, **where.parameters
+    tx: Transaction, kinds: Sequence[str] | None, dead: Sequence[str] = ()
+) -> _Due | None:
+    """Return the job that has been due the longest, or None."""
+    where = Where().add("n.kind IN $kinds", kinds=None if kinds is None else list(kinds))
+    found = await tx.row(
+        f"""OPTIONAL CALL () {{
+              MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running'] AND {_DUE} AND {where}
+              RETURN n.key AS key ORDER BY n.run_after_ms, n.sequence LIMIT 1
+            }}
+            RETURN key, COLLECT {{
+              MATCH (n:RagForgeJob {{status: 'running'}})
+              WHERE n.lease_until > timestamp() AND NOT n.token IN $dead
+              RETURN DISTINCT [n.token, n.host, n.pid, n.started] }} AS held""",
+        dead=list(dead),
+        furthest=FURTHEST_MS,
+        **where.parameters,
     )
-    return found
+    assert found is not None
+    died = [token for token, host, pid, started in found["held"] if is_dead(host, pid, started)]
+    if died:  # what they held is due as well, perhaps for longer
+        return await _find_due(tx, kinds, [*dead, *died])
+    return None if found["key"] is None else _Due(found["key"], dead)
 
 
-async def _find_dead_tokens(tx: Transaction) -> list[str]:
-    """Return the tokens of processes that died holding a job."""
-    rows = await tx.rows(
-        """MATCH (n:RagForgeJob {status: 'running'})
-           RETURN DISTINCT n.token AS token, n.host AS host, n.pid AS pid, n.started AS started"""
+async def _take(tx: Transaction, due: _Due, row: Row) -> Row | None:
+    """Take a job and return it, with who left it, unless it is not due any more."""
+    return await tx.row(
+        f"""MATCH (n:RagForgeJob {{key: $key}}) {LOCK}
+            WITH n WHERE {_DUE}
+            WITH n, CASE n.status WHEN 'running' THEN n {{.pid, .host}} END AS left
+            SET n += $row, n.lease_until = timestamp() + $row.lease_until, n.status = 'running',
+                n.attempts = n.attempts + 1, n.error = null
+            RETURN {_ROW} AS row, left""",
+        key=due.key,
+        row=row,
+        dead=list(due.dead),
+        furthest=FURTHEST_MS,
     )
-    return [row["token"] for row in rows if is_dead(row["host"], row["pid"], row["started"])]
 
 
 async def _read(tx: Transaction, key: str) -> Row:

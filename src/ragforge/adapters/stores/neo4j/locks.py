@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from ragforge.adapters.stores.holders import is_dead, log_takeover
@@ -12,11 +13,14 @@ from ragforge.adapters.stores.neo4j.leases import (
     decode_holder,
     encode_lease,
     from_milliseconds,
-    read_server_ms,
 )
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import Holder, Lock
+
+_STATE = f"""timestamp() AS ms,
+    CASE WHEN n.token IS NOT NULL THEN n {{{LEASE}, .acquired_ms}} END AS lock"""
+"""The server's time, and a lock with its last holder: null if it was released."""
 
 
 class Neo4jLocks:
@@ -30,9 +34,11 @@ class Neo4jLocks:
 
         async def work(tx: Transaction) -> bool:
             # The node stays when the lock is free: a deleted one could not be waited for.
-            await tx.rows(f"MERGE (n:RagForgeLock {{name: $name}}) {LOCK}", name=name)
-            start = await read_server_ms(tx)
-            left = await _read(tx, name)
+            found = await tx.row(
+                f"MERGE (n:RagForgeLock {{name: $name}}) {LOCK} WITH n RETURN {_STATE}", name=name
+            )
+            assert found is not None
+            start, left = found["ms"], found["lock"]
             known = _pick_held(left, start)
             if known is not None and known["token"] != holder.token:
                 return False
@@ -49,9 +55,9 @@ class Neo4jLocks:
         check_text("lock name", name)
 
         async def work(tx: Transaction) -> None:
-            await tx.rows(f"MATCH (n:RagForgeLock {{name: $name}}) {LOCK}", name=name)
             await tx.rows(
-                "MATCH (n:RagForgeLock {name: $name, token: $token}) SET n = {name: $name}",
+                f"""MATCH (n:RagForgeLock {{name: $name}}) {LOCK}
+                    WITH n WHERE n.token = $token SET n = {{name: $name}}""",
                 name=name,
                 token=holder.token,
             )
@@ -61,12 +67,10 @@ class Neo4jLocks:
     async def holder(self, name: str) -> Lock | None:
         check_text("lock name", name)
 
-        async def work(tx: Transaction) -> Row | None:
-            return _pick_held(await _read(tx, name), await read_server_ms(tx))
-
-        row = await self._database.read(work)
-        if row is None:
+        held = await self._read_held([name])
+        if not held:
             return None
+        [row] = held
         return Lock(
             name=name,
             holder=decode_holder(row),
@@ -74,15 +78,15 @@ class Neo4jLocks:
             expires_at=from_milliseconds(row["lease_until"]),
         )
 
+    async def is_any_held(self, names: Sequence[str]) -> bool:
+        return bool(await self._read_held(names))
 
-async def _read(tx: Transaction, name: str) -> Row | None:
-    """Return the lock with its last holder; None if it was released."""
-    row: Row | None = await tx.value(
-        f"""MATCH (n:RagForgeLock {{name: $name}}) WHERE n.token IS NOT NULL
-            RETURN n {{{LEASE}, .acquired_ms}}""",
-        name=name,
-    )
-    return row
+    async def _read_held(self, names: Sequence[str]) -> list[Row]:
+        """Return those of the locks that somebody alive holds in time."""
+        query = f"MATCH (n:RagForgeLock) WHERE n.name IN $names RETURN {_STATE}"
+        rows = await self._database.rows(query, names=list(names))
+        held = (_pick_held(row["lock"], row["ms"]) for row in rows)
+        return [row for row in held if row is not None]
 
 
 def _pick_held(row: Row | None, now_ms: int) -> Row | None:

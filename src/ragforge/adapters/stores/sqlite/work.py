@@ -188,6 +188,12 @@ class SqliteLocks:
         statement = "DELETE FROM lock WHERE name = ? AND token = ?"
         await self._database.write(lambda c: c.execute(statement, (name, holder.token)) and None)
 
+    async def is_any_held(self, names: Sequence[str]) -> bool:
+        statement = "SELECT * FROM lock WHERE name IN (SELECT value FROM json_each(?))"
+        wanted = as_json(names)
+        rows = await self._database.read(lambda c: list(select(c, statement, (wanted,))))
+        return any(_pick_held(row) is not None for row in rows)
+
     async def holder(self, name: str) -> Lock | None:
         check_text("lock name", name)
         row = _pick_held(await self._database.read(lambda c: _read_lock(c, name)))
