@@ -8,6 +8,7 @@ import pytest
 
 from ragforge.adapters.stores.neo4j import migrate
 from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.adapters.stores.table import Row
 from ragforge.errors import StoreUnavailable
 from ragforge.search.tokenise import WORDS
 
@@ -20,8 +21,8 @@ class Server:
     def __init__(self, version: str) -> None:
         self._version = version
 
-    async def value(self, *_: object) -> str:
-        return self._version
+    async def read(self, *_: object) -> Row:
+        return {"server": self._version, "version": 0, "tokeniser": None}
 
 
 @pytest.mark.parametrize("version", ["4.4.12", "5.25.1", "5.3.0"])
@@ -36,5 +37,5 @@ async def test_an_old_server_is_refused(version: str) -> None:
 async def test_a_new_server_passes(version: str) -> None:
     server = cast(Database, Server(version))
 
-    with pytest.raises(AttributeError, match="read"):  # it is asked for more than its version
+    with pytest.raises(AttributeError, match="write"):  # it is asked for more than its version
         await migrate.prepare(server, WORDS)

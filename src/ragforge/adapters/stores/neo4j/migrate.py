@@ -43,21 +43,22 @@ async def prepare(database: Database, tokeniser: Tokeniser) -> int:
 
     Raises SchemaTooNew, or StoreUnavailable if the server is too old.
     """
-    await _check_server(database)
     steps = read_migrations()
-    if not await _is_current(database, len(steps), tokeniser):
+    newest = len(steps)
+    found = await database.read(_read_server)
+    _check_server(database, found["server"])
+    _check_schema(database, found["version"], newest)
+    # A store that is current has its indexes: they were waited for before it was called so.
+    if (found["version"], found["tokeniser"]) != (newest, tokeniser.version):
         await _retry(partial(_run, database, [_ONE_NODE]))
         await database.write(lambda tx: _upgrade(tx, database, steps, tokeniser))
-    await _await_indexes(database)
-    return len(steps)
+        await _await_indexes(database)
+    return newest
 
 
 async def read_server_version(database: Database) -> str:
     """Return the version that the server tells of itself."""
-    query = (
-        "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0]"
-    )
-    return str(await database.value(query))
+    return str((await database.read(_read_server))["server"])
 
 
 async def find_problems(database: Database) -> list[str]:
@@ -68,8 +69,7 @@ async def find_problems(database: Database) -> list[str]:
     )
 
 
-async def _check_server(database: Database) -> None:
-    version = await read_server_version(database)
+def _check_server(database: Database, version: str) -> None:
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     if numbers < OLDEST_SERVER:
         raise StoreUnavailable(
@@ -77,12 +77,6 @@ async def _check_server(database: Database) -> None:
             f"{'.'.join(map(str, OLDEST_SERVER))} or newer. Upgrade the server, or choose another "
             "store with --store."
         )
-
-
-async def _is_current(database: Database, known: int, tokeniser: Tokeniser) -> bool:
-    row = await database.read(_read_schema)
-    _check_schema(database, row["version"], known)
-    return (row["version"], row["tokeniser"]) == (known, tokeniser.version)
 
 
 async def _upgrade(
@@ -129,9 +123,21 @@ async def _await_indexes(database: Database) -> None:
 
 
 async def _read_schema(tx: Transaction) -> Row:
-    row = await tx.row(f"MATCH {_NODE} RETURN n.version AS version, n.tokeniser AS tokeniser")
-    found = row or {"version": None, "tokeniser": None}
-    return found | {"version": found["version"] or 0}
+    row = await tx.row(
+        f"MATCH {_NODE} RETURN coalesce(n.version, 0) AS version, n.tokeniser AS tokeniser"
+    )
+    return row or {"version": 0, "tokeniser": None}
+
+
+async def _read_server(tx: Transaction) -> Row:
+    """Return the server's version and what `_read_schema` returns, in one query."""
+    [row] = await tx.rows(
+        f"""CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel'
+            OPTIONAL MATCH {_NODE}
+            RETURN versions[0] AS server, coalesce(n.version, 0) AS version,
+                   n.tokeniser AS tokeniser"""
+    )
+    return row
 
 
 def _check_schema(database: Database, found: int, known: int) -> None:
