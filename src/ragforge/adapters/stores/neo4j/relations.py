@@ -94,21 +94,26 @@ async def put_relations(tx: Transaction, relations: Sequence[tuple[str, Relation
 
 async def _put(tx: Transaction, kind: RelationKind, rows: list[dict[str, str]]) -> None:
     source, target = _ENDS[kind]
-    await _check_known(tx, source, [row["source"] for row in rows])
     if target == LIBRARY_LABEL:
         end = f"MERGE (b:{LIBRARY_LABEL} {{name: row.target}})"
     else:
         end = f"MATCH (b:{target} {{uuid: row.target}})"
-        await _check_known(tx, target, [row["target"] for row in rows])
-    await tx.each(
+    [made] = await tx.each(
         f"""MATCH (a:{source} {{uuid: row.source}}) {end}
-            MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row.project""",
+            MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row.project
+            RETURN count(*) AS rows""",
         rows,
     )
+    if made["rows"] < len(rows):  # an end was not found: which?
+        await _check_known(tx, source, [row["source"] for row in rows])
+        if target != LIBRARY_LABEL:
+            await _check_known(tx, target, [row["target"] for row in rows])
 
 
 async def _check_known(tx: Transaction, labels: str, ids: list[str]) -> None:
-    known = set(await tx.column(f"MATCH (n:{labels}) WHERE n.uuid IN $ids RETURN n.uuid", ids=ids))
+    wanted = list(dict.fromkeys(ids))
+    query = f"MATCH (n:{labels}) WHERE n.uuid IN $ids RETURN n.uuid"
+    known = set(await tx.column(query, ids=wanted))
     error: type[NotFound] = ScopeNotFound if labels == SCOPE_LABELS else FileNotKnown
     for unknown in ids:
         if unknown not in known:
