@@ -48,6 +48,8 @@ class CodeStore(Protocol):
     async def delete_project(self, project_id: str) -> None:
         """Delete a project with its files, scopes, relations and vectors.
 
+        An engine may do so in several transactions. If that breaks off, what is left is a project
+        whose files are all read again by the next ingestion; deleting it again ends it.
         Raises ProjectNotFound.
         """
 

@@ -20,6 +20,8 @@ _FILE_LABELS: dict[FileKind, tuple[str, ...]] = {
     "web_page": ("WebPage",),
 }
 _RELATIONS = "|".join(RELATION_KINDS)
+FORGOTTEN_FILES = 500
+FORGOTTEN_SCOPES = 2_000
 _IN_PATHS = f"MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths"
 
 
@@ -31,6 +33,49 @@ async def lock_project(tx: Transaction, project_id: str) -> None:
     query = f"MATCH (n:Project {{uuid: $id}}) {LOCK} RETURN n.uuid"
     if await tx.value(query, id=project_id) is None:
         raise ProjectNotFound(project_id)
+
+
+async def begin_forgetting(tx: Transaction, project_id: str) -> None:
+    """Make every file of a project one to be read again: if forgetting it breaks off, the next
+    ingestion makes all of it anew. Raises ProjectNotFound.
+    """
+    await lock_project(tx, project_id)
+    await tx.rows(
+        f"""MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project
+            SET f.mtime = null, f.hash = 'to be read again'""",
+        project=project_id,
+    )
+
+
+async def forget_some(tx: Transaction, project_id: str) -> bool:
+    """Delete some files of a project with their scopes; tell whether there were any.
+
+    So many that no transaction grows with the project: a server has to hold it in memory.
+    """
+    found = await tx.rows(
+        f"""MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project WITH f LIMIT $most
+            RETURN f.path AS path, COUNT {{ (f)<-[:DEFINED_IN]-() }} AS scopes""",
+        project=project_id,
+        most=FORGOTTEN_FILES,
+    )
+    paths: list[str] = []
+    scopes = 0
+    for row in found:
+        if paths and scopes + row["scopes"] > FORGOTTEN_SCOPES:
+            break
+        paths.append(row["path"])
+        scopes += row["scopes"]
+    if paths:
+        await clear(tx, project_id, paths)
+    return bool(paths)
+
+
+async def forget_project(tx: Transaction, project_id: str) -> None:
+    """Delete a project whose files are gone, with what is left of it."""
+    for labels in (SCOPE_LABELS, FILE_LABELS, "Directory"):
+        query = f"MATCH (n:{labels}) WHERE n.project_id = $id DETACH DELETE n"
+        await tx.rows(query, id=project_id)
+    await tx.rows("MATCH (n:Project {uuid: $id}) DETACH DELETE n", id=project_id)
 
 
 async def check_free(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
-from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, Where, select_fields
+from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, Where, select_fields
 from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
@@ -44,14 +45,10 @@ class ProjectFiles:
         return PROJECT.decode(row)
 
     async def delete_project(self, project_id: str) -> None:
-        async def work(tx: Transaction) -> None:
-            await nodes.lock_project(tx, project_id)
-            for labels in (SCOPE_LABELS, FILE_LABELS, "Directory"):
-                query = f"MATCH (n:{labels}) WHERE n.project_id = $id DETACH DELETE n"
-                await tx.rows(query, id=project_id)
-            await tx.rows("MATCH (n:Project {uuid: $id}) DETACH DELETE n", id=project_id)
-
-        await self._database.write(work)
+        await self._database.write(partial(nodes.begin_forgetting, project_id=project_id))
+        while await self._database.write(partial(nodes.forget_some, project_id=project_id)):
+            pass
+        await self._database.write(partial(nodes.forget_project, project_id=project_id))
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         rows = [FILE.encode(parsed.file, project_id=project_id) for parsed in files]
