@@ -5,7 +5,7 @@ Code that was only found by a search is ignored: there may be hundreds of such p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -33,6 +33,14 @@ class StaleCode:
         return f"{what}: {self.fate}"
 
 
+@dataclass(frozen=True, slots=True)
+class _MentionedCode:
+    """The code that one memory mentions."""
+
+    files: Sequence[FileMention]
+    references: Sequence[CodeReference]
+
+
 async def find_stale(store: Store, project_path: str, hit: MemoryHit) -> list[StaleCode]:
     """Return the code of a hit that has changed since."""
     return (await find_all_stale(store, project_path, [hit]))[0]
@@ -50,15 +58,17 @@ async def find_all_stale(
     ids = [message for messages in spoken.values() for message in messages]
     references = await store.conversations.references_of(ids) if ids else {}
 
-    async def find(hit: MemoryHit) -> list[StaleCode]:
-        if hit.type == "summary":
-            return await find_stale_in_summary(store, project_path, hit.summary.uuid)
-        about = [one for message in spoken[hit.turn.uuid] for one in references.get(message, ())]
-        return await _compare(store, project_path, (), about)
-
     if not references and len(spoken) == len(hits):
         return [[] for _ in hits]  # turns that mention no code: the usual case
-    return list(await gather_or_cancel(*map(find, hits)))
+
+    async def list_code(hit: MemoryHit) -> _MentionedCode:
+        if hit.type == "summary":
+            return _MentionedCode(*await store.summaries.mentions(hit.summary.uuid))
+        said = spoken[hit.turn.uuid]
+        return _MentionedCode([], [one for id_ in said for one in references.get(id_, ())])
+
+    mentioned = await gather_or_cancel(*map(list_code, hits))
+    return await _compare_all(store, project_path, mentioned)
 
 
 async def find_stale_in_turn(
@@ -81,26 +91,38 @@ async def find_stale_in_summary(
 async def _compare(
     store: Store,
     project_path: str,
-    files: Iterable[FileMention],
-    references: Iterable[CodeReference],
+    files: Sequence[FileMention],
+    references: Sequence[CodeReference],
 ) -> list[StaleCode]:
-    files = list(files)
-    references = [one for one in references if one.how != FOUND]
-    if not files and not references:
-        return []
+    return (await _compare_all(store, project_path, [_MentionedCode(files, references)]))[0]
+
+
+async def _compare_all(
+    store: Store, project_path: str, mentioned: Sequence[_MentionedCode]
+) -> list[list[StaleCode]]:
+    """Return the changed code of each; what the code is now is read once for all."""
+    paths = {file.path for one in mentioned for file in one.files}
+    scope_ids = {r.scope_id for one in mentioned for r in one.references if r.how != FOUND}
+    if not paths and not scope_ids:
+        return [[] for _ in mentioned]
     try:
         project = await store.code.project(project_path)
     except ProjectNotFound:
-        return []  # the whole project was removed, so nothing is known
-    hashes = await _read_hashes(store, project.uuid, [file.path for file in files])
-    scopes = await store.code.scopes([reference.scope_id for reference in references])
+        return [[] for _ in mentioned]  # the whole project was removed, so nothing is known
+    hashes = await _read_hashes(store, project.uuid, sorted(paths))
+    scopes = await store.code.scopes(sorted(scope_ids)) if scope_ids else {}
     hashes |= {scope.uuid: scope.hash for scope in scopes.values()}
+    return [_list_stale(one, hashes) for one in mentioned]
+
+
+def _list_stale(mentioned: _MentionedCode, hashes: Mapping[str, str]) -> list[StaleCode]:
     now: list[tuple[str, str | None, StaleKind | None]] = [
-        (one.path, None, _compare_hashes(one.hash, hashes.get(one.path))) for one in files
+        (one.path, None, _compare_hashes(one.hash, hashes.get(one.path))) for one in mentioned.files
     ]
     now += [
         (r.file, r.qualified_name, _compare_hashes(r.hash, hashes.get(r.scope_id)))
-        for r in references
+        for r in mentioned.references
+        if r.how != FOUND
     ]
     return list(dict.fromkeys(StaleCode(file, name, fate) for file, name, fate in now if fate))
 
