@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.notes import Note
-from ragforge.errors import AmbiguousId, InputError, NotFound
+from ragforge.errors import AmbiguousId, InputError
 
 Named = TypeVar("Named", Conversation, Note)
 
@@ -28,13 +28,10 @@ async def resolve_id(
     wanted = text.strip()
     if not wanted:
         raise InputError(f"The id of the {kind} is empty. Give the start of one.")
-    try:
+    found = await starting_with(wanted, CANDIDATES + 1)
+    if not found:
         return await get(wanted)
-    except NotFound:
-        found = await starting_with(wanted, CANDIDATES + 1)
-        if not found:
-            raise
-    if len(found) > 1:
+    if len(found) > 1 and found[0].uuid != wanted:  # by id: the very one comes first
         shown = [format_candidate(one.uuid, describe(one)) for one in found[:CANDIDATES]]
         raise AmbiguousId(kind, wanted, shown + ["…"] * (len(found) > CANDIDATES))
     return found[0]

@@ -14,6 +14,8 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.work import LockStore
 
 BATCH = 512
+PAGE = 4 * BATCH
+"""So many are read together: to find the next ones, an engine may go through all of a project."""
 SOURCE_CHARS = 1_500
 """The rest of a long function adds little about its purpose."""
 
@@ -35,10 +37,12 @@ async def embed_scopes(
     async with locks.hold_lock(lock_store, locks.name_embedding_lock(project_id), holder):
         total = 0 if files is not None else (await code.count_scopes(project_id, embedder.name))[0]
         done, after = 0, ""
-        while scopes := await code.scopes_to_embed(project_id, embedder.name, BATCH, after, files):
+        while scopes := await code.scopes_to_embed(project_id, embedder.name, PAGE, after, files):
             after = scopes[-1].uuid
-            done += await _embed(code, embedder, project_id, scopes)
-            on_progress(done, max(total, done))
+            for start in range(0, len(scopes), BATCH):
+                some = scopes[start : start + BATCH]
+                done += await _embed(code, embedder, project_id, some)
+                on_progress(done, max(total, done))
         return done
 
 
