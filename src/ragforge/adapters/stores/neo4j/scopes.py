@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,8 +16,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import SCOPE, SCOPE_NAME, decode_scope_name
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import CodeFilter, FileLine, Scope, ScopeMatch, ScopeName
-from ragforge.domain.hits import Match
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ScopeNotFound
@@ -27,8 +26,16 @@ from ragforge.ports.words import Tokeniser
 
 _ROW = select_fields("s", SCOPE)
 _NAME = select_fields("s", SCOPE_NAME)
+_FOUND_NAME = select_fields("n", SCOPE_NAME)
 _TO_EMBED = """(s.embedding_model IS NULL OR s.embedding_model <> $model
                 OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)"""
+# Each label and name by its own index: of one condition with OR, all scopes would be read.
+_NAMED = " UNION ".join(
+    f"""MATCH (s:{label} {{project_id: $project, {key}: $name}})
+        USING INDEX s:{label}(project_id, {key}) RETURN s"""
+    for label in SCOPE_LABELS.split("|")
+    for key in ("name_key", "qualified_name_key")
+)
 _IN_FILE = f"""MATCH (:{FILE_LABELS} {{project_id: $project, path: place.file}})
                <-[:DEFINED_IN]-(s:{SCOPE_LABELS})"""
 
@@ -67,8 +74,7 @@ class Scopes:
         return await self._scopes(query, project=project_id, path=path)
 
     async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
-        query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
-                      AND (s.name_key = $name OR s.qualified_name_key = $name)
+        query = f"""CALL () {{ {_NAMED} }}
                     RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
         rows = await self._database.column(query, project=project_id, name=index_key(name))
         return [decode_scope_name(row) for row in rows]
@@ -134,8 +140,10 @@ class Scopes:
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
         wanted = self._tokeniser.query(query)
-        found = await words.search(self._database, index, wanted, _make_filter(where), limit)
-        return await self._add_names(found)
+        rows = await words.search_rows(
+            self._database, index, wanted, _make_filter(where), limit, _FOUND_NAME
+        )
+        return _to_matches(rows)
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
         wanted = [self._tokeniser.query(name)[:1] for name in names]
@@ -148,9 +156,8 @@ class Scopes:
         return set(rows)
 
     async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
-        where = CodeFilter(project_id)
-        found = await asyncio.gather(*(self.by_words(word, where, 1) for word in asked))
-        return {word for word, matches in zip(asked, found, strict=True) if matches}
+        held = await self.count_holding(project_id, asked, 1)
+        return {word for word, count in held.items() if count}
 
     async def count_holding(
         self, project_id: str, asked: Sequence[str], most: int
@@ -179,16 +186,12 @@ class Scopes:
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:
         shelf = vector_nodes.SECTIONS if where.sections else vector_nodes.SCOPES
-        found = await self._database.read(
-            lambda tx: vector_nodes.find_nearest(
-                tx, shelf, vector, _make_filter(where), limit, min_score
+        rows = await self._database.read(
+            lambda tx: vector_nodes.find_nearest_rows(
+                tx, shelf, vector, _make_filter(where), limit, min_score, _FOUND_NAME
             )
         )
-        return await self._add_names(found)
-
-    async def _add_names(self, found: Sequence[Match]) -> list[ScopeMatch]:
-        names = await self.scope_names([match.id for match in found])
-        return [ScopeMatch(names[m.id], m.score) for m in found if m.id in names]
+        return _to_matches(rows)
 
     async def _scopes(self, query: str, **parameters: Any) -> list[Scope]:
         return [SCOPE.decode(row) for row in await self._database.column(query, **parameters)]
@@ -201,13 +204,15 @@ async def put_vectors(
 
     Raises InvalidVector, DimensionMismatch, ScopeNotFound.
     """
-    missing = await vector_nodes.put(tx, vector_nodes.SCOPES, vectors)
+    made_of = {uuid: {"embedding_hash": hash} for uuid, hash in hashes}
+    missing = await vector_nodes.put(tx, vector_nodes.SCOPES, vectors, made_of)
     sections = {uuid: vectors[uuid] for uuid in missing}
-    for unknown in await vector_nodes.put(tx, vector_nodes.SECTIONS, sections):
+    for unknown in await vector_nodes.put(tx, vector_nodes.SECTIONS, sections, made_of):
         raise ScopeNotFound(unknown)
-    await tx.each(
-        f"MATCH (s:{SCOPE_LABELS} {{uuid: row[0]}}) SET s.embedding_hash = row[1]", hashes
-    )
+
+
+def _to_matches(rows: Sequence[Row]) -> list[ScopeMatch]:
+    return [ScopeMatch(decode_scope_name(row["facts"]), row["score"]) for row in rows]
 
 
 def _make_filter(where: CodeFilter) -> Where:

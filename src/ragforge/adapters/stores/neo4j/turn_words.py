@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
@@ -14,48 +14,79 @@ from ragforge.domain.hits import TurnMatch, WordMatches
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
 _INDEX = "ragforge_turn_words"
+_COUNTS = """COLLECT {{ UNWIND $asked AS one
+    CALL db.index.fulltext.queryNodes($index, one.text) YIELD node AS n WHERE {where}
+    WITH one, count(n) AS held RETURN [one.word, held] }}"""
+"""How many turns that pass a filter hold each word."""
+_TURNS = "COUNT {{ MATCH (n:Message) WHERE n.role = 'user' AND {where} }}"
 
 
 async def match_words(
     tx: Transaction, words: Sequence[str], where: Where, limit: int, reach: int
 ) -> WordMatches:
     """Return the best turns and those up to `reach` beside them that pass the filter."""
-    every = await _count_words(tx, words, where)
-    counts = dict(list(every.items())[:MOST_WORDS])
-    best = await index_of.search(tx, _INDEX, list(counts), where, limit)
-    if not best:
+    every, chosen, turns = dict.fromkeys(words, 0), list(words), None
+    if len(words) > MOST_WORDS:  # which are the rarest must be known before the search
+        every, turns = await _count_words(tx, words, where)
+        chosen = list(every)[:MOST_WORDS]
+    if not chosen or limit <= 0:
         return WordMatches()
-    rows = await tx.rows(
-        f"""MATCH (t:Message) WHERE t.uuid IN $best
-            MATCH (n:Message {{conversation_id: t.conversation_id}})
-            WHERE n.turn_index >= t.turn_index - $reach AND n.turn_index <= t.turn_index + $reach
-              AND n.role = 'user' AND {where}
-            WITH DISTINCT n
-            RETURN n.uuid AS id, n.conversation_id AS conversation_id,
-                   n.turn_index AS turn_index, n.words AS words
-            ORDER BY n.timestamp_ms DESC, n.position DESC, n.uuid""",
-        best=[match.id for match in best],
+    counts_query, asked = "[]", []
+    if turns is None:
+        counts_query, asked = _COUNTS.format(where=where), _make_expressions(words)
+    row = await tx.row(
+        f"""CALL () {{
+              CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
+              WHERE {where}
+              WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
+              RETURN collect(n) AS best
+            }}
+            CALL (best) {{
+              UNWIND best AS t
+              MATCH (n:Message {{conversation_id: t.conversation_id}})
+              WHERE n.turn_index >= t.turn_index - $reach
+                AND n.turn_index <= t.turn_index + $reach AND n.role = 'user' AND {where}
+              WITH DISTINCT n ORDER BY n.timestamp_ms DESC, n.position DESC, n.uuid
+              RETURN collect(n {{id: n.uuid, .conversation_id, .turn_index, .words}}) AS rows
+            }}
+            RETURN rows, {counts_query} AS counts, {_TURNS.format(where=where)} AS turns""",
+        index=_INDEX,
+        expression=index_of.format_query(_INDEX, chosen),
+        asked=asked,
+        limit=limit,
         reach=reach,
         **where.parameters,
     )
-    turns = await tx.value(
-        f"MATCH (n:Message) WHERE n.role = 'user' AND {where} RETURN count(n)", **where.parameters
-    )
-    aside = frozenset(every).difference(counts)
-    return WordMatches(tuple(_load_match(row, counts) for row in rows), counts, turns, aside)
+    if row is None or not row["rows"]:
+        return WordMatches()
+    counts = _sort_counts(row["counts"]) if turns is None else {w: every[w] for w in chosen}
+    aside = frozenset(every).difference(counts) if turns is not None else frozenset()
+    found = tuple(_load_match(one, counts) for one in row["rows"])
+    return WordMatches(found, counts, row["turns"] if turns is None else turns, aside)
 
 
-async def _count_words(tx: Transaction, words: Sequence[str], where: Where) -> dict[str, int]:
-    """Return how many turns hold each word, the rarest first; words of no turn are left out."""
-    rows = await tx.each(
-        f"""CALL db.index.fulltext.queryNodes($index, row.expression) YIELD node AS n
-            WHERE {where}
-            RETURN row.word AS word, count(n) AS count ORDER BY count, word""",
-        [{"word": word, "expression": index_of.format_query(_INDEX, [word])} for word in words],
+async def _count_words(
+    tx: Transaction, words: Sequence[str], where: Where
+) -> tuple[dict[str, int], int]:
+    """Return how many turns hold each word, the rarest first, and how many turns there are.
+
+    Words of no turn are left out.
+    """
+    [row] = await tx.rows(
+        f"RETURN {_COUNTS.format(where=where)} AS counts, {_TURNS.format(where=where)} AS turns",
         index=_INDEX,
+        asked=_make_expressions(words),
         **where.parameters,
     )
-    return {row["word"]: row["count"] for row in rows}
+    return _sort_counts(row["counts"]), row["turns"]
+
+
+def _make_expressions(words: Sequence[str]) -> list[Row]:
+    return [{"word": word, "text": index_of.format_query(_INDEX, [word])} for word in words]
+
+
+def _sort_counts(rows: Iterable[tuple[str, int]]) -> dict[str, int]:
+    return dict(sorted(((word, count) for word, count in rows if count), key=lambda r: r[::-1]))
 
 
 def _load_match(row: Row, words: Collection[str]) -> TurnMatch:

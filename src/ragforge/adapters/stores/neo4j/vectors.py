@@ -13,9 +13,10 @@ from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
-EXACT_UP_TO = 5_000
-"""How many vectors are compared one by one; beyond, the index proposes candidates."""
+EXACT_UP_TO = 500
+"""How many vectors are compared one by one; beyond, the index proposes candidates (decision 32)."""
 _FIRST_FETCH = 200
+_FETCH_A_HIT = 2
 _LARGEST_FETCH = 20_000
 
 
@@ -26,6 +27,7 @@ class Shelf:
     label: str
     index: str
     name: str = "embedding"
+    only: str = "true"  # which nodes `n` of the label may carry one
 
     @property
     def model(self) -> str:
@@ -38,7 +40,7 @@ class Shelf:
         return f"{self.name}_key"
 
 
-TURNS = Shelf("Message", "ragforge_turn_vectors")
+TURNS = Shelf("Message", "ragforge_turn_vectors", only="n.role = 'user'")
 SUMMARIES = Shelf("Summary", "ragforge_summary_vectors")
 NOTES = Shelf("Note", "ragforge_note_vectors")
 CONVERSATIONS = Shelf("Conversation", "ragforge_conversation_vectors", "summary_embedding")
@@ -66,12 +68,18 @@ async def register(tx: Transaction, vectors: Iterable[Vector]) -> None:
         _compare(vector, dimensions[vector.model])
 
 
-async def put(tx: Transaction, shelf: Shelf, vectors: Mapping[str, Vector]) -> set[str]:
-    """Set the vectors of nodes, replacing older ones; return the ids that are unknown.
+async def put(
+    tx: Transaction,
+    shelf: Shelf,
+    vectors: Mapping[str, Vector],
+    facts: Mapping[str, Row] | None = None,
+) -> set[str]:
+    """Set the vectors of nodes, and facts of theirs; return the ids that are unknown.
 
-    Raises InvalidVector, DimensionMismatch.
+    Older vectors are replaced. Raises InvalidVector, DimensionMismatch.
     """
     await register(tx, vectors.values())
+    also = facts or {}
     rows: list[Row] = [
         {
             "uuid": uuid,
@@ -79,12 +87,14 @@ async def put(tx: Transaction, shelf: Shelf, vectors: Mapping[str, Vector]) -> s
                 shelf.name: vector.values(),
                 shelf.model: vector.model,
                 shelf.key: index_key(vector.model),
+                **also.get(uuid, {}),
             },
         }
         for uuid, vector in vectors.items()
     ]
     found = await tx.each(
-        f"MATCH (n:{shelf.label} {{uuid: row.uuid}}) SET n += row.vector RETURN n.uuid AS uuid",
+        f"""MATCH (n:{shelf.label} {{uuid: row.uuid}}) WHERE {shelf.only}
+            SET n += row.vector RETURN n.uuid AS uuid""",
         rows,
     )
     return set(vectors) - {row["uuid"] for row in found}
@@ -97,19 +107,28 @@ async def find_nearest(
 
     Raises InvalidVector, DimensionMismatch.
     """
+    rows = await find_nearest_rows(tx, shelf, vector, where, limit, min_score)
+    return [Match(row["id"], row["score"]) for row in rows]
+
+
+async def find_nearest_rows(
+    tx: Transaction,
+    shelf: Shelf,
+    vector: Vector,
+    where: Where,
+    limit: int,
+    min_score: float,
+    facts: str = "null",
+) -> list[Row]:
+    """Do as `find_nearest`, and return rows of `id`, `score` and the `facts` of the node `n`.
+
+    Raises InvalidVector, DimensionMismatch.
+    """
     vector.check()
-    known = await tx.value(
-        "MATCH (e:EmbeddingModel {key: $key}) RETURN e.dimension", key=index_key(vector.model)
-    )
-    if known is None or limit <= 0:
+    if limit <= 0:
         return []
-    _compare(vector, known)
-    search = _Search(tx, shelf, vector, where, limit, min_score)
-    if await search.count(EXACT_UP_TO + 1) > EXACT_UP_TO:
-        found = await search.through_index()
-        if found is not None:
-            return found
-    return await search.exactly()
+    search = _Search(tx, shelf, vector, where, limit, min_score, facts)
+    return await search.find()
 
 
 def _compare(vector: Vector, dimension: int) -> None:
@@ -128,62 +147,92 @@ class _Search:
         where: Where,
         limit: int,
         min_score: float,
+        facts: str,
     ) -> None:
         self._tx = tx
         self._shelf = shelf
+        self._vector = vector
         self._limit = limit
         self._min_score = min_score
+        self._facts = facts
         self._condition = f"n.{shelf.key} = $key AND {where}"
         self._parameters = {
             **where.parameters,
             "key": index_key(vector.model),
             "vector": _normalise(vector),
+            "limit": limit,
+            "min_score": min_score,
         }
 
-    async def count(self, most: int) -> int:
-        """Return how many vectors pass the filter, counting no further than `most`."""
-        query = f"""MATCH (n:{self._shelf.label}) WHERE {self._condition}
-                    WITH n LIMIT $most RETURN count(n)"""
-        return int(await self._tx.value(query, most=most, **self._parameters))
+    async def find(self) -> list[Row]:
+        """Compare those that pass the filter, if they are few; else filter what the index finds.
 
-    async def exactly(self) -> list[Match]:
-        """Compare every vector that passes the filter."""
-        rows = await self._tx.rows(
-            f"""MATCH (n:{self._shelf.label}) WHERE {self._condition}
-                WITH n, vector.similarity.cosine(n.{self._shelf.name}, $vector) AS score
-                WHERE score >= $min_score
-                RETURN n.uuid AS id, score ORDER BY score DESC, id LIMIT $limit""",
-            limit=self._limit,
-            min_score=self._min_score,
+        Both are one query, which is nearly always the only one.
+        """
+        fetch = max(_FIRST_FETCH, _FETCH_A_HIT * self._limit)
+        found = await self._tx.row(
+            f"""MATCH (e:EmbeddingModel {{key: $key}})
+                CALL (e) {{
+                  MATCH (n:{self._shelf.label})
+                  WHERE e.dimension = $dimension AND {self._condition}
+                  WITH n LIMIT $most RETURN collect(n) AS some
+                }}
+                OPTIONAL CALL (some) {{
+                  UNWIND CASE WHEN size(some) < $most THEN some ELSE [] END AS n
+                  {self._score()}
+                  UNION ALL
+                  UNWIND CASE WHEN size(some) < $most THEN [] ELSE [true] END AS many
+                  {self._ask_index()}
+                }}
+                RETURN e.dimension AS dimension, size(some) < $most AS exact,
+                  collect(row) AS rows""",
+            most=EXACT_UP_TO + 1,
+            dimension=self._vector.dimension,
+            index=self._shelf.index,
+            fetch=fetch,
             **self._parameters,
         )
-        return _to_matches(rows)
+        if found is None:
+            return []
+        _compare(self._vector, found["dimension"])
+        if found["exact"]:
+            return [*found["rows"]]
+        return await self._filter(found["rows"], fetch)
 
-    async def through_index(self) -> list[Match] | None:
-        """Filter what the index proposes, asking for more until there is enough.
-
-        None means that the index did not propose enough that passes the filter.
-        """
-        fetch = max(_FIRST_FETCH, 4 * self._limit)
-        while fetch <= _LARGEST_FETCH:
-            rows = await self._tx.rows(
-                f"""CALL db.index.vector.queryNodes($index, $fetch, $vector)
-                    YIELD node AS n, score
-                    WITH n, score, {self._condition} AS passes
-                    RETURN n.uuid AS id, score, passes ORDER BY score DESC, id""",
-                index=self._shelf.index,
-                fetch=fetch,
-                **self._parameters,
-            )
+    async def _filter(self, rows: list[Row], fetch: int) -> list[Row]:
+        """Return the rows that pass, asking the index for more until they are enough."""
+        while True:
             good = [row for row in rows if row["passes"] and row["score"] >= self._min_score]
-            if len(good) >= self._limit or (rows and rows[-1]["score"] < self._min_score):
-                return _to_matches(good[: self._limit])
-            fetch *= 4
-        return None
+            if len(good) >= self._limit or len(rows) < fetch:
+                return good[: self._limit]
+            if rows[-1]["score"] < self._min_score:
+                return good
+            share = max(len(good), 1) / len(rows)
+            fetch = max(4 * fetch, round(_FETCH_A_HIT * self._limit / share))
+            if fetch > _LARGEST_FETCH:
+                return await self._compare_all()
+            rows = await self._tx.column(
+                self._ask_index(), index=self._shelf.index, fetch=fetch, **self._parameters
+            )
 
+    async def _compare_all(self) -> list[Row]:
+        return await self._tx.column(
+            f"MATCH (n:{self._shelf.label}) WHERE {self._condition} {self._score()}",
+            **self._parameters,
+        )
 
-def _to_matches(rows: Iterable[Row]) -> list[Match]:
-    return [Match(row["id"], row["score"]) for row in rows]
+    def _score(self) -> str:
+        return f"""WITH n, vector.similarity.cosine(n.{self._shelf.name}, $vector) AS score
+                  WHERE score >= $min_score
+                  WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
+                  RETURN {{id: n.uuid, score: score, passes: true, facts: {self._facts}}} AS row"""
+
+    def _ask_index(self) -> str:
+        return f"""CALL db.index.vector.queryNodes($index, $fetch, $vector)
+                  YIELD node AS n, score
+                  WITH n, score, {self._condition} AS passes ORDER BY score DESC, n.uuid
+                  RETURN {{id: n.uuid, score: score, passes: passes,
+                    facts: CASE WHEN passes THEN {self._facts} END}} AS row"""
 
 
 def _normalise(vector: Vector) -> list[float]:

@@ -39,18 +39,31 @@ async def search(
     database: Database | Transaction, index: str, words: Sequence[str], where: Where, limit: int
 ) -> list[Match]:
     """Return the nodes that hold any of the words and pass the filter, best first."""
+    rows = await search_rows(database, index, words, where, limit)
+    return [Match(row["id"], row["score"]) for row in rows]
+
+
+async def search_rows(
+    database: Database | Transaction,
+    index: str,
+    words: Sequence[str],
+    where: Where,
+    limit: int,
+    facts: str = "null",
+) -> list[Row]:
+    """Do as `search`, and return rows of `id`, `score` and the `facts` of the node `n`."""
     if not words or limit <= 0:
         return []
     # The index gives all that match, so that the filter comes before the limit.
     query = f"""
         CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
         WHERE {where}
-        RETURN n.uuid AS id, score ORDER BY score DESC, id LIMIT $limit"""
+        WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
+        RETURN n.uuid AS id, score, {facts} AS facts"""
     expression = format_query(index, words[:MAX_WORDS])
-    rows = await database.rows(
+    return await database.rows(
         query, index=index, expression=expression, limit=limit, **where.parameters
     )
-    return [Match(row["id"], row["score"]) for row in rows]
 
 
 def make_summary_words(row: Stored, tokeniser: Tokeniser) -> str:
