@@ -192,7 +192,6 @@ async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None
     for ask in (
         lambda: store.conversations.get(BAD),
         lambda: store.conversations.message(BAD),
-        lambda: store.conversations.embedded_turns(BAD, "model"),
         lambda: store.archive.conversation(BAD),
         lambda: store.conversations.messages(BAD),
         lambda: store.conversations.delete(BAD),

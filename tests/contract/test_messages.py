@@ -206,6 +206,17 @@ async def test_the_latest_messages_are_told_oldest_first(store: Store, talk: str
     assert await store.conversations.latest_messages(talk, 0) == []
 
 
+async def test_the_last_texts_of_conversations_are_read_together(store: Store, talk: str) -> None:
+    for other in ("other", "empty"):
+        await store.conversations.create(conversation(uuid=other))
+    await store.conversations.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
+    await store.conversations.append("other", [user("only")])
+
+    found = await store.conversations.last_texts([talk, "other", "empty", "unknown"])
+
+    assert found == {talk: "d", "other": "only"}
+
+
 async def test_tool_calls_are_told_newest_first(store: Store, talk: str) -> None:
     names = ["grep", "read", "grep", "edit"]
     calls = [

@@ -130,7 +130,7 @@ async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: 
     assert await store.conversations.count_turns_to_embed("b") == (4, 4)
 
 
-async def test_the_embedded_turns_of_a_conversation_are_told(store: Store, talk: str) -> None:
+async def test_a_conversation_says_which_model_embedded_its_turns(store: Store, talk: str) -> None:
     await store.conversations.create(conversation(uuid="other"))
     await store.conversations.append("other", [user(uuid="elsewhere")])
     await store.conversations.append(talk, [user(uuid=f"t{i}") for i in range(4)])
@@ -138,9 +138,10 @@ async def test_the_embedded_turns_of_a_conversation_are_told(store: Store, talk:
     await store.conversations.embed_turns(vectors)
     await store.conversations.embed_turns({"t2": direction(0, "b")})
 
-    assert await store.conversations.embedded_turns(talk, "a") == ["t1", "t3"]
-    assert await store.conversations.embedded_turns(talk, "b") == ["t2"]
-    assert await store.conversations.embedded_turns(talk, "c") == []
+    light = await store.archive.conversation(talk, with_vectors=False)
+
+    assert light.embedded_by == {"t1": "a", "t2": "b", "t3": "a"}
+    assert light.turn_vectors == {}
 
 
 async def test_only_turns_can_be_embedded_and_all_or_none_are(store: Store, talk: str) -> None:

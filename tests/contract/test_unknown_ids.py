@@ -34,7 +34,6 @@ CONVERSATIONS: dict[str, Ask] = {
     "messages": lambda s, x: s.conversations.messages(x),
     "latest_messages": lambda s, x: s.conversations.latest_messages(x, 5),
     "tool_calls": lambda s, x: s.conversations.tool_calls(x),
-    "embedded_turns": lambda s, x: s.conversations.embedded_turns(x, "model"),
     "archive.conversation": lambda s, x: s.archive.conversation(x),
     "embed_conversation": lambda s, x: s.conversations.embed_conversation(x, direction(0)),
     "summaries.save": lambda s, x: s.summaries.save(summary(x)),

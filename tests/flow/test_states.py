@@ -8,8 +8,7 @@ import pytest
 
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, NewJob
-from ragforge.errors import ConversationNotFound
-from ragforge.memory.states import load_states
+from ragforge.memory.states import TurnStates, load_states
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, direction, summary, system, user
 
@@ -21,6 +20,12 @@ async def die(store: Store, key: str, payload: Json, reason: str) -> None:
     await store.jobs.enqueue([NewJob(key, "embed_turns", payload)])
     await store.jobs.claim(HOLDER, timedelta(minutes=1))
     await store.jobs.fail(key, HOLDER, reason, None)
+
+
+async def read_states(store: Store, model: str | None) -> TurnStates:
+    """Return the states of the conversation's turns, read as a door reads them."""
+    bundle = await store.archive.conversation("c", with_vectors=False)
+    return await load_states(store.jobs, bundle, model)
 
 
 @pytest.fixture
@@ -37,7 +42,7 @@ async def test_each_turn_tells_how_far_it_has_come(talk: Store) -> None:
     await die(talk, "embed-turn:t1:toy-embedder", ["t1"], "was embedded later")
     await die(talk, "embed-turn:t3:toy-embedder", ["t3"], "the model refused")
 
-    states = await load_states(talk, "c", "toy-embedder")
+    states = await read_states(talk, "toy-embedder")
 
     assert {turn: state.names for turn, state in states.turns.items()} == {
         "t0": ("stored", "embedded"),
@@ -51,12 +56,12 @@ async def test_each_turn_tells_how_far_it_has_come(talk: Store) -> None:
 
 
 async def test_a_vector_of_another_model_does_not_count(talk: Store) -> None:
-    states = await load_states(talk, "c", "another-model")
+    states = await read_states(talk, "another-model")
     assert not any(state.embedded for state in states.turns.values())
 
 
 async def test_without_a_model_nothing_is_expected(talk: Store) -> None:
-    states = await load_states(talk, "c", None)
+    states = await read_states(talk, None)
     assert {state.embedded for state in states.turns.values()} == {None}
 
 
@@ -64,11 +69,6 @@ async def test_failed_jobs_of_the_whole_conversation_are_told(talk: Store) -> No
     await die(talk, "summarise:c:1:0-3", {"conversation": "c"}, "too long")
     await die(talk, "summarise:cc:1", "cc", "of another one")
 
-    [job] = (await load_states(talk, "c", None)).failed_jobs
+    [job] = (await read_states(talk, None)).failed_jobs
 
     assert job.error == "too long"
-
-
-async def test_an_unknown_conversation_has_no_states(talk: Store) -> None:
-    with pytest.raises(ConversationNotFound):
-        await load_states(talk, "nobody", None)

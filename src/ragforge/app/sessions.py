@@ -156,8 +156,9 @@ class Sessions:
         from ragforge.memory.states import load_states
 
         uuid = (await self.resolve(start)).uuid
-        states = await load_states(self.store, uuid, self.embedder.name if self.embedder else None)
-        return SessionDetail(await self.store.archive.conversation(uuid), states)
+        bundle = await self.store.archive.conversation(uuid, with_vectors=False)
+        model = self.embedder.name if self.embedder else None
+        return SessionDetail(bundle, await load_states(self.store.jobs, bundle, model))
 
     async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
         """Return the latest turns of a session, oldest first."""

@@ -56,6 +56,8 @@ class ConversationBundle:
     note_vectors: Mapping[str, Vector] = field(default_factory=dict)
     trimmed: frozenset[str] = frozenset()  # turns and L1 whose summary was trimmed by age
     link_pending: frozenset[str] = frozenset()  # turns that are not linked to code yet
+    # Turn id → the model of its vector, as it was read; what is added has its vectors instead.
+    embedded_by: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 def set_counters(conversation: Conversation, messages: Sequence[Message]) -> Conversation:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import (
     SHORT_ID,
     Conversation,
@@ -81,11 +80,8 @@ async def add_last_messages(
     store: ConversationStore, found: Sequence[Conversation]
 ) -> list[SessionLine]:
     """Return sessions with their last messages, in the given order."""
-    latest = await gather_or_cancel(*(store.latest_messages(one.uuid, 1) for one in found))
-    return [
-        SessionLine(conversation, messages[-1].content if messages else "")
-        for conversation, messages in zip(found, latest, strict=True)
-    ]
+    texts = await store.last_texts([one.uuid for one in found])
+    return [SessionLine(one, texts.get(one.uuid, "")) for one in found]
 
 
 async def resolve_session(store: ConversationStore, text: str) -> Conversation:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.text import to_json
 from ragforge.domain.work import Job
-from ragforge.ports.store import Store
+from ragforge.ports.work import JobQueue
 
 DEAD_JOBS = 10_000
 """How many permanently failed jobs are examined."""
@@ -44,20 +45,16 @@ class TurnStates:
     failed_jobs: tuple[Job, ...] = ()
 
 
-async def load_states(store: Store, conversation_id: str, model: str | None) -> TurnStates:
-    """Return the states of all turns, for an embedding model or for none.
-
-    Raises ConversationNotFound.
-    """
-    messages = await store.conversations.messages(conversation_id)
-    turns = {m.uuid: m.turn_index or 0 for m in messages if m.role == "user"}
-    waiting = {size.turn_index for size in await store.summaries.uncovered_turns(conversation_id)}
-    embedded: set[str] = set()
-    if model is not None:
-        embedded.update(await store.conversations.embedded_turns(conversation_id, model))
+async def load_states(jobs: JobQueue, bundle: ConversationBundle, model: str | None) -> TurnStates:
+    """Return the states of all turns of a conversation, for an embedding model or for none."""
+    conversation_id = bundle.conversation.uuid
+    turns = {m.uuid: m.turn_index or 0 for m in bundle.messages if m.role == "user"}
+    summarised = {turn for one in bundle.summaries if one.summary.level == 1 for turn in one.covers}
+    summarised |= {turn for uuid, turn in turns.items() if uuid in bundle.trimmed}
+    embedded = {turn for turn, by in bundle.embedded_by.items() if by == model}
     errors: dict[str, str] = {}
     of_all: list[Job] = []
-    for job in await store.jobs.find("dead", DEAD_JOBS):
+    for job in await jobs.find("dead", DEAD_JOBS):
         named = set(_WORD.findall(f"{job.key} {to_json('payload', job.payload)}"))
         for turn_id in named & turns.keys():
             errors[turn_id] = job.error or "it failed"
@@ -68,7 +65,7 @@ async def load_states(store: Store, conversation_id: str, model: str | None) -> 
             turn_id: TurnState(
                 turn_index=turn_index,
                 embedded=None if model is None else turn_id in embedded,
-                summarised=turn_index not in waiting,
+                summarised=turn_index in summarised,
                 error=None if turn_id in embedded else errors.get(turn_id),
             )
             for turn_id, turn_index in turns.items()

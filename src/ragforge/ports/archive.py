@@ -45,10 +45,12 @@ class Archive(Protocol):
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         """Store records exactly, replacing those that are there; one transaction."""
 
-    async def conversation(self, conversation_id: str) -> ConversationBundle:
+    async def conversation(
+        self, conversation_id: str, with_vectors: bool = True
+    ) -> ConversationBundle:
         """Return everything that is known of a conversation, as it is at one moment.
 
-        Raises ConversationNotFound.
+        Without its vectors it costs a fraction. Raises ConversationNotFound.
         """
 
     async def add_conversation(self, whole: ConversationBundle) -> None:

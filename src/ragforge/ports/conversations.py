@@ -91,6 +91,9 @@ class ConversationStore(Protocol):
     async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
         """Return the newest messages, oldest of them first. Raises ConversationNotFound."""
 
+    async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
+        """Return conversation id → the text of its last message; empty ones are left out."""
+
     async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
         """Return the messages of each turn, in order; ids that are no turn are left out."""
 
@@ -125,12 +128,6 @@ class ConversationStore(Protocol):
 
     async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
         """Return how many turns have no vector of this model, and how many turns there are."""
-
-    async def embedded_turns(self, conversation_id: str, model: str) -> list[str]:
-        """Return the turns of a conversation that have a vector of this model, oldest first.
-
-        Raises ConversationNotFound.
-        """
 
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         """Set the vector of a conversation's summary.

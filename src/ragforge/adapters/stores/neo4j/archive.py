@@ -34,8 +34,12 @@ class Neo4jArchive:
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         await self._database.write(lambda tx: restore.write(tx, kind, records, self._tokeniser))
 
-    async def conversation(self, conversation_id: str) -> ConversationBundle:
-        return await self._database.write(lambda tx: whole_nodes.read(tx, conversation_id))
+    async def conversation(
+        self, conversation_id: str, with_vectors: bool = True
+    ) -> ConversationBundle:
+        return await self._database.write(
+            lambda tx: whole_nodes.read(tx, conversation_id, with_vectors)
+        )
 
     async def add_conversation(self, whole: ConversationBundle) -> None:
         await self._database.write(lambda tx: whole_nodes.add(tx, whole, self._tokeniser))

@@ -14,7 +14,7 @@ from ragforge.adapters.stores.neo4j import (
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.cypher import select_fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import Shelf
 from ragforge.adapters.stores.rows import CONVERSATION, FILE_MENTION, NOTE, REFERENCE, SUMMARY
@@ -23,48 +23,95 @@ from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, SummaryBundle
 from ragforge.domain.turns import group_into_turns
 from ragforge.domain.vectors import Vector
-from ragforge.errors import DuplicateId
+from ragforge.errors import ConversationNotFound, DuplicateId
 from ragforge.ports.words import Tokeniser
 
 
-async def read(tx: Transaction, conversation_id: str) -> ConversationBundle:
+def _select_flagged(flag: str) -> str:
+    return f"""MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.{flag}
+        RETURN n.uuid"""
+
+
+def _select_branch_points(arrow: str) -> str:
+    return f"""MATCH (:Conversation {{uuid: $id}}){arrow}(n:Conversation)
+        WITH n, e ORDER BY n.uuid RETURN [n.uuid, e.message_id]"""
+
+
+def _select_vectors(shelf: Shelf, condition: str) -> str:
+    return f"""MATCH (n:{shelf.label}) WHERE {condition} AND n.{shelf.name} IS NOT NULL
+        RETURN [n.uuid, n.{shelf.model}, n.{shelf.name}]"""
+
+
+_INSIDE = "n.conversation_id = $id"
+_PARTS = {
+    "messages": f"""MATCH (m:Message {{conversation_id: $id}})
+        WITH m ORDER BY m.position RETURN {messages.AS_ONE}""",
+    "references": f"""MATCH (m:Message {{conversation_id: $id}})
+        MATCH (f:CodeReference {{owner_id: m.uuid}})
+        WITH m, f ORDER BY m.position, f.file, f.qualified_name, f.scope_id
+        RETURN {select_fields("f", REFERENCE)}""",
+    "summaries": f"""MATCH (n:Summary {{conversation_id: $id}})
+        WITH n ORDER BY n.level, n.start_turn_index, n.uuid
+        RETURN {{row: {summary_nodes.ROW},
+          covers: COLLECT {{ MATCH (n)-[:SUMMARIZES]->(m:Message {{role: 'user'}})
+                             RETURN m.turn_index }},
+          mentions: COLLECT {{ MATCH (f:CodeMention {{owner_id: n.uuid}})
+                               WITH f ORDER BY f.path, f.qualified_name, f.target_id
+                               RETURN {facts.MENTION} }}}}""",
+    "origins": _select_branch_points("<-[e:HAS_BRANCH]-"),
+    "branches": _select_branch_points("-[e:HAS_BRANCH]->"),
+    "notes": note_nodes.OF_CONVERSATION,
+    "trimmed": _select_flagged("summary_trimmed"),
+    "link_pending": _select_flagged("link_pending"),
+    "models": f"""MATCH (n:{vectors.TURNS.label}) WHERE {_INSIDE}
+        AND n.{vectors.TURNS.name} IS NOT NULL RETURN [n.uuid, n.{vectors.TURNS.model}]""",
+}
+"""All that a conversation has beside its row and vectors, each a query of one value a row."""
+_VECTORS = {
+    "vector": _select_vectors(vectors.CONVERSATIONS, "n.uuid = $id"),
+    "turn_vectors": _select_vectors(vectors.TURNS, _INSIDE),
+    "summary_vectors": _select_vectors(vectors.SUMMARIES, _INSIDE),
+    "note_vectors": _select_vectors(vectors.NOTES, _INSIDE),
+}
+
+
+async def read(
+    tx: Transaction, conversation_id: str, with_vectors: bool = True
+) -> ConversationBundle:
     """Return everything that is known of a conversation. Raises ConversationNotFound."""
+    parts = _PARTS | (_VECTORS if with_vectors else {})
+    found = ", ".join(f"COLLECT {{ {query} }} AS {name}" for name, query in parts.items())
     # The lock keeps it as it is until all of it is read.
-    row = await conversation_nodes.lock(tx, conversation_id)
-    said = await tx.rows(
-        f"""MATCH (m:Message {{conversation_id: $id}})
-            WITH m ORDER BY m.position RETURN {messages.WITH_CALLS}""",
+    row = await tx.row(
+        f"""MATCH (n:Conversation {{uuid: $id}}) {LOCK}
+            WITH {conversation_nodes.ROW} AS conversation RETURN conversation, {found}""",
         id=conversation_id,
     )
-    origins = await _read_branch_points(tx, "<-[e:HAS_BRANCH]-", conversation_id)
-    own = "n.uuid = $id"
-    inside = "n.conversation_id = $id"
-    whole_vectors = await _read_vectors(tx, vectors.CONVERSATIONS, own, conversation_id)
+    if row is None:
+        raise ConversationNotFound(conversation_id)
     return ConversationBundle(
-        conversation=CONVERSATION.decode(row),
-        messages=tuple(messages.decode_message(one) for one in said),
-        references=await _read_references(tx, conversation_id),
-        summaries=await _read_summaries(tx, conversation_id),
-        branch_of=next(iter(origins), None),
-        branches=tuple(await _read_branch_points(tx, "-[e:HAS_BRANCH]->", conversation_id)),
-        vector=whole_vectors.get(conversation_id),
-        turn_vectors=await _read_vectors(tx, vectors.TURNS, inside, conversation_id),
-        summary_vectors=await _read_vectors(tx, vectors.SUMMARIES, inside, conversation_id),
-        notes=tuple(
-            NOTE.decode(one) for one in await note_nodes.read_of_conversation(tx, conversation_id)
-        ),
-        note_vectors=await _read_vectors(tx, vectors.NOTES, inside, conversation_id),
-        trimmed=await _read_flagged(tx, "summary_trimmed", conversation_id),
-        link_pending=await _read_flagged(tx, "link_pending", conversation_id),
+        conversation=CONVERSATION.decode(row["conversation"]),
+        messages=tuple(map(messages.decode_message, row["messages"])),
+        references=_group_references(row["references"]),
+        summaries=tuple(map(_decode_summary, row["summaries"])),
+        branch_of=next((BranchPoint(*point) for point in row["origins"]), None),
+        branches=tuple(BranchPoint(*point) for point in row["branches"]),
+        vector=_decode_vectors(row.get("vector")).get(conversation_id),
+        turn_vectors=_decode_vectors(row.get("turn_vectors")),
+        summary_vectors=_decode_vectors(row.get("summary_vectors")),
+        notes=tuple(map(NOTE.decode, row["notes"])),
+        note_vectors=_decode_vectors(row.get("note_vectors")),
+        trimmed=frozenset(row["trimmed"]),
+        link_pending=frozenset(row["link_pending"]),
+        embedded_by=dict(row["models"]),
     )
 
 
 async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) -> None:
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
     row = await conversation_nodes.create(tx, whole.conversation)
-    await messages.insert_placed(tx, row, whole.messages)
-    # Reading them back to index them would search what the transaction has not yet indexed.
-    await messages.put_words(tx, group_into_turns(whole.messages), tokeniser)
+    words = messages.make_words(group_into_turns(whole.messages), tokeniser)
+    await messages.insert_placed(tx, row, whole.messages, words)
     await conversation_nodes.recount(tx, row["uuid"])
     await facts.put_references(
         tx,
@@ -93,70 +140,24 @@ async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) 
     await _link(tx, whole)
 
 
-async def _read_references(
-    tx: Transaction, conversation_id: str
-) -> dict[str, tuple[CodeReference, ...]]:
-    rows = await tx.column(
-        f"""MATCH (m:Message {{conversation_id: $id}}) MATCH (f:CodeReference {{owner_id: m.uuid}})
-            RETURN {select_fields("f", REFERENCE)} AS row
-            ORDER BY m.position, f.file, f.qualified_name, f.scope_id""",
-        id=conversation_id,
-    )
+def _group_references(rows: Sequence[Row]) -> dict[str, tuple[CodeReference, ...]]:
     found = defaultdict(list)
     for row in rows:
         found[row["owner_id"]].append(REFERENCE.decode(row))
     return {owner: tuple(references) for owner, references in found.items()}
 
 
-async def _read_summaries(tx: Transaction, conversation_id: str) -> tuple[SummaryBundle, ...]:
-    rows = await tx.rows(
-        f"""MATCH (n:Summary {{conversation_id: $id}})
-            RETURN {summary_nodes.ROW} AS row,
-              COLLECT {{ MATCH (n)-[:SUMMARIZES]->(m:Message {{role: 'user'}})
-                         RETURN m.turn_index }} AS covers,
-              COLLECT {{ MATCH (f:CodeMention {{owner_id: n.uuid}})
-                         WITH f ORDER BY f.path, f.qualified_name, f.target_id
-                         RETURN {facts.MENTION} }} AS mentions
-            ORDER BY n.level, n.start_turn_index, n.uuid""",
-        id=conversation_id,
-    )
-    return tuple(
-        SummaryBundle(
-            SUMMARY.decode(row["row"]),
-            tuple(sorted(row["covers"])),
-            tuple(FILE_MENTION.decode(one) for one in row["mentions"] if one["kind"] == "file"),
-            tuple(REFERENCE.decode(one) for one in row["mentions"] if one["kind"] == "scope"),
-        )
-        for row in rows
+def _decode_summary(row: Row) -> SummaryBundle:
+    return SummaryBundle(
+        SUMMARY.decode(row["row"]),
+        tuple(sorted(row["covers"])),
+        tuple(FILE_MENTION.decode(one) for one in row["mentions"] if one["kind"] == "file"),
+        tuple(REFERENCE.decode(one) for one in row["mentions"] if one["kind"] == "scope"),
     )
 
 
-async def _read_flagged(tx: Transaction, flag: str, conversation_id: str) -> frozenset[str]:
-    query = f"""MATCH (n:Message|Summary) WHERE n.conversation_id = $id AND n.{flag}
-                RETURN n.uuid"""
-    return frozenset(await tx.column(query, id=conversation_id))
-
-
-async def _read_branch_points(
-    tx: Transaction, arrow: str, conversation_id: str
-) -> list[BranchPoint]:
-    rows = await tx.rows(
-        f"""MATCH (:Conversation {{uuid: $id}}){arrow}(n:Conversation)
-            RETURN n.uuid AS conversation, e.message_id AS message ORDER BY n.uuid""",
-        id=conversation_id,
-    )
-    return [BranchPoint(row["conversation"], row["message"]) for row in rows]
-
-
-async def _read_vectors(
-    tx: Transaction, shelf: Shelf, condition: str, conversation_id: str
-) -> dict[str, Vector]:
-    rows = await tx.rows(
-        f"""MATCH (n:{shelf.label}) WHERE {condition} AND n.{shelf.name} IS NOT NULL
-            RETURN n.uuid AS owner, n.{shelf.model} AS model, n.{shelf.name} AS numbers""",
-        id=conversation_id,
-    )
-    return {row["owner"]: Vector.of(row["model"], row["numbers"]) for row in rows}
+def _decode_vectors(rows: Sequence[tuple[str, str, list[float]]] | None) -> dict[str, Vector]:
+    return {owner: Vector.of(model, numbers) for owner, model, numbers in rows or ()}
 
 
 async def _check_free(tx: Transaction, summaries: Sequence[SummaryBundle]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
@@ -31,8 +32,26 @@ async def lock(tx: Transaction, conversation_id: str) -> Row:
 
     Raises ConversationNotFound.
     """
-    await tx.rows(f"MATCH (n:Conversation {{uuid: $id}}) {LOCK}", id=conversation_id)
-    return await read(tx, conversation_id)
+    query = f"MATCH (n:Conversation {{uuid: $id}}) {LOCK} WITH n RETURN {ROW} AS row"
+    row: Row | None = await tx.value(query, id=conversation_id)
+    if row is None:
+        raise ConversationNotFound(conversation_id)
+    return row
+
+
+async def collect(tx: Transaction, conversation_id: str, query: str, /, **values: Any) -> list[Any]:
+    """Return the values of a query about a conversation, its `$id`, if there is such a one.
+
+    Both are one query. Raises ConversationNotFound.
+    """
+    found: list[Any] | None = await tx.value(
+        f"MATCH (:Conversation {{uuid: $id}}) RETURN COLLECT {{ {query} }}",
+        id=conversation_id,
+        **values,
+    )
+    if found is None:
+        raise ConversationNotFound(conversation_id)
+    return found
 
 
 async def create(tx: Transaction, conversation: Conversation) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j.cypher import assign, select_fields
@@ -24,11 +24,14 @@ from ragforge.ports.words import Tokeniser
 
 CALL = f"{{call: {select_fields('t', TOOL_CALL)}, result: {select_fields('r', TOOL_RESULT)}}}"
 """A tool call with its result, which is null where there is none."""
-WITH_CALLS = f"""{select_fields("m", MESSAGE)} AS message, COLLECT {{
+_CALLS = f"""COLLECT {{
       MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
       OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
-      WITH t, r ORDER BY t.position RETURN {CALL} }} AS calls"""
-"""What to return of a message `m`, to be read by `loaded`."""
+      WITH t, r ORDER BY t.position RETURN {CALL} }}"""
+WITH_CALLS = f"{select_fields('m', MESSAGE)} AS message, {_CALLS} AS calls"
+"""What to return of a message `m`, to be read by `decode_message`."""
+AS_ONE = f"{{message: {select_fields('m', MESSAGE)}, calls: {_CALLS}}}"
+"""The same as one value."""
 
 
 def decode_message(row: Stored) -> Message:
@@ -51,9 +54,11 @@ async def add(
     Raises TurnNotFound, DuplicateId.
     """
     placed = await _place(tx, conversation["uuid"], messages)
-    await insert_placed(tx, conversation, placed)
-    turns = {(conversation["uuid"], message.turn_index or 0) for message in placed}
-    await index_turns(tx, turns, tokeniser)
+    opened = group_into_turns(placed)  # all of these turns is here, so their words are known
+    await insert_placed(tx, conversation, placed, make_words(opened, tokeniser))
+    known = {turn.user.turn_index for turn in opened}
+    longer = {message.turn_index or 0 for message in placed if message.turn_index not in known}
+    await index_turns(tx, [(conversation["uuid"], turn) for turn in longer], tokeniser)
     return placed
 
 
@@ -61,10 +66,11 @@ async def _place(
     tx: Transaction, conversation_id: str, messages: Sequence[Message]
 ) -> list[Message]:
     """Give each message its turn and position."""
-    newest = await _find_newest(tx, conversation_id, "turn_index")
-    position = await _find_newest(tx, conversation_id, "position") + 1
+    newest, position = await _find_end(tx, conversation_id)
     named = {m.turn_index for m in messages if m.role != "user" and m.turn_index is not None}
-    known = await _find_turns(tx, conversation_id, named) | {BEFORE_FIRST_TURN}
+    known = {BEFORE_FIRST_TURN}
+    if named:
+        known |= await _find_turns(tx, conversation_id, named)
     placed = []
     for message in messages:
         turn_index = newest if message.turn_index is None else message.turn_index
@@ -78,13 +84,15 @@ async def _place(
     return placed
 
 
-async def _find_newest(tx: Transaction, conversation_id: str, name: str) -> int:
-    """Return the highest turn index or position, or -1 if there is none."""
+async def _find_end(tx: Transaction, conversation_id: str) -> tuple[int, int]:
+    """Return the highest turn index, or -1 if there is none, and the next free position."""
     # The bound and the order match the index on both, which then answers at once.
-    query = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.{name} >= 0
-                RETURN m.{name} ORDER BY m.conversation_id DESC, m.{name} DESC LIMIT 1"""
-    found = await tx.value(query, id=conversation_id)
-    return -1 if found is None else int(found)
+    highest = """COLLECT {{ MATCH (m:Message) WHERE m.conversation_id = $id AND m.{0} >= 0
+                 RETURN m.{0} ORDER BY m.conversation_id DESC, m.{0} DESC LIMIT 1 }}"""
+    turns, places = highest.format("turn_index"), highest.format("position")
+    query = f"RETURN {turns} + -1 AS turns, {places} + -1 AS places"
+    [row] = await tx.rows(query, id=conversation_id)
+    return int(row["turns"][0]), int(row["places"][0]) + 1
 
 
 async def _find_turns(tx: Transaction, conversation_id: str, indexes: Iterable[int]) -> set[int]:
@@ -98,19 +106,24 @@ async def _find_turns(tx: Transaction, conversation_id: str, indexes: Iterable[i
     )
 
 
-async def insert_placed(tx: Transaction, conversation: Stored, messages: Sequence[Message]) -> None:
-    """Store new messages that know their turn and position. Raises DuplicateId."""
+async def insert_placed(
+    tx: Transaction, conversation: Stored, messages: Sequence[Message], words: Mapping[str, str]
+) -> None:
+    """Store new messages that know their turn and position, with the words of turns.
+
+    Raises DuplicateId.
+    """
     rows, calls, results = [], [], []
     for message in messages:
-        rows.append(MESSAGE.encode(message, conversation_id=conversation["uuid"]))
+        row = MESSAGE.encode(message, conversation_id=conversation["uuid"])
+        rows.append(row | {"words": words[message.uuid]} if message.uuid in words else row)
         for position, call in enumerate(message.tool_calls):
             calls.append(TOOL_CALL.encode(call, message_id=message.uuid, position=position))
             if call.result is not None:
                 results.append(encode_tool_result(call.uuid, call.result))
     await _check_free(tx, rows, calls, results)
-    await put_messages(tx, conversation, rows)
-    await put_calls(tx, calls)
-    await put_results(tx, results)
+    await put_messages(tx, rows)
+    await put_calls(tx, calls, results)
 
 
 async def finish_calls(
@@ -165,27 +178,29 @@ async def _check_free(
         raise DuplicateId(taken["kind"], taken["id"])
 
 
-async def put_messages(tx: Transaction, conversation: Stored, rows: Sequence[Row]) -> None:
-    """Store messages of a conversation, or change those that are there."""
+async def put_messages(tx: Transaction, rows: Sequence[Row]) -> None:
+    """Store messages of known conversations, or change those that are there."""
     # Only the head of a turn is searched, so only it needs to know its project.
-    project = conversation["project_path"]
-    heads = [row | {"project_path": project} if row["role"] == "user" else row for row in rows]
     await tx.each(
-        f"""MATCH (c:Conversation {{uuid: $id}})
-            MERGE (m:Message {{uuid: row.uuid}}) SET {assign("m", MESSAGE)}
+        f"""MATCH (c:Conversation {{uuid: row.conversation_id}})
+            MERGE (m:Message {{uuid: row.uuid}}) SET {assign("m", MESSAGE)},
+              m.project_path = CASE row.role WHEN 'user' THEN c.project_path END
             MERGE (c)-[:HAS_MESSAGE]->(m)""",
-        heads,
-        id=conversation["uuid"],
+        rows,
     )
 
 
-async def put_calls(tx: Transaction, rows: Sequence[Row]) -> None:
-    """Store tool calls of known messages, or change those that are there."""
+async def put_calls(tx: Transaction, rows: Sequence[Row], results: Sequence[Row] = ()) -> None:
+    """Store tool calls of known messages and their results, or change those that are there."""
+    result_of = {result["tool_call_id"]: [result] for result in results}
     await tx.each(
-        f"""MATCH (m:Message {{uuid: row.message_id}})
-            MERGE (t:ToolCall {{uuid: row.uuid}}) SET {assign("t", TOOL_CALL)}
-            MERGE (m)-[:MADE_TOOL_CALL]->(t)""",
-        rows,
+        f"""MATCH (m:Message {{uuid: row.call.message_id}})
+            MERGE (t:ToolCall {{uuid: row.call.uuid}}) SET {assign("t", TOOL_CALL, "row.call")}
+            MERGE (m)-[:MADE_TOOL_CALL]->(t)
+            FOREACH (result IN row.results |
+              MERGE (r:ToolResult {{uuid: result.uuid}}) SET {assign("r", TOOL_RESULT, "result")}
+              MERGE (t)-[:PRODUCED_RESULT]->(r))""",
+        [{"call": row, "results": result_of.get(row["uuid"], [])} for row in rows],
     )
 
 
@@ -212,16 +227,15 @@ async def index_turns(
     for row in rows:
         by_conversation[row["message"]["conversation_id"]].append(decode_message(row))
     found = (turn for said in by_conversation.values() for turn in group_into_turns(said))
-    await put_words(tx, found, tokeniser)
+    await tx.each(
+        "MATCH (m:Message {uuid: row[0]}) SET m.words = row[1]",
+        [list(item) for item in make_words(found, tokeniser).items()],
+    )
 
 
-async def put_words(tx: Transaction, turns: Iterable[Turn], tokeniser: Tokeniser) -> None:
-    """Index the words of turns that are there whole."""
-    words = [
-        {"uuid": turn.uuid, "words": tokeniser.prose(format_turn_for_search(turn))}
-        for turn in turns
-    ]
-    await tx.each("MATCH (m:Message {uuid: row.uuid}) SET m.words = row.words", words)
+def make_words(turns: Iterable[Turn], tokeniser: Tokeniser) -> dict[str, str]:
+    """Return the words by which turns are found, by the ids of the turns."""
+    return {turn.uuid: tokeniser.prose(format_turn_for_search(turn)) for turn in turns}
 
 
 async def delete_messages(tx: Transaction, conversation_id: str) -> None:

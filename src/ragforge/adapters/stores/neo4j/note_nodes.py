@@ -13,6 +13,9 @@ from ragforge.errors import NoteNotFound
 from ragforge.ports.words import Tokeniser
 
 ROW = select_fields("n", NOTE)
+OF_CONVERSATION = f"""MATCH (n:Note {{conversation_id: $id}})
+    WITH n ORDER BY n.created_ms, n.uuid RETURN {ROW}"""
+"""The notes that were made in a conversation, oldest first."""
 
 
 async def read(tx: Transaction, note_id: str) -> Row:
@@ -47,13 +50,4 @@ async def put(tx: Transaction, rows: Sequence[Row], tokeniser: Tokeniser) -> Non
         """MATCH (n:Note {uuid: row.uuid}) MATCH (newer:Note {supersedes: row.uuid})
            MERGE (newer)-[:SUPERSEDES]->(n)""",
         rows,
-    )
-
-
-async def read_of_conversation(tx: Transaction, conversation_id: str) -> list[Row]:
-    """Return the notes that were made in a conversation, oldest first."""
-    return await tx.column(
-        f"""MATCH (n:Note {{conversation_id: $id}})
-            RETURN {ROW} AS row ORDER BY n.created_ms, n.uuid""",
-        id=conversation_id,
     )

@@ -24,13 +24,8 @@ class TurnSearch:
 
     async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
         async def work(tx: Transaction) -> None:
-            turns = await tx.column(
-                "MATCH (m:Message) WHERE m.uuid IN $ids AND m.role = 'user' RETURN m.uuid",
-                ids=list(vectors),
-            )
-            for unknown in set(vectors).difference(turns):
+            for unknown in await vector_nodes.put(tx, vector_nodes.TURNS, vectors):
                 raise MessageNotFound(unknown)
-            await vector_nodes.put(tx, vector_nodes.TURNS, vectors)
 
         await self._database.write(work)
 
@@ -53,17 +48,6 @@ class TurnSearch:
             model=model,
         )
         return row["every"] - row["embedded"], row["every"]
-
-    async def embedded_turns(self, conversation_id: str, model: str) -> list[str]:
-        query = """MATCH (m:Message {conversation_id: $id, role: 'user'})
-                   WHERE m.embedding_model = $model
-                   RETURN m.uuid ORDER BY m.turn_index"""
-
-        async def work(tx: Transaction) -> list[str]:
-            await conversation_nodes.read(tx, conversation_id)
-            return await tx.column(query, id=conversation_id, model=model)
-
-        return await self._database.read(work)
 
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         async def work(tx: Transaction) -> None:

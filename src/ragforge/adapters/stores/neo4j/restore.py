@@ -77,7 +77,8 @@ def _pick_columns(names: Iterable[str], rows: Sequence[Row]) -> list[Row]:
 async def _require(
     tx: Transaction, labels: str, ids: Sequence[str], error: type[NotFound] | None = None
 ) -> None:
-    known = await tx.column(f"MATCH (n:{labels}) WHERE n.uuid IN $ids RETURN n.uuid", ids=list(ids))
+    wanted = list(dict.fromkeys(ids))
+    known = await tx.column(f"MATCH (n:{labels}) WHERE n.uuid IN $ids RETURN n.uuid", ids=wanted)
     for unknown in sorted(set(ids).difference(known)):
         raise error(unknown) if error else StoreError(f"No {labels} {unknown!r} to write to")
 
@@ -87,12 +88,9 @@ async def _write_conversations(tx: Transaction, rows: list[Row], _: Tokeniser) -
 
 
 async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
-    by_conversation = defaultdict(list)
-    for row in _pick_columns(MESSAGE, rows):
-        by_conversation[row["conversation_id"]].append(row)
-    for conversation_id, group in by_conversation.items():
-        conversation = await conversation_nodes.read(tx, conversation_id)
-        await messages.put_messages(tx, conversation, group)
+    owners = [row["conversation_id"] for row in rows]
+    await _require(tx, "Conversation", owners, ConversationNotFound)
+    await messages.put_messages(tx, _pick_columns(MESSAGE, rows))
     turns = {(row["conversation_id"], row["turn_index"]) for row in rows}
     await messages.index_turns(tx, turns, tokeniser)
 

@@ -88,35 +88,30 @@ class Neo4jSummaries:
                     WHERE {condition} AND NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
                     RETURN {nodes.ROW} AS row ORDER BY n.start_turn_index, n.uuid"""
 
-        async def work(tx: Transaction) -> list[Summary]:
-            await conversation_nodes.read(tx, conversation_id)
-            return [SUMMARY.decode(row) for row in await tx.column(query, id=conversation_id)]
-
-        return await self._database.read(work)
+        rows = await self._database.read(
+            lambda tx: conversation_nodes.collect(tx, conversation_id, query)
+        )
+        return [SUMMARY.decode(row) for row in rows]
 
     async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
         query = """MATCH (h:Message {conversation_id: $id, role: 'user'})
                    WHERE NOT coalesce(h.summary_trimmed, false)
                      AND NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(h) }
                    MATCH (m:Message {conversation_id: $id, turn_index: h.turn_index})
-                   RETURN h.turn_index AS turn, sum(m.char_count) AS chars ORDER BY turn"""
-
-        async def work(tx: Transaction) -> list[TurnSize]:
-            await conversation_nodes.read(tx, conversation_id)
-            rows = await tx.rows(query, id=conversation_id)
-            return [TurnSize(row["turn"], row["chars"]) for row in rows]
-
-        return await self._database.read(work)
+                   WITH h.turn_index AS turn, sum(m.char_count) AS chars
+                   RETURN [turn, chars] ORDER BY turn"""
+        rows = await self._database.read(
+            lambda tx: conversation_nodes.collect(tx, conversation_id, query)
+        )
+        return [TurnSize(turn, chars) for turn, chars in rows]
 
     async def trimmed_turns(self, conversation_id: str) -> list[int]:
         query = """MATCH (m:Message {conversation_id: $id}) WHERE m.summary_trimmed
                    RETURN m.turn_index ORDER BY m.turn_index"""
 
-        async def work(tx: Transaction) -> list[int]:
-            await conversation_nodes.read(tx, conversation_id)
-            return await tx.column(query, id=conversation_id)
-
-        return await self._database.read(work)
+        return await self._database.read(
+            lambda tx: conversation_nodes.collect(tx, conversation_id, query)
+        )
 
     async def covered_turns(self, summary_id: str) -> list[int]:
         async def work(tx: Transaction) -> list[int]:
@@ -129,11 +124,10 @@ class Neo4jSummaries:
         query = """MATCH (m:Message {conversation_id: $id}) WHERE m.turn_index < $turn
                    RETURN sum(m.char_count)"""
 
-        async def work(tx: Transaction) -> int:
-            await conversation_nodes.read(tx, conversation_id)
-            return int(await tx.value(query, id=conversation_id, turn=turn_index))
-
-        return await self._database.read(work)
+        [chars] = await self._database.read(
+            lambda tx: conversation_nodes.collect(tx, conversation_id, query, turn=turn_index)
+        )
+        return int(chars)
 
     async def delete(self, summary_id: str) -> None:
         async def work(tx: Transaction) -> None:

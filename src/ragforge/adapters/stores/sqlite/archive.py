@@ -117,8 +117,12 @@ class SqliteArchive:
 
         await self._database.write(work)
 
-    async def conversation(self, conversation_id: str) -> ConversationBundle:
-        return await self._database.read(lambda c: whole_rows.read(c, conversation_id))
+    async def conversation(
+        self, conversation_id: str, with_vectors: bool = True
+    ) -> ConversationBundle:
+        return await self._database.read(
+            lambda c: whole_rows.read(c, conversation_id, with_vectors)
+        )
 
     async def add_conversation(self, whole: ConversationBundle) -> None:
         await self._database.write(lambda c: whole_rows.add(c, whole, self._tokeniser))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import apsw
 
@@ -31,7 +32,9 @@ from ragforge.errors import ConversationNotFound
 from ragforge.ports.words import Tokeniser
 
 
-def read(connection: apsw.Connection, conversation_id: str) -> ConversationBundle:
+def read(
+    connection: apsw.Connection, conversation_id: str, with_vectors: bool = True
+) -> ConversationBundle:
     """Return everything that is known of a conversation. Raises ConversationNotFound."""
     check_text("conversation_id", conversation_id)
     only = (conversation_id,)
@@ -42,27 +45,32 @@ def read(connection: apsw.Connection, conversation_id: str) -> ConversationBundl
         connection, "SELECT * FROM message WHERE conversation_id = ? ORDER BY position", only
     )
     origins = _read_branch_points(connection, "target", "source", conversation_id)
-    return ConversationBundle(
+    bundle = ConversationBundle(
         conversation=CONVERSATION.decode(row),
         messages=tuple(messages.load(connection, list(said))),
         references=_read_references(connection, conversation_id),
         summaries=_read_summaries(connection, conversation_id),
         branch_of=next(iter(origins), None),
         branches=tuple(_read_branch_points(connection, "source", "target", conversation_id)),
-        vector=_read_vectors(connection, "conversation", "uuid", "uuid", conversation_id).get(
-            conversation_id
-        ),
+        notes=tuple(notes.read_of_conversation(connection, conversation_id)),
+        trimmed=_read_flagged(connection, "message", "summary_trimmed", conversation_id)
+        | _read_flagged(connection, "summary", "summary_trimmed", conversation_id),
+        link_pending=_read_flagged(connection, "message", "link_pending", conversation_id),
+        embedded_by=_read_models(connection, conversation_id),
+    )
+    if not with_vectors:
+        return bundle
+    whole = _read_vectors(connection, "conversation", "uuid", "uuid", conversation_id)
+    return replace(
+        bundle,
+        vector=whole.get(conversation_id),
         turn_vectors=_read_vectors(
             connection, "turn", "message_id", "conversation_id", conversation_id
         ),
         summary_vectors=_read_vectors(
             connection, "summary", "uuid", "conversation_id", conversation_id
         ),
-        notes=tuple(notes.read_of_conversation(connection, conversation_id)),
         note_vectors=_read_vectors(connection, "note", "uuid", "conversation_id", conversation_id),
-        trimmed=_read_flagged(connection, "message", "summary_trimmed", conversation_id)
-        | _read_flagged(connection, "summary", "summary_trimmed", conversation_id),
-        link_pending=_read_flagged(connection, "message", "link_pending", conversation_id),
     )
 
 
@@ -152,6 +160,15 @@ def _read_vectors(
         WHERE o.{owner} = ?"""
     rows = connection.execute(statement, (conversation_id,))
     return {found: Vector(model, bytes(data)) for found, model, data in rows}
+
+
+def _read_models(connection: apsw.Connection, conversation_id: str) -> dict[str, str]:
+    """Return the models of the turns' vectors, by the ids of the turns."""
+    statement = """
+        SELECT t.message_id, m.name FROM turn t
+        JOIN vector v ON v.kind = 'turn' AND v.owner = t.id JOIN model m ON m.id = v.model
+        WHERE t.conversation_id = ?"""
+    return dict(connection.execute(statement, (conversation_id,)))
 
 
 def _add_summary(

@@ -170,6 +170,14 @@ class SqliteConversations(References):
 
         return await self._database.read(work)
 
+    async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
+        statement = """SELECT m.conversation_id, m.content FROM json_each(?) AS wanted
+                       JOIN message m ON m.conversation_id = wanted.value
+                       WHERE m.position = (SELECT max(position) FROM message
+                                           WHERE conversation_id = wanted.value)"""
+        ids = as_json(conversation_ids)
+        return await self._database.read(lambda c: dict(c.execute(statement, (ids,))))
+
     async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
         def work(connection: apsw.Connection) -> dict[str, list[Message]]:
             rows = select(
@@ -247,18 +255,6 @@ class SqliteConversations(References):
                 SELECT count(*) FROM vector v JOIN model m ON m.id = v.model
                 WHERE v.kind = 'turn' AND m.name = ?"""
             return every - select_value(connection, embedded, (model,)), every
-
-        return await self._database.read(work)
-
-    async def embedded_turns(self, conversation_id: str, model: str) -> list[str]:
-        statement = """
-            SELECT t.message_id FROM turn t
-            JOIN vector v ON v.kind = 'turn' AND v.owner = t.id JOIN model m ON m.id = v.model
-            WHERE t.conversation_id = ? AND m.name = ? ORDER BY t.turn_index"""
-
-        def work(connection: apsw.Connection) -> list[str]:
-            _read_row(connection, conversation_id)
-            return select_column(connection, statement, (conversation_id, model))
 
         return await self._database.read(work)
 
