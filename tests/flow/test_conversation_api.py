@@ -101,6 +101,21 @@ async def test_turns_are_stored_read_and_found_without_their_secrets(
     assert await talk.get_raw_history_char_count() == talk.facts.total_chars
 
 
+async def test_many_turns_are_stored_together_or_not_at_all(agent: ConversationAgent) -> None:
+    talk = await agent.create_conversation()
+    turns = [[Message("user", f"Is {n} paid?"), Message("assistant", f"{n} is.")] for n in range(9)]
+
+    stored = await talk.store_turns(turns)
+    with pytest.raises(InputError):
+        await talk.store_turns([turns[0], [Message("assistant", "no question")]])
+
+    assert [turn.user.turn_index for turn in stored] == list(range(9))
+    assert (await talk.refresh()).turn_count == 9
+    await agent.app.jobs.wait(60)
+    [hit, *_] = await talk.search_history("is 7 paid")
+    assert hit.turn.user.content == "Is 7 paid?"
+
+
 async def test_another_conversations_turns_are_not_found(agent: ConversationAgent) -> None:
     one, other = await agent.create_conversation(), await agent.create_conversation()
     await one.store_turn("The zebra is striped.", "Noted.")

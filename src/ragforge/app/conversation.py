@@ -127,6 +127,13 @@ class Conversation:
         """Store a turn of any shape: the user's message first, and all that followed it."""
         return await self._app.recorder.store_turn(self.id, messages)
 
+    async def store_turns(self, turns: Sequence[Sequence[Message]]) -> list[Turn]:
+        """Store several turns at once, as `store_messages` stores one: all of them or none.
+
+        For many turns of another program this is much faster than one at a time.
+        """
+        return await self._app.recorder.store_turns(self.id, turns)
+
     async def get_history(
         self,
         limit: int = HISTORY_LIMIT,

@@ -79,14 +79,30 @@ class Recorder:
 
         Raises InputError unless it is one turn, ConversationNotFound, DuplicateId.
         """
-        if [message.role for message in messages].count("user") != 1 or messages[0].role != "user":
-            raise InputError("A turn is one user message, first, and what follows it.")
-        mark = make_mark(conversation_id)
-        kept = [clean_message(message, self.max_result_chars, mark) for message in messages]
-        stored = await self.store.conversations.append(conversation_id, kept)
-        [turn] = group_into_turns(stored)
-        await self.end_turn(conversation_id, turn.uuid)
+        [turn] = await self.store_turns(conversation_id, [messages])
         return turn
+
+    async def store_turns(
+        self, conversation_id: str, turns: Sequence[Sequence[Message]]
+    ) -> list[Turn]:
+        """Store several whole turns at once, in their order: all of them or none.
+
+        Raises InputError unless each is one turn, ConversationNotFound, DuplicateId.
+        """
+        mark, kept = make_mark(conversation_id), []
+        for messages in turns:
+            roles = [message.role for message in messages]
+            if roles.count("user") != 1 or roles[0] != "user":
+                raise InputError("A turn is one user message, first, and what follows it.")
+            kept += [clean_message(message, self.max_result_chars, mark) for message in messages]
+        stored = await self.store.conversations.append(conversation_id, kept)
+        found = group_into_turns(stored)
+        title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)
+        jobs = [job for turn in found for job in self._make_jobs(conversation_id, turn.uuid)]
+        if found:
+            with suppress(StoreError):
+                await self.store.jobs.enqueue([title, *jobs])
+        return found
 
     async def end_turn(self, conversation_id: str, turn_id: str, again: bool = False) -> None:
         """Queue the jobs that follow a turn; `again` if a resumed turn is longer now.
@@ -94,15 +110,20 @@ class Recorder:
         The turn itself is stored already. If the jobs cannot be queued, that is ignored.
         """
         title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)
-        jobs = [NewJob(make_settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
-        if self.embedder_name is not None:
-            jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
+        jobs = self._make_jobs(conversation_id, turn_id)
         with suppress(StoreError):
             if again:
                 await self._forget_summary(conversation_id, turn_id)
             await self.store.jobs.enqueue([title, *jobs])
             if again:
                 await self.store.jobs.enqueue(jobs, again=True)
+
+    def _make_jobs(self, conversation_id: str, turn_id: str) -> list[NewJob]:
+        """Return the jobs that follow a turn, beside the title of its conversation."""
+        jobs = [NewJob(make_settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
+        if self.embedder_name is not None:
+            jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
+        return jobs
 
     async def _forget_summary(self, conversation_id: str, turn_id: str) -> None:
         """Delete a summary of only the first part of a turn; a new one will cover the whole."""
