@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ragforge.errors import CopyIncomplete, StoreError, StoreUnavailable
 from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
 
-PAGE = 200
+PAGE = 1_000
 PASSES = 4
 """How often a source that changes is copied before giving up."""
 
