@@ -1,0 +1,147 @@
+"""How many queries common work sends to a Neo4j server: each costs a round trip and a plan."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ragforge.app.sessions import Sessions
+from ragforge.domain.code import CodeFilter, Relation
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.work import Holder, NewJob
+from ragforge.memory.record import Recorder
+from ragforge.ports.code import ScopeVector
+from ragforge.ports.store import Store
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    direction,
+    parsed,
+    project,
+    scope,
+    tool_call,
+    user,
+)
+from tests.fakes.engines import Engines
+from tests.fakes.queries import record_queries
+
+pytestmark = pytest.mark.neo4j
+HERE, PROJECT = Path("/work/shop"), "p"
+
+
+@pytest.fixture
+async def store(engines: Engines) -> Store:
+    return await engines.empty("neo4j")
+
+
+def sessions(store: Store) -> Sessions:
+    return Sessions(store, HERE, HERE, None)
+
+
+async def talk(store: Store, uuid: str, turns: int = 2) -> None:
+    await store.conversations.create(conversation(uuid=uuid, cwd=str(HERE)))
+    said = [message for _ in range(turns) for message in (user("why?"), assistant("because"))]
+    await store.conversations.append(uuid, said)
+
+
+async def test_a_list_of_sessions_takes_as_many_queries_for_one_as_for_forty(store: Store) -> None:
+    for number in range(40):
+        await talk(store, f"c{number}", 1)
+
+    with record_queries() as sent:
+        found = await sessions(store).find(limit=5_000)
+        lines = await sessions(store).add_last_messages(found)
+
+    assert len(lines) == 40
+    assert {line.last_message for line in lines} == {"because"}
+    assert len(sent) <= 3
+
+
+async def test_a_session_is_shown_with_three_queries(store: Store) -> None:
+    await talk(store, "0123456789", 20)
+
+    with record_queries() as sent:
+        detail = await sessions(store).load_detail("0123")
+
+    assert len(detail.turns) == len(detail.states.turns) == 20
+    assert len(sent) <= 3
+
+
+async def test_a_turn_with_tool_calls_is_stored_with_eight_queries(store: Store) -> None:
+    await talk(store, "c")
+    recorder = Recorder(store, "toy-embedder", 10_000)
+
+    with record_queries() as sent:
+        await recorder.store_turn("c", [user("again?"), assistant("Yes.", tool_call())])
+
+    assert len(sent) <= 8
+
+
+async def test_many_turns_are_stored_with_the_queries_of_one(store: Store) -> None:
+    await talk(store, "c")
+    recorder = Recorder(store, "toy-embedder", 10_000)
+
+    with record_queries() as sent:
+        turns = await recorder.store_turns("c", [[user(), assistant()] for _ in range(50)])
+
+    assert [turn.user.turn_index for turn in turns] == list(range(2, 52))
+    assert len(sent) <= 8
+
+
+async def test_a_job_is_taken_and_done_with_three_queries(store: Store) -> None:
+    holder, lease = Holder("here", 1, 1.0), timedelta(minutes=1)
+    await store.jobs.enqueue([NewJob("a", "kind")])
+
+    with record_queries() as sent:
+        job = await store.jobs.claim(holder, lease)
+        assert job is not None
+        await store.jobs.finish(job.key, holder)
+    assert len(sent) <= 3
+
+    with record_queries() as sent:
+        assert await store.jobs.claim(holder, lease) is None
+    assert len(sent) == 1
+
+
+async def test_each_search_is_one_query(store: Store) -> None:
+    await talk(store, "c", 5)
+    turns = [m.uuid for m in await store.conversations.messages("c") if m.role == "user"]
+    await store.conversations.embed_turns({turn: direction(n) for n, turn in enumerate(turns)})
+    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    await store.code.replace_files(PROJECT, [parsed("a.py", scope("s", uuid="s"))])
+    await store.code.embed([ScopeVector("s", direction(0), "hash")])
+    where, code = MemoryFilter(), CodeFilter(PROJECT)
+    searches = {
+        "turns by words": lambda: store.conversations.match_words("why because", where, 10, 4),
+        "turns by meaning": lambda: store.conversations.turns_by_vector(direction(1), where, 10),
+        "scopes by words": lambda: store.code.by_words("s", code, 10),
+        "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
+        "scopes by name": lambda: store.code.scopes_named(PROJECT, "s"),
+        "words of the code": lambda: store.code.known_words(PROJECT, ["s", "t", "u"]),
+        "locks": lambda: store.locks.is_any_held(["a", "b"]),
+        "messages": lambda: store.conversations.latest_messages("c", 5),
+        "summaries": lambda: store.summaries.not_in_level_2("c"),
+    }
+
+    counts = {}
+    for name, search in searches.items():
+        with record_queries() as sent:
+            await search()
+        counts[name] = len(sent)
+
+    assert counts == dict.fromkeys(searches, 1)
+
+
+async def test_relations_that_are_all_right_are_not_checked_beforehand(store: Store) -> None:
+    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    scopes = [scope(name, uuid=name) for name in ("a", "b")]
+    await store.code.replace_files(PROJECT, [parsed("a.py", *scopes)])
+
+    with record_queries() as sent:
+        edges = [Relation("CONSUMES", "a", "b"), Relation("CONSUMES", "a", "b")]
+        await store.code.relate_files(PROJECT, ["a.py"], edges, "related")
+
+    assert len(sent) <= 5
+    assert len(await store.code.relations("a", "out")) == 1
