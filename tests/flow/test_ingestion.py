@@ -387,7 +387,9 @@ async def test_status_tells_what_is_known_and_what_is_to_be_done(
 
     await brain.ingest()
     status = await brain.status()
-    assert status == ProjectStatus(str(root), known=True, files=6, scopes=15, model="toy-1")
+    assert status == ProjectStatus(
+        str(root), known=True, files=6, scopes=15, files_compared=6, model="toy-1"
+    )
     assert status.is_fresh
 
     (root / CART).write_text("changed = 1\n")

@@ -80,15 +80,19 @@ class Code:
         """Tell whether the project was ever ingested."""
         return await self.brain.is_ingested()
 
-    async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[IngestionReport, int]:
-        """Bring what is known of the project's code up to date.
+    async def ingest(
+        self, on_step: OnStep = lambda _: None, files: Sequence[Path] = ()
+    ) -> tuple[IngestionReport, int]:
+        """Bring what is known of the project's code up to date, or of some of its files.
 
         Returns what was done, and how many scopes were embedded. A folder that is no project
         is read from now on. Raises InputError for a home directory that was not allowed to be
-        read, OSError if the project cannot be listed, ModelError if embedding fails.
+        read or a file outside of the project, OSError if the project cannot be listed, ModelError
+        if embedding fails.
         """
         self.trust.allow_by_name()
-        return await self.brain.ingest(on_step)
+        paths = [self._locate_file(file) for file in files]
+        return await self.brain.ingest(on_step, paths or None)
 
     async def ingest_in_background(self) -> bool:
         """Queue an ingestion, once a minute at most, if the settings want that.
@@ -113,11 +117,14 @@ class Code:
         self.trust.allow_by_name()
         await self.brain.watch(stopping, on_report)
 
-    async def status(self) -> ProjectStatus:
-        """Return what is known of the project, how fresh it is and what is pending."""
+    async def status(self, thorough: bool = False) -> ProjectStatus:
+        """Return what is known of the project, how fresh it is and what is pending.
+
+        With `thorough`, every file of a large project is compared too.
+        """
         if not self.is_read:  # to compare is to read
             return ProjectStatus(str(self.project_path), known=False)
-        return await self.brain.status()
+        return await self.brain.status(thorough)
 
     async def forget(self, path: Path) -> int:
         """Forget the code of the project, or of a directory or file in it; return how many files.
@@ -188,6 +195,10 @@ class Code:
         if inside is None:
             raise InputError(f"{path} is not in the project {self.project_path}.")
         return inside
+
+    def _locate_file(self, file: Path) -> str:
+        """Return the path of a file relative to the project; a link is not followed."""
+        return Path(self.locate(file.parent), file.name).as_posix()
 
     def list_files(self) -> Sequence[str]:
         """Return the files of the project, as far as they can be listed in a few seconds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +22,9 @@ from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
 from ragforge.search.small_talk import is_small_talk
 
 SEMANTIC_LIMIT = 100
+LARGE = 5_000
+"""From so many files on, a status looks at the newest files alone."""
+NEWEST = 1_000
 FEW = 100
 """Up to this many files, contents are compared to find changes, and scopes to embed are looked
 up by path."""
@@ -38,6 +41,7 @@ class ProjectStatus:
     changed_files: int = 0  # new, changed or removed since the last ingestion
     unrelated_files: int = 0
     unembedded_scopes: int = 0
+    files_compared: int = 0  # by size and time; of a large project not all, unless asked for
     model: str | None = None
     ingesting: str | None = None  # the process that does it now
     embedding: str | None = None
@@ -69,13 +73,16 @@ class Brain:
             return False
         return True
 
-    async def ingest(self, on_step: OnStep = lambda _: None) -> tuple[IngestionReport, int]:
+    async def ingest(
+        self, on_step: OnStep = lambda _: None, paths: Collection[str] | None = None
+    ) -> tuple[IngestionReport, int]:
         """Bring everything up to date; return what was done and how many scopes were embedded.
 
-        Raises OSError if the project cannot be listed, ModelError if embedding fails: what
-        was read stays, and can be found by words.
+        With `paths`, relative to the root, those files alone are looked at. Raises OSError if
+        the project cannot be listed, ModelError if embedding fails: what was read stays, and
+        can be found by words.
         """
-        report = await self.ingester.ingest(self.root, on_step)
+        report = await self.ingester.ingest(self.root, on_step, paths)
         if self.on_ingested is not None:
             await self.on_ingested(self.root.resolve())
         return report, await self._embed(report, on_step)
@@ -202,33 +209,61 @@ class Brain:
         )
         return not await self.ingester.locks.is_any_held(names)
 
-    async def status(self) -> ProjectStatus:
-        """Compare the store with the files; if only a few seem changed, by their contents too."""
+    async def status(self, thorough: bool = False) -> ProjectStatus:
+        """Compare the store with the files; if only a few seem changed, by their contents too.
+
+        Of a large project only the names and the newest files are compared, if not `thorough`.
+        """
+        from ragforge.brain.files.compare import PARSED
+
+        code, uuid = self.finder.code, self.project_id
+        try:
+            project = await code.project(str(self.root.resolve()))
+        except ProjectNotFound:
+            return ProjectStatus(str(self.root), known=False)
+        marks = await code.file_marks(uuid)
+        if thorough or len(marks) < LARGE:
+            changed, compared = await self._count_changed(), len(marks)
+        else:
+            changed, compared = await self._glance(marks), NEWEST
+        embedder = self.finder.embedder
+        name = embedder.name if embedder else None
+        embedded = name is None or project.state == embedding_state.format_embedded_state(name)
+        missing, scopes = await code.count_scopes(uuid, None if embedded else name)
+        return ProjectStatus(
+            str(self.root),
+            known=True,
+            files=len(marks),
+            scopes=scopes,
+            changed_files=changed,
+            unrelated_files=sum(mark.state == PARSED for mark in marks.values()),
+            unembedded_scopes=missing,
+            files_compared=compared,
+            model=name,
+            ingesting=await self._describe_holder(locks.name_ingestion_lock(uuid)),
+            embedding=await self._describe_holder(locks.name_embedding_lock(uuid)),
+        )
+
+    async def _count_changed(self) -> int:
+        """Return how many files came, went or changed, by comparing all of them."""
         from ragforge.brain.files.compare import compare, count_changed
         from ragforge.brain.files.walk import walk
 
-        code, uuid = self.finder.code, self.project_id
-        if not await self.is_ingested():
-            return ProjectStatus(str(self.root), known=False)
-        files = {file.path: file for file in await code.files(uuid)}
+        files = {file.path: file for file in await self.finder.code.files(self.project_id)}
         walked = await asyncio.to_thread(walk, self.root, self.ingester.limits)
         difference = compare(walked.files, files)
         suspects = len(difference.suspects)
         if suspects <= FEW:
             suspects = await asyncio.to_thread(count_changed, self.root, difference.suspects, files)
-        embedder = self.finder.embedder
-        missing, scopes = await code.count_scopes(uuid, embedder.name if embedder else "")
-        return ProjectStatus(
-            str(self.root),
-            known=True,
-            files=len(files),
-            scopes=scopes,
-            changed_files=suspects + len(difference.gone),
-            unrelated_files=len(difference.half_done),
-            unembedded_scopes=missing if embedder else 0,
-            model=embedder.name if embedder else None,
-            ingesting=await self._describe_holder(locks.name_ingestion_lock(uuid)),
-            embedding=await self._describe_holder(locks.name_embedding_lock(uuid)),
+        return suspects + len(difference.gone)
+
+    async def _glance(self, known: Collection[str]) -> int:
+        """Return how many files seem to have come, gone or changed, without a walk."""
+        from ragforge.brain.files.glance import count_seen_changes
+
+        newest = await self.finder.code.newest_files(self.project_id, NEWEST)
+        return await asyncio.to_thread(
+            count_seen_changes, self.root, known, newest, self.ingester.limits
         )
 
     async def watch(
@@ -241,9 +276,9 @@ class Brain:
         from ragforge.brain.files.watch import watch_changes
 
         try:
-            async for _ in watch_changes(self.root, stopping, limits=self.ingester.limits):
+            async for paths in watch_changes(self.root, stopping, limits=self.ingester.limits):
                 with suppress(ModelError):  # a later batch, or the next run, embeds what is left
-                    report, _ = await self.ingest()
+                    report, _ = await self.ingest(paths=paths or None)
                     on_report(report)
         except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
             if os.access(self.root, os.R_OK | os.X_OK):

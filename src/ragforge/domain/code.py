@@ -79,6 +79,14 @@ class File:
         return self.path.rsplit("/", 1)[-1]
 
 
+class FileMark(NamedTuple):
+    """The least that a run needs of a file that it does not read; there may be very many."""
+
+    hash: str
+    size: int
+    state: str
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A named range of lines with its source; lines count from 1, both ends included."""

@@ -13,6 +13,7 @@ from ragforge.domain.code import (
     Directory,
     File,
     FileLine,
+    FileMark,
     ParsedFile,
     Project,
     Relation,
@@ -79,6 +80,12 @@ class CodeStore(Protocol):
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
         """Return files by path; `under` is a directory or file, whole segments only."""
 
+    async def file_marks(self, project_id: str) -> dict[str, FileMark]:
+        """Return of every file, by path, what tells whether it must be looked at."""
+
+    async def newest_files(self, project_id: str, limit: int) -> list[File]:
+        """Return files, those without a time first, then the latest changed."""
+
     async def directories(self, project_id: str) -> list[Directory]:
         """Return the directories that hold files, by path; the project's own is not one."""
 
@@ -143,8 +150,11 @@ class CodeStore(Protocol):
         those in files with these paths alone.
         """
 
-    async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
-        """Return how many scopes have no vector of this model for their present hash, of all."""
+    async def count_scopes(self, project_id: str, model: str | None) -> tuple[int, int]:
+        """Return how many scopes have no vector of this model for their present hash, of all.
+
+        Without a model only all are counted: that is fast.
+        """
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         """Return scopes that hold any of the query's words, best first. Filters come first."""

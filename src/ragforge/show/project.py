@@ -28,7 +28,7 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
         ["files", f"{found.files:,}"],
         ["scopes", f"{found.scopes:,}"],
         ["model", found.model or "none: words alone"],
-        ["changed files", f"{found.changed_files:,}"],
+        ["changed files", _format_changed(found)],
         ["files to relate", f"{found.unrelated_files:,}"],
         ["scopes to embed", f"{found.unembedded_scopes:,}"],
     ]
@@ -37,6 +37,13 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     waiting = jobs["pending"] + jobs["running"]
     rows.append(["jobs", f"{waiting:,} waiting, {jobs['dead']:,} failed"])
     print_table(["Code", ""], rows)
+
+
+def _format_changed(found: ProjectStatus) -> str:
+    if found.files_compared >= found.files:
+        return f"{found.changed_files:,}"
+    seen = f"{found.files_compared:,} of {found.files:,}"
+    return f"{found.changed_files:,} seen in the newest {seen}; --check compares all"
 
 
 def report_to_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:

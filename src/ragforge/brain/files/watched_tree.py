@@ -12,11 +12,11 @@ from pathlib import Path
 from ragforge.brain.files.directory import check_directory, check_name
 from ragforge.brain.files.ignore import IGNORE_FILES, read_rules_in
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.names import FOREIGN_ANYWHERE, FOREIGN_IN_VENDOR, check_filename
+from ragforge.brain.files.named_files import STRUCTURE
+from ragforge.brain.files.names import check_filename
 from ragforge.brain.files.walk import walk
 
 MANY = 1_000  # from here a walk is cheaper, and the system may have dropped some reports
-STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR  # decide about other files
 
 # What vim, Emacs, JetBrains, GNOME and browsers write beside a file while they save it.
 TEMPORARY = re.compile(

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.files.beneath import read_bytes
+from ragforge.brain.files.compare import SKIPPED
 from ragforge.brain.files.content_check import decode
 from ragforge.brain.graph.changes import ChangedNames, find_dependents
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family
 from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS
-from ragforge.domain.code import File
+from ragforge.domain.code import File, FileMark
 from ragforge.ports.code import CodeStore
 
 MANY_NAMES = 30
@@ -62,11 +63,26 @@ async def find_affected(
     return reached | mentioning | (named.keys() & files.keys())
 
 
+async def is_unmentioned(changed: Mapping[str, ChangedNames | None], mention: FindMentions) -> bool:
+    """Tell whether no other file mentions what changed: then no other is affected.
+
+    A file that imports one of these names under another mentions it there.
+    """
+    words = {w for names in changed.values() if names is not None for w in names.words}
+    if None in changed.values() or len(words) > MANY_NAMES:
+        return False
+    return not words or await mention(words) <= changed.keys()
+
+
 def make_mention_search(
-    root: Path, code: CodeStore, project_id: str, files: Mapping[str, File]
+    root: Path, code: CodeStore, project_id: str, files: Mapping[str, File | FileMark]
 ) -> FindMentions:
     """Return a function that searches the store, and reads files too long to be stored whole."""
-    long = [path for path, file in files.items() if file.size > MAX_SOURCE_CHARS]
+    long = [
+        path
+        for path, file in files.items()
+        if file.size > MAX_SOURCE_CHARS and file.state != SKIPPED
+    ]
 
     async def mention(names: Collection[str]) -> set[str]:
         found = await code.files_holding(project_id, sorted(names))

@@ -13,7 +13,7 @@ from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family, find_language, is_manifest
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
-from ragforge.domain.code import File, Relation, ScopeName
+from ragforge.domain.code import File, FileMark, Relation, ScopeName
 from ragforge.ports.code import CodeStore
 
 MANIFEST_CHARS = 200_000
@@ -30,6 +30,12 @@ def read_manifests(root: Path, paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def find_type_families(files: Iterable[File]) -> set[str]:
+    """Return the families of those files' languages in which any file may use a type."""
+    languages = {find_language(file.language) for file in files}
+    return {known.names.family for known in languages if known and known.names.project_types}
+
+
 class ProjectGraph:
     """Finds relations in a project; files that were not just read are read from the disk."""
 
@@ -40,11 +46,13 @@ class ProjectGraph:
         read: Mapping[str, ReadFile],
         modules: Modules,
         files: Mapping[str, File],
+        stored: Mapping[str, File | FileMark],
     ) -> None:
         self._root = str(root)
         self._project_id = project_id
         self._read = read
-        self._files = files
+        self._files = files  # all of them, or those to relate if these need no other's types
+        self._stored = stored  # all of them
         self._known: dict[str, OutlinedFile | None] = {}
         self._types: dict[tuple[str | None, str], set[tuple[str, str]]] = defaultdict(set)
         self.missed: set[str] = set()  # files that changed since they were stored
@@ -52,10 +60,9 @@ class ProjectGraph:
 
     async def load_types(self, code: CodeStore, wanted: Collection[str]) -> None:
         """Load the names of all types, for languages in which any file may use them."""
-        languages = {find_language(self._files[path].language) for path in wanted}
-        families = {
-            known.names.family for known in languages if known and known.names.project_types
-        }
+        families = find_type_families(self._files[path] for path in wanted)
+        if not families:
+            return
         paths = [
             path for path, file in self._files.items() if find_family(file.language) in families
         ]
@@ -79,12 +86,12 @@ class ProjectGraph:
         return self._known[path]
 
     def _load(self, path: str) -> OutlinedFile | None:
-        if path not in self._files:
+        if path not in self._stored:
             return None
         found = self._read.get(path)
         if found is None:
             found = read_file(self._root, self._project_id, path, 0)
-            if found.parsed is None or found.parsed.file.hash != self._files[path].hash:
+            if found.parsed is None or found.parsed.file.hash != self._stored[path].hash:
                 self.missed.add(path)  # the next run relates it
                 return None
         if found.outline is None:

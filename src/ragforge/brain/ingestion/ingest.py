@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.domain.code import Project
+from ragforge.domain.code import File, FileMark, Project
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound
 from ragforge.ports.code import CodeStore
 from ragforge.ports.work import LockStore
 
+if TYPE_CHECKING:
+    from ragforge.brain.files.compare import Difference
+    from ragforge.brain.files.walk import Skipped
+
+
+MANY_NAMED = 100
+"""With more names than this a walk costs less."""
+
 
 def make_project_id(root: Path) -> str:
     """Return the id of the project at a path."""
     return make_id("project", str(root))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a run found on the disk and in the store, and their difference."""
+
+    paths: Collection[str]  # of all files
+    skipped: Sequence[Skipped]
+    known: dict[str, File]
+    difference: Difference
+    marks: Mapping[str, FileMark] | None = None  # of all files, if only some were looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +52,19 @@ class Ingester:
     holder: Holder
     limits: FileLimits = field(default_factory=FileLimits)
 
-    async def ingest(self, root: Path, on_step: OnStep = lambda _: None) -> IngestionReport:
+    async def ingest(
+        self,
+        root: Path,
+        on_step: OnStep = lambda _: None,
+        paths: Collection[str] | None = None,
+    ) -> IngestionReport:
         """Read new and changed files, forget those that are gone, and relate affected files.
 
-        If it is interrupted at any point, the next run completes the work. While another
-        process ingests the same project, it waits, then compares again.
+        With `paths`, relative to the root, those files alone are looked at, if the project was
+        ingested before. If it is interrupted at any point, the next run completes the work.
+        While another process ingests the same project, it waits, then compares again.
         Raises OSError if the root cannot be listed.
         """
-        from ragforge.brain.files.compare import compare
-        from ragforge.brain.files.walk import walk
-
         root = root.resolve()
         uuid = make_project_id(root)
 
@@ -50,28 +74,77 @@ class Ingester:
         async with locks.hold_lock(
             self.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
         ):
-            walked = await asyncio.to_thread(walk, root, self.limits)
             project = await self._ensure(root, uuid)
-            known = {file.path: file for file in await self.code.files(uuid)}
-            difference = compare(walked.files, known)
-            if not difference:
-                return IngestionReport(
-                    uuid,
-                    files=len(known),
-                    read=0,
-                    removed=0,
-                    scopes=0,
-                    related=0,
-                    skipped=walked.skipped,
-                    before=project,
-                    after=project,
-                )
-            # Loaded late: parsing and relating take long to import, and mostly nothing has changed.
-            from ragforge.brain.ingestion.ingestion_run import IngestionRun
+            if paths is not None and (found := await self._look_at(root, uuid, paths)):
+                return await self._bring_up_to_date(root, project, found, on_step)
+            return await self._bring_up_to_date(
+                root, project, await self._walk(root, uuid), on_step
+            )
 
-            return await IngestionRun(
-                self.code, root, project, walked, known, difference, on_step
-            ).execute()
+    async def _walk(self, root: Path, uuid: str) -> _Found:
+        """Compare all files with those in the store."""
+        from ragforge.brain.files.compare import compare
+        from ragforge.brain.files.walk import walk
+
+        walked = await asyncio.to_thread(walk, root, self.limits)
+        known = {file.path: file for file in await self.code.files(uuid)}
+        paths = [file.path for file in walked.files]
+        return _Found(paths, walked.skipped, known, compare(walked.files, known))
+
+    async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> _Found | None:
+        """Compare named files alone; None if all have to be walked."""
+        from ragforge.brain.files.compare import PARSED, Difference, compare
+        from ragforge.brain.files.named_files import look_at
+
+        named = await asyncio.to_thread(look_at, root, paths, self.limits)
+        marks = await self.code.file_marks(uuid)
+        if named is None or not marks or len(paths) > MANY_NAMED:
+            return None
+        gone = tuple(path for path in named.gone if path in marks)
+        known = {
+            path: await self.code.file(uuid, path)
+            for path in (*(file.path for file in named.files), *gone)
+            if path in marks
+        }
+        difference = Difference(
+            compare(named.files, known).suspects,
+            gone,
+            tuple(path for path, mark in marks.items() if mark.state == PARSED),
+        )
+        there = (marks.keys() | {file.path for file in named.files}).difference(gone)
+        if len(there) > self.limits.max_files:
+            return None
+        return _Found(there, named.skipped, known, difference, marks)
+
+    async def _bring_up_to_date(
+        self, root: Path, project: Project, found: _Found, on_step: OnStep
+    ) -> IngestionReport:
+        if not found.difference:
+            return IngestionReport(
+                project.uuid,
+                files=len(found.known if found.marks is None else found.marks),
+                read=0,
+                removed=0,
+                scopes=0,
+                related=0,
+                skipped=tuple(found.skipped),
+                before=project,
+                after=project,
+            )
+        # Loaded late: parsing and relating take long to import, and mostly nothing has changed.
+        from ragforge.brain.ingestion.ingestion_run import IngestionRun
+
+        return await IngestionRun(
+            self.code,
+            root,
+            project,
+            found.paths,
+            found.skipped,
+            found.known,
+            found.difference,
+            on_step,
+            found.marks,
+        ).execute()
 
     async def forget(self, root: Path, under: str | None = None) -> int:
         """Forget the project at a path, or a directory or file in it; return how many files.

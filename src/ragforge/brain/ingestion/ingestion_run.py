@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference
 from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.walk import Skipped, Walked
-from ragforge.brain.graph.affected import find_affected, make_mention_search
+from ragforge.brain.files.walk import Skipped
+from ragforge.brain.graph.affected import find_affected, is_unmentioned, make_mention_search
 from ragforge.brain.graph.changes import (
     ChangedNames,
     find_changed_names,
@@ -19,13 +19,17 @@ from ragforge.brain.graph.changes import (
     find_moved_imports,
 )
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.project_graph import ProjectGraph, read_manifests
+from ragforge.brain.graph.project_graph import (
+    ProjectGraph,
+    find_type_families,
+    read_manifests,
+)
 from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.ingestion.pool import SourceReader
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.brain.languages.table import is_manifest
+from ragforge.brain.languages.table import find_family, is_manifest
 from ragforge.brain.parse.read_source import ReadFile
-from ragforge.domain.code import File, Project, Scope
+from ragforge.domain.code import File, FileMark, Project, Scope
 from ragforge.errors import InputError, NotFound
 from ragforge.ports.code import CodeStore
 
@@ -44,10 +48,12 @@ class IngestionRun:
     code: CodeStore
     root: Path
     project: Project
-    walked: Walked
-    old: dict[str, File]
+    paths: Collection[str]  # of all files that are there now
+    left_out: Sequence[Skipped]
+    old: dict[str, File]  # as stored: all of them, or those that were named
     difference: Difference
     on_step: OnStep
+    marks: Mapping[str, FileMark] | None = None  # of all files, while `old` is not all of them
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
@@ -63,17 +69,18 @@ class IngestionRun:
 
     async def execute(self) -> IngestionReport:
         """Bring the store up to date with the files. Work that is done survives an interruption."""
-        as_found, found = self.project, self.walked.files
+        as_found = self.project
         difference = self.difference
         if difference.suspects or difference.gone:
             self.project = await unsettle(self.code, self.project)
-        self.skipped += self.walked.skipped
+        self.skipped += self.left_out
         self.new = dict(self.old)
         self.changed = dict.fromkeys(difference.half_done)
-        paths = [file.path for file in found]
-        manifests = read_manifests(self.root, paths)
-        self.modules = Modules(paths, manifests)
-        if self.old.keys() != set(paths):
+        manifests = read_manifests(self.root, self.paths)
+        self.modules = Modules(self.paths, manifests)
+        came = any(file.path not in self.old for file in difference.suspects)
+        if came or difference.gone:
+            await self._load_all()
             before = Modules(self.old, manifests)
             await self._mark(find_moved_imports(difference.gone, self.old, before, self.modules))
         await self._remove(difference.gone)
@@ -81,7 +88,7 @@ class IngestionRun:
         related = await self._relate()
         return IngestionReport(
             self.project_id,
-            files=len(self.new),
+            files=len(self.new if self.marks is None else self.marks),
             read=sum(file.outline is not None for file in self.read.values()),
             removed=len(difference.gone),
             scopes=self.scopes,
@@ -91,6 +98,14 @@ class IngestionRun:
             before=as_found,
             after=self.project,
         )
+
+    async def _load_all(self) -> None:
+        """Load the files that were not named: what changed may concern any of them."""
+        if self.marks is not None:
+            self.marks = None
+            stored = {file.path: file for file in await self.code.files(self.project_id)}
+            self.old = stored | self.old
+            self.new = stored | self.new
 
     async def _mark(self, paths: Iterable[str]) -> None:
         """Mark files whose relations are about to be wrong."""
@@ -138,6 +153,10 @@ class IngestionRun:
             for file in changed
             if file.outline is None and (file.path in self.old or is_manifest(file.path))
         ]
+        if self.marks is not None:
+            nameless = await self._drop_lone(nameless)
+        if lost or nameless:
+            await self._load_all()
         await self._mark(
             find_dependents([*lost, *nameless], self.new, self.modules).difference(lost)
         )
@@ -150,6 +169,15 @@ class IngestionRun:
             self.scopes += len(file.parsed.scopes)
             # Sources are in the store now; relating needs only names and uses.
             self.read[file.path] = replace(file, parsed=None)
+
+    async def _drop_lone(self, paths: Sequence[str]) -> list[str]:
+        """Return the files without those that no other can speak of: documents mostly."""
+        imported = await self.code.importers(self.project_id, paths) if paths else ()
+        return [
+            path
+            for path in paths
+            if path in imported or is_manifest(path) or find_family(self.old[path].language)
+        ]
 
     async def _replace(self, changed: Sequence[ReadFile]) -> Sequence[ReadFile]:
         """Store files and return those that the store takes; another one costs only itself."""
@@ -173,14 +201,19 @@ class IngestionRun:
 
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""
-        settled = {path: file for path, file in self.new.items() if file.state != SKIPPED}
-        mention = make_mention_search(self.root, self.code, self.project_id, settled)
-        wanted = await find_affected(self.changed, settled, self.modules, mention)
+        wanted = set(self.changed)
+        if self.marks is None or not await self._concerns_itself_alone(self.marks):
+            await self._load_all()
+            files = _drop_skipped(self.new)
+            mention = make_mention_search(self.root, self.code, self.project_id, files)
+            wanted = await find_affected(self.changed, files, self.modules, mention)
+        settled = _drop_skipped(self.new)
         wanted = (wanted | self.read.keys()) & settled.keys()
         unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
         if unmarked:
             await self.code.mark_files(self.project_id, unmarked, PARSED)
-        graph = ProjectGraph(self.root, self.project_id, self.read, self.modules, settled)
+        stored: dict[str, File | FileMark] = {**(self.marks or {}), **settled}
+        graph = ProjectGraph(self.root, self.project_id, self.read, self.modules, settled, stored)
         await graph.load_types(self.code, wanted)
         paths = sorted(wanted)
         for start in range(0, len(paths), RELATED_TOGETHER):
@@ -190,6 +223,13 @@ class IngestionRun:
         if graph.missed:
             await self.code.touch_files(self.project_id, dict.fromkeys(graph.missed))
         return len(paths)
+
+    async def _concerns_itself_alone(self, marks: Mapping[str, FileMark]) -> bool:
+        """Tell whether what changed in the named files can be related without other files."""
+        if find_type_families(self.new.values()):
+            return False
+        mention = make_mention_search(self.root, self.code, self.project_id, marks)
+        return await is_unmentioned(self.changed, mention)
 
     async def _relate_some(self, graph: ProjectGraph, paths: Sequence[str]) -> None:
         relations = await asyncio.to_thread(graph.find_relations, paths)
@@ -203,3 +243,8 @@ class IngestionRun:
             if len(paths) > 1:
                 for path in paths:
                     await self._relate_some(graph, [path])
+
+
+def _drop_skipped(files: Mapping[str, File]) -> dict[str, File]:
+    """Return the files that were parsed."""
+    return {path: file for path, file in files.items() if file.state != SKIPPED}

@@ -11,7 +11,7 @@ from ragforge.cli.state import JsonOption, get_current_directory, use_app, use_c
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ragforge.app import App, Code
     from ragforge.app.code import IngestionReport, ProjectStatus
@@ -21,10 +21,12 @@ INGEST_EXAMPLES = """\b
 Examples:
   ragforge ingest
   ragforge ingest ../other-project --verbose
+  ragforge ingest src/parser.py
   ragforge ingest --yes ~
 
 A folder that is no project is read when you name it; a home directory only with --yes.
 An interrupted run continues where it stopped. A second one reads only what has changed.
+For a file, or several, no other is looked at: that is fast in a project of any size.
 """
 WATCH_EXAMPLES = """\b
 Examples:
@@ -55,7 +57,12 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     context: typer.Context,
-    path: PathArgument = None,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]...", help="The project, or files of one; this project if not given."
+        ),
+    ] = None,
     *,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List the files that are left out, and why.")
@@ -73,9 +80,10 @@ def ingest(
 
     async def run(code: Code) -> tuple[IngestionReport, int]:
         with show_ingestion() as on_step:
-            return await code.ingest(on_step)
+            return await code.ingest(on_step, files)
 
-    folder, named = _require_directory(path), path is not None
+    folder, files = _split_files(paths or [])
+    named = bool(paths) and not files
     report, embedded = use_code(
         context,
         folder,
@@ -113,7 +121,13 @@ def watch(context: typer.Context, path: PathArgument = None) -> None:
 
 
 def status(
-    context: typer.Context, path: PathArgument = None, *, as_json: JsonOption = False
+    context: typer.Context,
+    path: PathArgument = None,
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare every file, also of a large project.")
+    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show what is known of the project's code, how fresh it is and what is pending."""
     from ragforge.cli.trust_questions import settle_reading
@@ -121,7 +135,7 @@ def status(
     from ragforge.show.project import show_status, status_to_json
 
     async def run(code: Code) -> tuple[ProjectStatus, Mapping[JobStatus, int]]:
-        return await code.status(), await code.jobs.count()
+        return await code.status(check), await code.jobs.count()
 
     folder = _require_directory(path)
     found, jobs = use_code(
@@ -149,6 +163,17 @@ def forget(
         print_json({"files": files})
     else:
         print_note(f"{files:,} files forgotten.")
+
+
+def _split_files(paths: Sequence[Path]) -> tuple[Path, list[Path]]:
+    """Return the folder that is meant, and the files in it that are named, if any are."""
+    files = [get_current_directory() / path for path in paths]
+    if len(files) < 2 and not any(file.is_file() for file in files):
+        return _require_directory(paths[0] if paths else None), []
+    for file in files:
+        if not file.is_file():
+            raise InputError(f"{file} is not a file. Name one project, or some files of one.")
+    return files[0].parent, files
 
 
 def _require_directory(path: Path | None) -> Path:

@@ -12,7 +12,7 @@ from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, Where, select_fie
 from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
-from ragforge.domain.code import Directory, File, ParsedFile, Project
+from ragforge.domain.code import Directory, File, FileMark, ParsedFile, Project
 from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound
 from ragforge.ports.words import Tokeniser
@@ -112,6 +112,19 @@ class ProjectFiles:
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
         return await self._files(project_id, Where().under("path", under))
+
+    async def file_marks(self, project_id: str) -> dict[str, FileMark]:
+        query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id
+                    RETURN [n.path, n.hash, n.size, n.state] AS row"""
+        rows = await self._database.column(query, id=project_id)
+        return {path: FileMark(*mark) for path, *mark in rows}
+
+    async def newest_files(self, project_id: str, limit: int) -> list[File]:
+        query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id
+                    RETURN {select_fields("n", FILE)} AS row
+                    ORDER BY n.mtime IS NOT NULL, n.mtime DESC, n.path LIMIT $limit"""
+        rows = await self._database.column(query, id=project_id, limit=limit)
+        return [FILE.decode(row) for row in rows]
 
     async def directories(self, project_id: str) -> list[Directory]:
         query = """MATCH (n:Directory {project_id: $id})

@@ -128,14 +128,14 @@ class Scopes:
             query, project=project_id, model=model, limit=limit, after=after, files=wanted
         )
 
-    async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
+    async def count_scopes(self, project_id: str, model: str | None) -> tuple[int, int]:
         [row] = await self._database.rows(
             f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project
                 RETURN count(CASE WHEN {_TO_EMBED} THEN 1 END) AS missing, count(*) AS every""",
             project=project_id,
             model=model,
         )
-        return row["missing"], row["every"]
+        return 0 if model is None else row["missing"], row["every"]
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         index = "ragforge_section_words" if where.sections else "ragforge_scope_words"

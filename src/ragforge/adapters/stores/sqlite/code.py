@@ -36,6 +36,7 @@ from ragforge.domain.code import (
     Directory,
     File,
     FileLine,
+    FileMark,
     ParsedFile,
     Project,
     Relation,
@@ -141,6 +142,17 @@ class SqliteCode:
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
         where = in_tree(Where().add("project_id = ?", project_id), "path", under)
         return await self._database.read(lambda c: file_rows.select_files(c, where))
+
+    async def file_marks(self, project_id: str) -> dict[str, FileMark]:
+        statement = "SELECT path, hash, size, state FROM file WHERE project_id = ?"
+        return await self._database.read(
+            lambda c: {row[0]: FileMark(*row[1:]) for row in c.execute(statement, (project_id,))}
+        )
+
+    async def newest_files(self, project_id: str, limit: int) -> list[File]:
+        where = Where().add("project_id = ?", project_id)
+        order = "mtime IS NOT NULL, mtime DESC, path"
+        return await self._database.read(lambda c: file_rows.select_files(c, where, order, limit))
 
     async def directories(self, project_id: str) -> list[Directory]:
         statement = "SELECT path, name, uuid FROM directory WHERE project_id = ? ORDER BY path"
@@ -280,12 +292,14 @@ class SqliteCode:
         statement = f"{scope_rows.SCOPES} WHERE {where} ORDER BY s.id LIMIT ?"
         return await self._scopes(statement, (*where.bindings, limit))
 
-    async def count_scopes(self, project_id: str, model: str) -> tuple[int, int]:
+    async def count_scopes(self, project_id: str, model: str | None) -> tuple[int, int]:
         every = "SELECT count(*) FROM scope s WHERE s.project_id = ?"
 
         def work(connection: apsw.Connection) -> tuple[int, int]:
-            missing = select_value(connection, f"{every} AND {_TO_EMBED}", (project_id, model))
-            return missing, select_value(connection, every, (project_id,))
+            total = select_value(connection, every, (project_id,))
+            if model is None:
+                return 0, total
+            return select_value(connection, f"{every} AND {_TO_EMBED}", (project_id, model)), total
 
         return await self._database.read(work)
 

@@ -17,10 +17,12 @@ from ragforge.domain.instants import parse_instant
 from ragforge.ports.words import Tokeniser
 
 
-def select_files(connection: apsw.Connection, conditions: Where) -> list[File]:
-    """Return files by path. Every run reads all of a project's: column by column, not by name."""
+def select_files(
+    connection: apsw.Connection, conditions: Where, order: str = "path", limit: int = -1
+) -> list[File]:
+    """Return files in order. Every walk reads all of a project's: by column, not by name."""
     statement = f"""SELECT path, hash, uuid, kind, language, size, mtime, state, imports
-                    FROM file WHERE {conditions} ORDER BY path"""
+                    FROM file WHERE {conditions} ORDER BY {order} LIMIT {limit}"""
     return [_decode_file(*row) for row in connection.execute(statement, conditions.bindings)]
 
 

@@ -1,0 +1,172 @@
+"""Named files: a change whose file is named costs the same in a project of any size."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ragforge.brain import project
+from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.named_files import look_at
+from ragforge.brain.project import Brain
+from ragforge.ports.store import Store
+from tests.fakes.engines import Engines
+from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, differences, snapshot, write
+
+CART = "shop/cart.py"
+ALIASED = "from shop.prices import price as cost\n\n\ndef pay(item):\n    return cost(item)\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    write(root, SHOP | {"shop/pay.py": ALIASED, "README.md": "# Shop\n\nSells things.\n"})
+    return root
+
+
+@pytest.fixture
+async def brain(store: Store, root: Path) -> Brain:
+    brain = brain_of(store, root, ToyEmbedder())
+    await brain.ingest()
+    return brain
+
+
+@contextmanager
+def count_listings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
+    listed: list[object] = []
+    scandir = os.scandir
+
+    def count(place: str | int = ".") -> object:
+        listed.append(place)
+        return scandir(place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", count)
+        yield listed
+
+
+def change(root: Path, path: str, old: str, new: str) -> None:
+    text = (root / path).read_text()
+    write(root, {path: text.replace(old, new) if old else text + new})
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        (CART, "", "\n\ndef added(cart):\n    return cart\n"),
+        (CART, "def ", "def renamed_"),  # others use these names
+        ("shop/prices.py", "def price", "def amount"),  # one file imports it by another name
+        ("shop/pay.py", ALIASED, "from shop.cart import Cart\n"),  # other imports
+        ("README.md", "things", "more things"),
+        ("web/client.ts", "", "\nexport function more(): number { return 1; }\n"),
+        ("shop/new.py", None, "from shop.prices import price\n\n\ndef new():\n    return price\n"),
+        ("shop/prices.py", None, None),  # it is removed
+        (".gitignore", None, "web/\n"),  # it decides about other files
+        ("web", None, None),  # a directory
+    ],
+)
+async def test_a_named_change_leaves_what_a_walk_would_leave(
+    brain: Brain,
+    store: Store,
+    engines: Engines,
+    engine: str,
+    root: Path,
+    path: str,
+    old: str | None,
+    new: str | None,
+) -> None:
+    if new is None and (root / path).is_file():
+        (root / path).unlink()
+    elif new is None:
+        change(root, "web/client.ts", "", "\nexport const added = 1;\n")
+    elif old is None:
+        write(root, {path: new})
+    else:
+        change(root, path, old, new)
+    report, _ = await brain.ingest(paths=[path])
+    after = await snapshot(store, root)
+    assert report.files == len(after.files)
+
+    empty = await engines.empty(engine)
+    await brain_of(empty, root, ToyEmbedder()).ingest()
+    assert differences(after, await snapshot(empty, root)) == []
+
+
+async def test_a_named_change_lists_no_directory_and_looks_at_no_other_file(
+    brain: Brain, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(root, CART, "", "\n\ndef added(cart):\n    return cart\n")
+    change(root, "shop/prices.py", "", "\n\ndef unnoticed():\n    return 1\n")
+    with count_listings(monkeypatch) as listed:
+        report, _ = await brain.ingest(paths=[CART])
+    assert listed == []
+    assert report.changed == (CART,)
+    report, _ = await brain.ingest()
+    assert report.changed == ("shop/prices.py",)
+
+
+async def test_a_watched_change_lists_no_directory(
+    brain: Brain, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watcher walks when it begins; after that the system names the files."""
+    stopping, walks = asyncio.Event(), []
+    walk = brain.ingester._walk
+    changed: list[str] = []
+
+    async def count_walk(*args: object) -> object:
+        walks.append(args)
+        return await walk(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(brain.ingester), "_walk", lambda _, *args: count_walk(*args))
+    edits = iter([CART, "shop/prices.py"])
+
+    def on_report(report: object) -> None:
+        changed.extend(report.changed)  # type: ignore[attr-defined]
+        if (path := next(edits, None)) is None:
+            stopping.set()
+        else:
+            change(root, path, "", "\n\ndef added():\n    return 1\n")
+
+    await asyncio.wait_for(brain.watch(stopping, on_report), 60)
+    assert changed == [CART, "shop/prices.py"]
+    assert len(walks) == 1
+
+
+@pytest.mark.parametrize("left_out", ["ignored.py", "venv/code.py", ".git/hook.py", "key.pem"])
+def test_a_named_file_that_a_walk_leaves_out_is_left_out(root: Path, left_out: str) -> None:
+    write(root, {".gitignore": "ignored.py\n", "venv/pyvenv.cfg": "", left_out: "x = 1\n"})
+    found = look_at(root, [left_out, CART], FileLimits())
+    assert found is not None
+    assert [file.path for file in found.files] == [CART]
+    assert [skipped.path for skipped in found.skipped] == [left_out]
+
+
+def test_a_named_file_behind_a_link_is_not_read(root: Path, tmp_path: Path) -> None:
+    write(tmp_path / "outside", {"secret.py": "x = 1\n"})
+    (root / "linked").symlink_to(tmp_path / "outside")
+    (root / "link.py").symlink_to(tmp_path / "outside" / "secret.py")
+    found = look_at(root, ["linked/secret.py", "link.py"], FileLimits())
+    assert found is not None
+    assert found.files == ()
+
+
+async def test_the_status_of_a_large_project_looks_at_its_newest_files_alone(
+    brain: Brain, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project, "LARGE", 1)
+    monkeypatch.setattr(project, "NEWEST", 2)
+    [newest, *_, oldest] = await brain.finder.code.newest_files(brain.project_id, 100)
+    assert (await brain.status()).changed_files == 0
+
+    change(root, newest.path, "", "\n# changed\n")
+    change(root, oldest.path, "", "\n# changed too\n")
+    write(root, {"shop/new.py": "new = 1\n", "key.pem": "a key\n"})
+    status = await brain.status()
+    assert status.changed_files == 2  # one changed, one new
+    assert status.files_compared == 2 < status.files
+    assert (await brain.status(thorough=True)).changed_files == 3
