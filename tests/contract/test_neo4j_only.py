@@ -25,6 +25,8 @@ from tests.fakes.builders import (
     scope,
     summary,
     tool_call,
+    tool_result,
+    user,
     vector,
 )
 from tests.fakes.copying import everything
@@ -114,6 +116,28 @@ async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4
     new = await open_neo4j(neo4j_url, WORDS)
 
     assert await new.summaries.to_embed(MODEL, 5) == ["s"]
+    await new.close()
+
+
+async def test_calls_that_failed_in_an_older_store_are_no_success(
+    store: Store, neo4j_url: str
+) -> None:
+    steps = migrate.read_migrations()
+    [place] = [n for n, step in enumerate(steps) if "PRODUCED_RESULT" in step[0]]
+    await store.conversations.create(conversation(uuid="c"))
+    failed = tool_call(uuid="bad", result=tool_result(None, success=False, error="no"))
+    good = tool_call(uuid="good", result=tool_result("yes"))
+    await store.conversations.append("c", [user("do it"), assistant("done", failed, good)])
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query(
+            """MATCH (n:RagForgeSchema) SET n.version = $place
+               WITH n MATCH (t:ToolCall) SET t.success = true""",
+            place=place,
+        )
+        new = await open_neo4j(neo4j_url, WORDS)
+        found = await driver.execute_query("MATCH (t:ToolCall) RETURN t.uuid, t.success")
+
+    assert {row[0]: row[1] for row in found.records} == {"bad": False, "good": True}
     await new.close()
 
 

@@ -13,13 +13,20 @@ if TYPE_CHECKING:
     from ragforge.app.code import Code, open_code
     from ragforge.app.models import open_chat, open_embedder
     from ragforge.app.opening import open_app
-    from ragforge.app.stores import back_up_store, copy_store, open_store, repair_store
+    from ragforge.app.stores import (
+        back_up_store,
+        copy_store,
+        inspect_store,
+        open_store,
+        repair_store,
+    )
 
 __all__ = [
     "App",
     "Code",
     "back_up_store",
     "copy_store",
+    "inspect_store",
     "open_app",
     "open_chat",
     "open_code",
@@ -33,6 +40,7 @@ _HOMES = {
     "Code": "code",
     "back_up_store": "stores",
     "copy_store": "stores",
+    "inspect_store": "stores",
     "open_app": "opening",
     "open_chat": "models",
     "open_code": "code",

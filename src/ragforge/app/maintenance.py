@@ -1,9 +1,9 @@
-"""Maintenance: rebuild summaries and vectors, and look at the store."""
+"""Maintenance: rebuild summaries and vectors."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import Conversation, ConversationFilter
@@ -12,11 +12,10 @@ from ragforge.errors import InputError
 from ragforge.jobs.worker import POLL_SECONDS, Worker
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
-from ragforge.ports.archive import RECORD_KINDS
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.store import Health, Store
+from ragforge.ports.store import Store
 
-__all__ = ["EmbeddedMemory", "Health", "Maintenance", "RebuildReport"]
+__all__ = ["EmbeddedMemory", "Maintenance", "RebuildReport"]
 
 PAGE = 200
 
@@ -85,11 +84,6 @@ class Maintenance:
         """
         await embed_missing(self.store, self._require_embedder(), on_progress)
         return await self.count_embedded()
-
-    async def inspect_store(self) -> tuple[Health, Mapping[str, int]]:
-        """Return the state of the store, and how many records it holds of each kind."""
-        counts = {str(kind): await self.store.archive.count(kind) for kind in RECORD_KINDS}
-        return await self.store.health(), counts
 
     def _require_embedder(self) -> Embedder:
         if self.embedder is None:

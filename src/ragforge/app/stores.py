@@ -1,9 +1,9 @@
-"""Stores: open the engine of a URL, and copy one store to another."""
+"""Stores: open the engine of a URL, look at a store, and copy one to another."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,8 @@ from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.errors import InputError
 from ragforge.memory.secrets.gate import guard_store
-from ragforge.ports.store import Store
+from ragforge.ports.archive import RECORD_KINDS
+from ragforge.ports.store import Health, Store
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "CopyProgress",
     "CopyReport",
+    "Health",
     "RescueReport",
     "back_up_store",
     "copy_store",
+    "inspect_store",
     "open_store",
     "repair_store",
 ]
@@ -53,6 +56,19 @@ async def open_store(settings: Settings, url: str | None = None) -> Store:
     from ragforge.adapters.stores.sqlite.store import open_sqlite
 
     return guard_store(await open_sqlite(place, WORDS))
+
+
+async def inspect_store(settings: Settings) -> tuple[Health, Mapping[str, int]]:
+    """Return the state of the store, and how many records it holds of each kind.
+
+    Nothing else is done: to look at a store starts no work that waits in it.
+    """
+    store = await open_store(settings)
+    try:
+        counts = {str(kind): await store.archive.count(kind) for kind in RECORD_KINDS}
+        return await store.health(), counts
+    finally:
+        await store.close()
 
 
 async def copy_store(

@@ -14,7 +14,17 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.memory.secrets.gate import guard_store
 from ragforge.search.tokenise import WORDS, Words
-from tests.fakes.builders import MODEL, conversation, direction, exchange, summary
+from tests.fakes.builders import (
+    MODEL,
+    assistant,
+    conversation,
+    direction,
+    exchange,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
 from tests.fakes.old_store import write_old_store
 from tests.fakes.projects import SHOP, brain_of, write
 
@@ -224,3 +234,25 @@ async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
     scopes = await new.code.scopes_in(report.project_id, "app.py")
     assert {scope.source.strip() for scope in scopes} == {'TOKEN = "[redacted: GitHub token]"'}
     await new.close()
+
+
+async def test_calls_that_failed_in_an_older_file_are_no_success(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    old = await open_sqlite(path, WORDS)
+    await old.conversations.create(conversation(uuid="c"))
+    calls = [
+        tool_call(uuid="bad", result=tool_result(None, success=False, error="no")),
+        tool_call(uuid="good", result=tool_result("yes")),
+        tool_call(uuid="open", result=None),
+    ]
+    await old.conversations.append("c", [user("do it"), assistant("done", *calls)])
+    await old.close()
+    [number] = [n for n, step in enumerate(migrate.read_migrations()) if "no success" in step]
+    file = apsw.Connection(str(path))
+    file.execute("UPDATE tool_call SET success = 1")  # as earlier versions wrote it
+    file.execute(migrate.read_migrations()[number])
+
+    found = dict(file.execute("SELECT uuid, success FROM tool_call"))
+
+    assert found == {"bad": 0, "good": 1, "open": 1}
+    file.close()

@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.work import JobStatus, NewJob
 from ragforge.errors import CopyIncomplete
 from ragforge.ports.archive import RECORD_KINDS
 from ragforge.ports.store import Health
+from ragforge.search.tokenise import WORDS
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 
-def test_store_info_shows_the_engine_and_counts(ragforge: Ragforge, app: FakeApp) -> None:
-    async def inspect_store() -> tuple[Health, dict[str, int]]:
+def test_store_info_shows_the_engine_and_counts(
+    ragforge: Ragforge, app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def inspect_store(_: object) -> tuple[Health, dict[str, int]]:
         health = Health("SQLite", "3.54", "/x.db", 4, ("row 7 is missing",))
         return health, {kind: len(kind) for kind in RECORD_KINDS}
 
-    app.maintenance = SimpleNamespace(inspect_store=inspect_store)
+    monkeypatch.setattr("ragforge.app.inspect_store", inspect_store)
     facts = json.loads(ragforge("store", "info", "--json").out)
     assert facts["engine"] == "SQLite"
     assert facts["counts"] == {kind: len(kind) for kind in RECORD_KINDS}
     assert "row 7 is missing" in ragforge("store", "info").out
+
+
+def test_store_info_leaves_waiting_jobs_to_others(ragforge: Ragforge, tmp_path: Path) -> None:
+    place = tmp_path / "store.db"
+
+    async def count_jobs(enqueue: bool) -> Mapping[JobStatus, int]:
+        store = await open_sqlite(place, WORDS)
+        if enqueue:
+            await store.jobs.enqueue([NewJob("k", "settle", ["no such session", "turn"])])
+        counts = await store.jobs.counts()
+        await store.close()
+        return counts
+
+    before = asyncio.run(count_jobs(enqueue=True))
+    assert ragforge("--store", str(place), "store", "info").code == 0
+    assert asyncio.run(count_jobs(enqueue=False)) == before
+    assert before["pending"] == 1
 
 
 def test_store_copy_reports_on_stderr_alone(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, get_current_directory, load, use_app
+from ragforge.cli.state import JsonOption, get_current_directory, load
 from ragforge.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -60,10 +60,13 @@ def register(app: typer.Typer) -> None:
 
 def info(context: typer.Context, as_json: JsonOption = False) -> None:
     """Show which store is in use and what it holds."""
+    import asyncio
+
+    from ragforge.app import inspect_store
     from ragforge.show.console import print_json
     from ragforge.show.store import show_store, store_to_json
 
-    health, counts = use_app(context, lambda app: app.maintenance.inspect_store())
+    health, counts = asyncio.run(inspect_store(load(context).settings))
     if as_json:
         print_json(store_to_json(health, counts))
     else:
