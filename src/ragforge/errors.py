@@ -9,6 +9,7 @@ RagForgeError
 │   ├── InvalidJson               not representable as JSON
 │   ├── ImportRefused             an exported conversation that cannot be read
 │   ├── AmbiguousId               several ids start with the given text
+│   ├── NotAuthor                 somebody else's session or note, which others may only read
 │   ├── OutsideProject            a path that leads out of the project
 │   ├── BadPattern                a regular expression or glob that cannot be used
 │   └── InvalidVector             empty, zero, NaN or infinite
@@ -118,6 +119,16 @@ class AmbiguousId(InputError):
         super().__init__(f"Several {kind}s start with {prefix!r}: {found}. Give more of the id.")
         self.prefix = prefix
         self.candidates = tuple(candidates)
+
+
+class NotAuthor(InputError):
+    """Somebody else's session or note may be read, and not changed."""
+
+    def __init__(self, kind: str, uuid: str, author: str) -> None:
+        hint = " Branch from it to go on with it." if kind == "session" else ""
+        super().__init__(f"The {kind} {uuid[:8]} is {author}'s, who alone may change it.{hint}")
+        self.uuid = uuid
+        self.author = author
 
 
 class OutsideProject(InputError):

@@ -25,22 +25,22 @@ class Engines:
         self._generation += 1
         return await self.open(engine)
 
-    async def open(self, engine: str) -> Store:
-        """Open the engine's data once more, as another process would."""
-        return await self.open_at(self.location(engine))
+    async def open(self, engine: str, viewer: str | None = None) -> Store:
+        """Open the engine's data once more, as another process would; for an author, or all."""
+        return await self.open_at(self.location(engine), viewer)
 
-    async def open_at(self, location: str) -> Store:
+    async def open_at(self, location: str, viewer: str | None = None) -> Store:
         """Open the store at a path or URL."""
         from ragforge.search.tokenise import WORDS
 
         if location.startswith("bolt://"):
             from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-            store = await open_neo4j(location, WORDS)
+            store = await open_neo4j(location, WORDS, viewer=viewer)
         else:
             from ragforge.adapters.stores.sqlite.store import open_sqlite
 
-            store = await open_sqlite(location, WORDS)
+            store = await open_sqlite(location, WORDS, viewer)
         self._opened.append(store)
         return store
 

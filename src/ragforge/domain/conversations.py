@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from ragforge.domain.authors import AGENT, Visibility, make_author_key, make_private_key
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json, new_id, to_text
 
@@ -38,6 +39,20 @@ class Conversation:
     total_chars: int = 0
     created_at: datetime = field(default_factory=now)
     updated_at: datetime = field(default_factory=now)
+    author: str | None = None  # who began it; None: it is older than authors
+    host: str | None = None  # the machine where it began
+    agent: str = AGENT  # the program that answers in it
+    visibility: Visibility = "shared"
+
+    @property
+    def author_key(self) -> str | None:
+        """What its author is compared by."""
+        return make_author_key(self.author)
+
+    @property
+    def private_to(self) -> str | None:
+        """The key of the only author who sees it; None: everybody does."""
+        return make_private_key(self.author, self.visibility)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,7 @@ class Message:
     process: str | None = None  # of a user's message: which process answers it; not exported
     turn_index: int | None = None
     position: int | None = None
+    author: str | None = None  # of a user's message
 
     @property
     def char_count(self) -> int:
@@ -120,6 +136,7 @@ class ConversationFilter:
     tags: tuple[str, ...] = ()  # any of these
     since: datetime | None = None  # by last activity
     until: datetime | None = None
+    own: bool = False  # only those that the viewer may change: their own, and those of nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +147,12 @@ class ConversationChanges:
     summary: str | None = None
     tags: tuple[str, ...] | None = None
     status: ConversationStatus | None = None
+    visibility: Visibility | None = None
 
 
 def apply_changes(conversation: Conversation, changes: ConversationChanges) -> Conversation:
     """Return the conversation with the changes applied."""
-    names = ("title", "summary", "tags", "status")
+    names = ("title", "summary", "tags", "status", "visibility")
     given = {name: value for name in names if (value := getattr(changes, name)) is not None}
     return replace(conversation, **given)
 

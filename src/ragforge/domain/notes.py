@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ragforge.domain.authors import Visibility, make_author_key, make_private_key
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
 
@@ -23,6 +24,18 @@ class Note:
     supersedes: str | None = None  # the note that this one replaces; it may be deleted
     uuid: str = field(default_factory=new_id)
     created_at: datetime = field(default_factory=now)
+    author: str | None = None
+    visibility: Visibility = "shared"
+
+    @property
+    def author_key(self) -> str | None:
+        """What its author is compared by."""
+        return make_author_key(self.author)
+
+    @property
+    def private_to(self) -> str | None:
+        """The key of the only author who sees it; None: everybody does."""
+        return make_private_key(self.author, self.visibility)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ class NewJob:
     kind: str
     payload: Json = None
     run_after: datetime | None = None
+    machine: str | None = None  # the only one where it can be done; None: any
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class Job:
     run_after: datetime
     created_at: datetime
     error: str | None = None
+    owner: str | None = None  # the key of the author whose model and key it uses; None: anybody
+    machine: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

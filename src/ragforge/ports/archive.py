@@ -32,7 +32,10 @@ Record: TypeAlias = Mapping[str, Fact]
 
 
 class Archive(Protocol):
-    """All facts of a store as plain records, the same on every engine. Locks stay behind."""
+    """All facts of a store as plain records, the same on every engine. Locks stay behind.
+
+    An administrator, who opens a store for no viewer, reads all of them.
+    """
 
     async def count(self, kind: RecordKind) -> int:
         """Return how many records of a kind there are."""
@@ -43,7 +46,10 @@ class Archive(Protocol):
         """Return records with their cursors, in the order of cursors, after the given one."""
 
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
-        """Store records exactly, replacing those that are there; one transaction."""
+        """Store records exactly, replacing those that are there; one transaction.
+
+        Raises InputError if the store is opened for a viewer: it would not be theirs to write.
+        """
 
     async def conversation(
         self, conversation_id: str, with_vectors: bool = True

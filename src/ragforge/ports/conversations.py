@@ -43,16 +43,21 @@ class ConversationStore(Protocol):
     ) -> list[Conversation]:
         """Return conversations, the last active first, ties by id."""
 
-    async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
+    async def update(
+        self, conversation_id: str, changes: ConversationChanges, force: bool = False
+    ) -> Conversation:
         """Change what is given and return the result. It is no activity: `updated_at` stays.
 
-        Raises ConversationNotFound if the id is unknown.
+        Its visibility is also that of its messages, summaries and the notes its author made in it.
+        Raises ConversationNotFound if the id is unknown, NotAuthor if it is somebody else's,
+        unless forced; InputError if it has no author and is to be private.
         """
 
-    async def delete(self, conversation_id: str) -> None:
+    async def delete(self, conversation_id: str, force: bool = False) -> None:
         """Delete it with its messages, summaries, vectors and index entries.
 
-        Its branches stay, on their own. Raises ConversationNotFound.
+        Its branches stay, on their own. Raises ConversationNotFound, and NotAuthor if it is
+        somebody else's, unless forced.
         """
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
@@ -60,7 +65,7 @@ class ConversationStore(Protocol):
 
         A user message opens a turn. Any other joins the turn it names, or the newest;
         before the first user message its turn is BEFORE_FIRST_TURN.
-        Raises ConversationNotFound, TurnNotFound if a message names a turn that does not
+        Raises ConversationNotFound, NotAuthor, TurnNotFound if a message names a turn that does not
         exist, DuplicateId if a message, call or result id is taken.
         """
 
@@ -69,7 +74,7 @@ class ConversationStore(Protocol):
 
         Result, success and duration are set, by the id of the call. A call that has a result
         keeps it; one without a result among `calls`, or of another message, does nothing.
-        Raises MessageNotFound.
+        Raises MessageNotFound, NotAuthor.
         """
 
     async def message(self, message_id: str) -> Message:
@@ -120,14 +125,14 @@ class ConversationStore(Protocol):
     async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
         """Set the vectors of turns, replacing older ones.
 
-        Raises MessageNotFound for an id that is no turn, DimensionMismatch.
+        Raises MessageNotFound for an id that is no turn the viewer may change, DimensionMismatch.
         """
 
     async def turns_to_embed(self, model: str, limit: int) -> list[str]:
-        """Return turns without a vector of this model, oldest first."""
+        """Return turns the viewer may change without a vector of this model, oldest first."""
 
     async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
-        """Return how many turns have no vector of this model, and how many turns there are."""
+        """Return how many such turns have no vector of this model, and how many there are."""
 
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         """Set the vector of a conversation's summary.
@@ -165,7 +170,7 @@ class ConversationStore(Protocol):
         """Link a message to code, adding to what is linked.
 
         A scope that is referred to again keeps the newer hash and the stronger `how`.
-        Raises MessageNotFound.
+        Raises MessageNotFound, NotAuthor.
         """
 
     async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
@@ -174,10 +179,16 @@ class ConversationStore(Protocol):
         """
 
     async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
-        """Note whether the links of turns to code are still to be made; unknown ids do nothing."""
+        """Note whether the links of turns to code are still to be made.
+
+        Ids that are unknown or somebody else's do nothing.
+        """
 
     async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
-        """Return turns of a project whose links to code are still to be made, oldest first."""
+        """Return turns of a project whose links to code are still to be made, oldest first.
+
+        Those of other authors are left to them.
+        """
 
     async def touches(
         self,

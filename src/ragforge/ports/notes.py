@@ -31,10 +31,10 @@ class NoteStore(Protocol):
     async def find(self, where: NoteFilter, limit: int = 50, offset: int = 0) -> list[Note]:
         """Return notes, the newest first, ties by id."""
 
-    async def delete(self, note_id: str) -> None:
+    async def delete(self, note_id: str, force: bool = False) -> None:
         """Delete a note with its vector and index entries; one that it superseded is found again.
 
-        Raises NoteNotFound.
+        Raises NoteNotFound, and NotAuthor if it is somebody else's, unless forced.
         """
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:

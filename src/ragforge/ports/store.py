@@ -34,7 +34,12 @@ class ReadHealth(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The ports of one engine, opened together."""
+    """The ports of one engine, opened together for one viewer.
+
+    What is private to another author does not exist for the viewer, in no method of no port. What
+    others share may be read and branched, and is changed by its author alone: NotAuthor is
+    raised. What has no author is everybody's.
+    """
 
     conversations: ConversationStore
     summaries: SummaryStore
@@ -45,4 +50,5 @@ class Store:
     archive: Archive
     health: ReadHealth
     close: Callable[[], Awaitable[None]]
+    viewer: str | None = None  # the key of the author who opened it; None: an administrator
     read_only: bool = False  # it can be read, and nothing in it changed

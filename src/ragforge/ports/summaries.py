@@ -79,7 +79,7 @@ class SummaryStore(Protocol):
         conversation_id: str | None = None,
         project_path: str | None = None,
     ) -> int:
-        """Delete exactly the summaries that were made before the date; return how many went.
+        """Delete exactly the viewer's summaries that were made before the date; return how many.
 
         They are of one level, conversation or project where these are given. An L2 stays when
         its L1 go. Unlike with `delete`, what they covered does not become eligible again.

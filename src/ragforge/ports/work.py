@@ -18,13 +18,19 @@ class JobQueue(Protocol):
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
         """Add jobs and return how many are new; a key that is known in any status is not.
 
+        They are the viewer's: nobody else's worker takes them.
+
         With `again`, a job that is done or dead starts anew, with no attempts, and counts.
         """
 
     async def claim(
         self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None
     ) -> Job | None:
-        """Take the job that has been due the longest, or None. Counts as an attempt."""
+        """Take the job that has been due the longest, or None. Counts as an attempt.
+
+        It is the viewer's, or one of an older store that is nobody's, and can be done on the
+        holder's machine.
+        """
 
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         """Prolong a lease. Raises LeaseLost."""
@@ -45,13 +51,16 @@ class JobQueue(Protocol):
         """
 
     async def get(self, key: str) -> Job:
-        """Raises JobNotFound."""
+        """Raises JobNotFound, also for a job of somebody else's."""
 
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
-        """Return jobs, oldest first."""
+        """Return jobs of the viewer's and of nobody's, oldest first."""
 
     async def counts(self) -> Mapping[JobStatus, int]:
-        """Return how many jobs there are in each status."""
+        """Return how many of these jobs there are in each status."""
+
+    async def waiting_of_others(self) -> Mapping[str, int]:
+        """Return how many jobs wait or run that only other authors do, by the author's key."""
 
 
 class LockStore(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
@@ -29,13 +30,14 @@ _LINES = {"start_line": "startLine", "end_line": "endLine"}
 CONVERSATION = Table(
     "conversation",
     Conversation,
+    derived=("author_key", "private_to"),
     milliseconds={"updated_ms": "updated_at"},
     ids=("cwd", "project_path"),
 )
 MESSAGE = Table(
     "message",
     Message,
-    owner=("conversation_id",),
+    owner=("conversation_id", "private_to"),
     derived=("char_count",),
     milliseconds={"timestamp_ms": "timestamp"},
     flags=("summary_trimmed", "link_pending"),
@@ -47,11 +49,18 @@ TOOL_RESULT = Table("tool_result", ToolResult, owner=("tool_call_id",))
 SUMMARY = Table(
     "summary",
     Summary,
+    owner=("private_to",),
     derived=("summary_char_count",),
     milliseconds={"created_ms": "created_at"},
     flags=("summary_trimmed",),
 )
-NOTE = Table("note", Note, milliseconds={"created_ms": "created_at"}, ids=("project_path",))
+NOTE = Table(
+    "note",
+    Note,
+    derived=("author_key", "private_to"),
+    milliseconds={"created_ms": "created_at"},
+    ids=("project_path",),
+)
 PROJECT = Table("project", Project, ids=("path",))
 FILE = Table("file", File, owner=("project_id",), derived=("name",), ids=("path",))
 SCOPE = Table("scope", Scope, owner=("file_id",), named=_LINES)
@@ -109,7 +118,8 @@ def strengthen(row: Row, known: Mapping[str, TouchKind]) -> Row:
     return row if before is None else row | {"how": pick_strongest((row["how"], before))}
 
 
-def encode_job(job: NewJob, created: datetime) -> Row:
-    """Return the row of a new job, which is due when it is created unless it says when."""
+def encode_job(job: NewJob, created: datetime, owner: str | None) -> Row:
+    """Return the row of an author's new job, which is due at once unless it says when."""
     run_after = created if job.run_after is None else job.run_after
-    return JOB.encode(Job(job.key, job.kind, job.payload, "pending", 0, run_after, created))
+    new = Job(job.key, job.kind, job.payload, "pending", 0, run_after, created)
+    return JOB.encode(replace(new, owner=owner, machine=job.machine))

@@ -10,6 +10,7 @@ from ragforge.adapters.stores.neo4j import restore
 from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.text import check_id, check_text
+from ragforge.errors import InputError
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
 
@@ -32,6 +33,8 @@ class Neo4jArchive:
         return await self._database.read(lambda tx: record_pages.read(tx, kind, after, limit))
 
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
+        if self._database.viewer is not None:
+            raise InputError("Records are written by an administrator, who is no viewer.")
         await self._database.write(lambda tx: restore.write(tx, kind, records, self._tokeniser))
 
     async def conversation(

@@ -14,7 +14,7 @@ from ragforge.adapters.stores.neo4j import (
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.cypher import LOCK, select_fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import Shelf
 from ragforge.adapters.stores.rows import CONVERSATION, FILE_MENTION, NOTE, REFERENCE, SUMMARY
@@ -34,12 +34,12 @@ def _select_flagged(flag: str) -> str:
 
 def _select_branch_points(arrow: str) -> str:
     return f"""MATCH (:Conversation {{uuid: $id}}){arrow}(n:Conversation)
-        WITH n, e ORDER BY n.uuid RETURN [n.uuid, e.message_id]"""
+        WHERE {is_seen("n")} WITH n, e ORDER BY n.uuid RETURN [n.uuid, e.message_id]"""
 
 
 def _select_vectors(shelf: Shelf, condition: str) -> str:
     return f"""MATCH (n:{shelf.label}) WHERE {condition} AND n.{shelf.name} IS NOT NULL
-        RETURN [n.uuid, n.{shelf.model}, n.{shelf.name}]"""
+        AND {is_seen("n")} RETURN [n.uuid, n.{shelf.model}, n.{shelf.name}]"""
 
 
 _INSIDE = "n.conversation_id = $id"
@@ -83,7 +83,7 @@ async def read(
     found = ", ".join(f"COLLECT {{ {query} }} AS {name}" for name, query in parts.items())
     # The lock keeps it as it is until all of it is read.
     row = await tx.row(
-        f"""MATCH (n:Conversation {{uuid: $id}}) {LOCK}
+        f"""MATCH (n:Conversation {{uuid: $id}}) WHERE {is_seen("n")} {LOCK}
             WITH {conversation_nodes.ROW} AS conversation RETURN conversation, {found}""",
         id=conversation_id,
     )
@@ -123,7 +123,7 @@ async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) 
     )
     await _check_free(tx, whole.summaries)
     for summary in whole.summaries:
-        await _add_summary(tx, summary, row["project_path"], tokeniser)
+        await _add_summary(tx, summary, row, tokeniser)
     known = await note_nodes.find_known(tx, [note.uuid for note in whole.notes])
     new = [NOTE.encode(note) for note in whole.notes if note.uuid not in known]
     await note_nodes.put(tx, new, tokeniser)
@@ -168,10 +168,10 @@ async def _check_free(tx: Transaction, summaries: Sequence[SummaryBundle]) -> No
 
 
 async def _add_summary(
-    tx: Transaction, whole: SummaryBundle, project_path: str, tokeniser: Tokeniser
+    tx: Transaction, whole: SummaryBundle, conversation: Row, tokeniser: Tokeniser
 ) -> None:
-    row = SUMMARY.encode(whole.summary)
-    await summary_nodes.put(tx, row, project_path, tokeniser)
+    row = SUMMARY.encode(whole.summary, private_to=conversation["private_to"])
+    await summary_nodes.put(tx, row, conversation["project_path"], tokeniser)
     await summary_nodes.cover_turns(tx, row, whole.covers)
     if whole.summary.level == 2:
         await summary_nodes.cover_parents(tx, row)

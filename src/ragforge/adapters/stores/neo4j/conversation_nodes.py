@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, select_fields
+from ragforge.adapters.stores.neo4j.cypher import (
+    LOCK,
+    Where,
+    assign,
+    is_own_node,
+    is_seen,
+    select_fields,
+)
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import CONVERSATION, MESSAGE
 from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.conversations import Conversation, ConversationFilter, Message
 from ragforge.domain.instants import latest_plausible
-from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
+from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound, NotAuthor
 
 ROW = select_fields("n", CONVERSATION)
 LAST_ACTIVE_FIRST = "ORDER BY n.updated_ms DESC, n.uuid"
@@ -20,7 +27,7 @@ LAST_ACTIVE_FIRST = "ORDER BY n.updated_ms DESC, n.uuid"
 
 async def read(tx: Transaction, conversation_id: str) -> Row:
     """Return a conversation's row. Raises ConversationNotFound."""
-    query = f"MATCH (n:Conversation {{uuid: $id}}) RETURN {ROW} AS row"
+    query = f"MATCH (n:Conversation {{uuid: $id}}) WHERE {is_seen('n')} RETURN {ROW} AS row"
     row: Row | None = await tx.value(query, id=conversation_id)
     if row is None:
         raise ConversationNotFound(conversation_id)
@@ -52,6 +59,26 @@ async def collect(tx: Transaction, conversation_id: str, query: str, /, **values
     if found is None:
         raise ConversationNotFound(conversation_id)
     return found
+
+
+async def lock_own(tx: Transaction, conversation_id: str, force: bool = False) -> Row:
+    """Lock a conversation that is to be changed. Raises ConversationNotFound, NotAuthor."""
+    row = await lock(tx, conversation_id)
+    if not force and None not in (tx.viewer, row["author_key"]) and row["author_key"] != tx.viewer:
+        raise NotAuthor("session", conversation_id, row["author"])
+    return row
+
+
+async def set_visibility(tx: Transaction, row: Stored) -> None:
+    """Give all that belongs to a conversation the visibility of its row."""
+    facts = {name: row[name] for name in ("uuid", "private_to", "visibility", "author_key")}
+    for change in (
+        """MATCH (n:Message {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
+        """MATCH (n:Summary {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
+        """MATCH (n:Note {conversation_id: $row.uuid}) WHERE n.author_key = $row.author_key
+           SET n.private_to = $row.private_to, n.visibility = $row.visibility""",
+    ):
+        await tx.rows(change, row=facts)
 
 
 async def create(tx: Transaction, conversation: Conversation) -> Row:
@@ -105,7 +132,8 @@ async def recount(tx: Transaction, conversation_id: str) -> None:
 
 async def read_message(tx: Transaction, message_id: str) -> Row:
     """Return a message's row. Raises MessageNotFound."""
-    query = f"MATCH (m:Message {{uuid: $id}}) RETURN {select_fields('m', MESSAGE)} AS row"
+    query = f"""MATCH (m:Message {{uuid: $id}}) WHERE {is_seen("m")}
+                RETURN {select_fields("m", MESSAGE)} AS row"""
     row: Row | None = await tx.value(query, id=message_id)
     if row is None:
         raise MessageNotFound(message_id)
@@ -114,7 +142,9 @@ async def read_message(tx: Transaction, message_id: str) -> Row:
 
 def make_filter(where: ConversationFilter) -> Where:
     """Return the filter as conditions."""
-    conditions = Where().add("n.cwd = $cwd", cwd=where.cwd)
+    conditions = Where().add(is_seen("n")).add("n.cwd = $cwd", cwd=where.cwd)
+    if where.own:
+        conditions.add(is_own_node("n"))
     conditions.add("n.project_path = $project_path", project_path=where.project_path)
     conditions.add("n.status = $status", status=where.status)
     if where.tags:

@@ -10,7 +10,7 @@ from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages as message_nodes
 from ragforge.adapters.stores.neo4j import summary_nodes
 from ragforge.adapters.stores.neo4j.branching import copy_until
-from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.recall import TurnSearch
 from ragforge.adapters.stores.neo4j.references import References
@@ -38,7 +38,7 @@ class Neo4jConversations(TurnSearch, References):
         )
 
     async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
-        query = f"""MATCH (n:Conversation) WHERE n.uuid STARTS WITH $prefix
+        query = f"""MATCH (n:Conversation) WHERE n.uuid STARTS WITH $prefix AND {is_seen("n")}
                     RETURN {nodes.ROW} AS row ORDER BY n.uuid LIMIT $limit"""
         rows = await self._database.column(query, prefix=prefix, limit=limit)
         return [CONVERSATION.decode(row) for row in rows]
@@ -54,19 +54,24 @@ class Neo4jConversations(TurnSearch, References):
         )
         return [CONVERSATION.decode(row) for row in rows]
 
-    async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
+    async def update(
+        self, conversation_id: str, changes: ConversationChanges, force: bool = False
+    ) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
             result = apply_changes(
-                CONVERSATION.decode(await nodes.lock(tx, conversation_id)), changes
+                CONVERSATION.decode(await nodes.lock_own(tx, conversation_id, force)), changes
             )
-            await nodes.put(tx, [CONVERSATION.encode(result)])
+            row = CONVERSATION.encode(result)
+            await nodes.put(tx, [row])
+            if changes.visibility is not None:
+                await nodes.set_visibility(tx, row)
             return result
 
         return await self._database.write(work)
 
-    async def delete(self, conversation_id: str) -> None:
+    async def delete(self, conversation_id: str, force: bool = False) -> None:
         async def work(tx: Transaction) -> None:
-            await nodes.lock(tx, conversation_id)
+            await nodes.lock_own(tx, conversation_id, force)
             await summary_nodes.remove_all(tx, conversation_id)
             await message_nodes.delete_messages(tx, conversation_id)
             await tx.rows("MATCH (n:Conversation {uuid: $id}) DETACH DELETE n", id=conversation_id)
@@ -75,7 +80,7 @@ class Neo4jConversations(TurnSearch, References):
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         async def work(tx: Transaction) -> list[Message]:
-            conversation = await nodes.lock(tx, conversation_id)
+            conversation = await nodes.lock_own(tx, conversation_id)
             if not messages:
                 return []
             placed = await message_nodes.add(tx, conversation, messages, self._tokeniser)
@@ -87,7 +92,7 @@ class Neo4jConversations(TurnSearch, References):
     async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
         async def work(tx: Transaction) -> Message:
             row = await nodes.read_message(tx, message_id)
-            conversation = await nodes.lock(tx, row["conversation_id"])
+            conversation = await nodes.lock_own(tx, row["conversation_id"])
             before, done = await message_nodes.finish_calls(tx, row, calls, self._tokeniser)
             known = CONVERSATION.decode(conversation)
             chars = known.total_chars + done.char_count - before.char_count
@@ -97,7 +102,8 @@ class Neo4jConversations(TurnSearch, References):
         return await self._database.write(work)
 
     async def message(self, message_id: str) -> Message:
-        query = f"MATCH (m:Message {{uuid: $id}}) RETURN {message_nodes.WITH_CALLS}"
+        query = f"""MATCH (m:Message {{uuid: $id}}) WHERE {is_seen("m")}
+                    RETURN {message_nodes.WITH_CALLS}"""
         rows = await self._database.rows(query, id=message_id)
         if not rows:
             raise MessageNotFound(message_id)
@@ -139,6 +145,7 @@ class Neo4jConversations(TurnSearch, References):
 
     async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
         query = f"""MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user'
+                      AND {is_seen("h")}
                     MATCH (m:Message {{
                       conversation_id: h.conversation_id, turn_index: h.turn_index}})
                     WITH h, m ORDER BY m.position
@@ -149,7 +156,7 @@ class Neo4jConversations(TurnSearch, References):
         return turns
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
-        query = """MATCH (m:Message) WHERE m.uuid IN $ids
+        query = f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
                    RETURN m.uuid AS message, m.conversation_id AS conversation"""
         rows = await self._database.rows(query, ids=list(message_ids))
         return {row["message"]: row["conversation"] for row in rows}

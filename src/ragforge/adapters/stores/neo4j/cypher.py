@@ -19,6 +19,28 @@ LOCK = "SET n._lock = true REMOVE n._lock"
 _KEY_CHARS = 200
 
 
+def is_seen(variable: str) -> str:
+    """Return the condition that a node is not private to somebody else than $viewer."""
+    return f"({variable}.private_to IS NULL OR {variable}.private_to = $viewer OR $viewer IS NULL)"
+
+
+def is_own(conversation_id: str) -> str:
+    """Return the condition that a conversation, named by an expression, is nobody else's."""
+    # Neither no author nor no viewer is unequal to anything.
+    return f"""NOT EXISTS {{ MATCH (owned:Conversation {{uuid: {conversation_id}}})
+                             WHERE owned.author_key <> $viewer }}"""
+
+
+def is_own_node(variable: str) -> str:
+    """Return the condition that a conversation or note is nobody else's."""
+    return f"coalesce({variable}.author_key = $viewer, true)"
+
+
+def is_own_job(variable: str) -> str:
+    """Return the condition that a job is the viewer's, or anybody's."""
+    return f"coalesce({variable}.owner = $viewer, true)"
+
+
 def select_fields(variable: str, names: Iterable[str]) -> str:
     """Return a map of a node's properties as a row: absent ones are null, helpers left out.
 

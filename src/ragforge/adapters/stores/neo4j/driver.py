@@ -29,12 +29,13 @@ _QUIET = logging.NullHandler()
 class Transaction:
     """A running transaction. Queries take their values as parameters, always."""
 
-    def __init__(self, inner: AsyncManagedTransaction) -> None:
+    def __init__(self, inner: AsyncManagedTransaction, viewer: str | None) -> None:
         self._inner = inner
+        self.viewer = viewer  # every query knows it as $viewer
 
     async def rows(self, query: str, /, **parameters: Any) -> list[Row]:
         """Run a query and return all its rows."""
-        result = await self._inner.run(query, parameters)
+        result = await self._inner.run(query, {"viewer": self.viewer, **parameters})
         return await result.data()
 
     async def each(
@@ -62,22 +63,29 @@ class Transaction:
 class Database:
     """One database of a server. Transient failures are retried by the driver."""
 
-    def __init__(self, driver: AsyncDriver, url: str, name: str | None) -> None:
+    def __init__(
+        self, driver: AsyncDriver, url: str, name: str | None, viewer: str | None = None
+    ) -> None:
         self._driver = driver
         self.url = url
+        self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
         self._name = name
 
     async def read(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Do the work in a transaction that only reads."""
         with translate_errors(self.url):
             async with self._session() as session:
-                return await session.execute_read(lambda inner: work(Transaction(inner)))
+                return await session.execute_read(
+                    lambda inner: work(Transaction(inner, self.viewer))
+                )
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Do the work in a transaction: durable when it returns, undone when it raises."""
         with translate_errors(self.url):
             async with self._session() as session:
-                return await session.execute_write(lambda inner: work(Transaction(inner)))
+                return await session.execute_write(
+                    lambda inner: work(Transaction(inner, self.viewer))
+                )
 
     async def in_batches(self, query: str) -> None:
         """Run a query that makes transactions of its own: `CALL … IN TRANSACTIONS`.
@@ -114,7 +122,13 @@ class Database:
         return self._driver.session(database=self._name, bookmark_manager=manager)
 
 
-def connect(url: str, user: str | None, password: str | None, database: str | None) -> Database:
+def connect(
+    url: str,
+    user: str | None,
+    password: str | None,
+    database: str | None,
+    viewer: str | None = None,
+) -> Database:
     """Return the database at a URL; nothing is sent yet.
 
     Credentials in the URL are used where none are given, and never shown again.
@@ -136,7 +150,7 @@ def connect(url: str, user: str | None, password: str | None, database: str | No
             # Hints about queries are for us, not for the user's terminal.
             notifications_min_severity=NotificationMinimumSeverity.OFF,
         )
-    return Database(driver, place, database)
+    return Database(driver, place, database, viewer)
 
 
 def _split_credentials(url: str) -> tuple[str, str | None, str | None]:

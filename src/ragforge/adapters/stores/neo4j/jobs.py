@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, get_args
 
 from ragforge.adapters.stores.holders import is_dead, log_takeover
-from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, select_fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, is_own_job, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.leases import (
     encode_lease,
@@ -41,7 +41,7 @@ class Neo4jJobs:
         async def work(tx: Transaction) -> int:
             queue = await _lock_queue(tx, [job.key for job in jobs])
             created = from_milliseconds(queue["ms"])
-            rows = [encode_job(job, created) for job in jobs]
+            rows = [encode_job(job, created, tx.viewer) for job in jobs]
             new = await _create(tx, queue, rows)
             known = [row for row in rows if row["key"] in queue["known"]]
             return new + (await _restart(tx, known) if again and known else 0)
@@ -53,7 +53,10 @@ class Neo4jJobs:
     ) -> Job | None:
         row = encode_lease(holder, 0, lease)
         # Looking needs no lock: most of the time there is nothing to do.
-        while (due := await self._database.read(partial(_find_due, kinds=kinds))) is not None:
+        where = Where().add(is_own_job("n"))
+        where.add("(n.machine IS NULL OR n.machine = $machine)", machine=holder.machine)
+        where.add("n.kind IN $kinds", kinds=None if kinds is None else list(kinds))
+        while (due := await self._database.read(partial(_find_due, where=where))) is not None:
             taken = await self._database.write(partial(_take, due=due, row=row))
             if taken is None:  # another process took it just before the lock was had
                 continue
@@ -106,16 +109,25 @@ class Neo4jJobs:
         return JOB.decode(await self._database.read(lambda tx: _read(tx, key)))
 
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
-        where = Where().add("n.status = $status", status=status)
+        where = Where().add(is_own_job("n")).add("n.status = $status", status=status)
         query = f"""MATCH (n:RagForgeJob) WHERE {where}
                     RETURN {_ROW} AS row ORDER BY n.sequence LIMIT $limit"""
         rows = await self._database.column(query, limit=limit, **where.parameters)
         return [JOB.decode(row) for row in rows]
 
     async def counts(self) -> Mapping[JobStatus, int]:
-        query = "MATCH (n:RagForgeJob) RETURN n.status AS status, count(n) AS jobs"
+        query = f"""MATCH (n:RagForgeJob) WHERE {is_own_job("n")}
+                    RETURN n.status AS status, count(n) AS jobs"""
         found = {row["status"]: row["jobs"] for row in await self._database.rows(query)}
         return {status: found.get(status, 0) for status in get_args(JobStatus)}
+
+    async def waiting_of_others(self) -> Mapping[str, int]:
+        rows = await self._database.rows(
+            f"""MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running']
+                  AND NOT {is_own_job("n")}
+                RETURN n.owner AS owner, count(n) AS jobs ORDER BY owner"""
+        )
+        return {row["owner"]: row["jobs"] for row in rows}
 
     async def _change_held(self, key: str, holder: Holder, change: str, **values: Any) -> None:
         """Change a job that the holder has. Raises LeaseLost."""
@@ -188,11 +200,8 @@ class _Due:
     dead: Sequence[str]
 
 
-async def _find_due(
-    tx: Transaction, kinds: Sequence[str] | None, dead: Sequence[str] = ()
-) -> _Due | None:
+async def _find_due(tx: Transaction, where: Where, dead: Sequence[str] = ()) -> _Due | None:
     """Return the job that has been due the longest, or None."""
-    where = Where().add("n.kind IN $kinds", kinds=None if kinds is None else list(kinds))
     found = await tx.row(
         f"""OPTIONAL CALL () {{
               MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running'] AND {_DUE} AND {where}
@@ -209,7 +218,7 @@ async def _find_due(
     assert found is not None
     died = [token for token, host, pid, started in found["held"] if is_dead(host, pid, started)]
     if died:  # what they held is due as well, perhaps for longer
-        return await _find_due(tx, kinds, [*dead, *died])
+        return await _find_due(tx, where, [*dead, *died])
     return None if found["key"] is None else _Due(found["key"], dead)
 
 
@@ -231,7 +240,7 @@ async def _take(tx: Transaction, due: _Due, row: Row) -> Row | None:
 
 async def _read(tx: Transaction, key: str) -> Row:
     row: Row | None = await tx.value(
-        f"MATCH (n:RagForgeJob {{key: $key}}) RETURN {_ROW} AS row", key=key
+        f"MATCH (n:RagForgeJob {{key: $key}}) WHERE {is_own_job('n')} RETURN {_ROW} AS row", key=key
     )
     if row is None:
         raise JobNotFound(key)

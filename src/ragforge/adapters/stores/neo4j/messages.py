@@ -115,7 +115,9 @@ async def insert_placed(
     """
     rows, calls, results = [], [], []
     for message in messages:
-        row = MESSAGE.encode(message, conversation_id=conversation["uuid"])
+        row = MESSAGE.encode(
+            message, conversation_id=conversation["uuid"], private_to=conversation["private_to"]
+        )
         rows.append(row | {"words": words[message.uuid]} if message.uuid in words else row)
         for position, call in enumerate(message.tool_calls):
             calls.append(TOOL_CALL.encode(call, message_id=message.uuid, position=position))

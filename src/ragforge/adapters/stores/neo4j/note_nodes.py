@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import assign, select_fields
+from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import make_note_words
 from ragforge.adapters.stores.rows import NOTE
 from ragforge.adapters.stores.table import Row
-from ragforge.errors import NoteNotFound
+from ragforge.errors import NotAuthor, NoteNotFound
 from ragforge.ports.words import Tokeniser
 
 ROW = select_fields("n", NOTE)
-OF_CONVERSATION = f"""MATCH (n:Note {{conversation_id: $id}})
+OF_CONVERSATION = f"""MATCH (n:Note {{conversation_id: $id}}) WHERE {is_seen("n")}
     WITH n ORDER BY n.created_ms, n.uuid RETURN {ROW}"""
 """The notes that were made in a conversation, oldest first."""
 
@@ -21,11 +21,18 @@ OF_CONVERSATION = f"""MATCH (n:Note {{conversation_id: $id}})
 async def read(tx: Transaction, note_id: str) -> Row:
     """Return a note's row. Raises NoteNotFound."""
     row: Row | None = await tx.value(
-        f"MATCH (n:Note {{uuid: $id}}) RETURN {ROW} AS row", id=note_id
+        f"MATCH (n:Note {{uuid: $id}}) WHERE {is_seen('n')} RETURN {ROW} AS row", id=note_id
     )
     if row is None:
         raise NoteNotFound(note_id)
     return row
+
+
+async def check_own(tx: Transaction, note_id: str, force: bool = False) -> None:
+    """Look for a note that is to be changed. Raises NoteNotFound, NotAuthor."""
+    row = await read(tx, note_id)
+    if not force and None not in (tx.viewer, row["author_key"]) and row["author_key"] != tx.viewer:
+        raise NotAuthor("note", note_id, row["author"])
 
 
 async def find_known(tx: Transaction, note_ids: Sequence[str]) -> set[str]:

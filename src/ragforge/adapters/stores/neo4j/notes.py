@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ragforge.adapters.stores.neo4j import note_nodes as nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words
-from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.cypher import Where, is_own_node, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import NOTE
 from ragforge.domain.hits import Match
@@ -40,12 +40,13 @@ class Neo4jNotes:
         return NOTE.decode(await self._database.read(lambda tx: nodes.read(tx, note_id)))
 
     async def with_ids(self, note_ids: Sequence[str]) -> dict[str, Note]:
-        query = f"MATCH (n:Note) WHERE n.uuid IN $ids RETURN {nodes.ROW} AS row"
+        query = f"""MATCH (n:Note) WHERE n.uuid IN $ids AND {is_seen("n")}
+                    RETURN {nodes.ROW} AS row"""
         rows = await self._database.column(query, ids=list(note_ids))
         return {row["uuid"]: NOTE.decode(row) for row in rows}
 
     async def starting_with(self, prefix: str, limit: int = 10) -> list[Note]:
-        query = f"""MATCH (n:Note) WHERE n.uuid STARTS WITH $prefix
+        query = f"""MATCH (n:Note) WHERE n.uuid STARTS WITH $prefix AND {is_seen("n")}
                     RETURN {nodes.ROW} AS row ORDER BY n.uuid LIMIT $limit"""
         rows = await self._database.column(query, prefix=prefix, limit=limit)
         return [NOTE.decode(row) for row in rows]
@@ -59,15 +60,17 @@ class Neo4jNotes:
         )
         return [NOTE.decode(row) for row in rows]
 
-    async def delete(self, note_id: str) -> None:
+    async def delete(self, note_id: str, force: bool = False) -> None:
         async def work(tx: Transaction) -> None:
-            await nodes.read(tx, note_id)
+            await nodes.check_own(tx, note_id, force)
             await tx.rows("MATCH (n:Note {uuid: $id}) DETACH DELETE n", id=note_id)
 
         await self._database.write(work)
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         async def work(tx: Transaction) -> None:
+            for note_id in vectors:
+                await nodes.check_own(tx, note_id)
             for unknown in await vector_nodes.put(tx, vector_nodes.NOTES, vectors):
                 raise NoteNotFound(unknown)
 
@@ -75,7 +78,7 @@ class Neo4jNotes:
 
     async def to_embed(self, model: str, limit: int) -> list[str]:
         return await self._database.column(
-            """MATCH (n:Note) WHERE n.created_ms IS NOT NULL
+            f"""MATCH (n:Note) WHERE n.created_ms IS NOT NULL AND {is_own_node("n")}
                  AND (n.embedding_model IS NULL OR n.embedding_model <> $model)
                RETURN n.uuid ORDER BY n.created_ms, n.uuid LIMIT $limit""",
             model=model,
@@ -99,11 +102,13 @@ class Neo4jNotes:
 
 
 def _make_filter(where: NoteFilter) -> Where:
-    conditions = Where().add("n.project_path = $project_path", project_path=where.project_path)
+    conditions = Where().add(is_seen("n"))
+    conditions.add("n.project_path = $project_path", project_path=where.project_path)
     conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
     conditions.add("n.text = $text", text=where.text)
     if not where.with_superseded:
-        conditions.add("NOT EXISTS { (:Note)-[:SUPERSEDES]->(n) }")
+        newer = f"MATCH (newer:Note)-[:SUPERSEDES]->(n) WHERE {is_seen('newer')}"
+        conditions.add(f"NOT EXISTS {{ {newer} }}")
     if where.tags:
         conditions.add("any(tag IN n.tags WHERE tag IN $tags)", tags=list(where.tags))
     return conditions.between("created_ms", where.since, where.until)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, turn_words, words
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
-from ragforge.adapters.stores.neo4j.cypher import Where
+from ragforge.adapters.stores.neo4j.cypher import Where, is_own, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
@@ -24,15 +24,17 @@ class TurnSearch:
 
     async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
         async def work(tx: Transaction) -> None:
-            for unknown in await vector_nodes.put(tx, vector_nodes.TURNS, vectors):
+            own = is_own("n.conversation_id")
+            for unknown in await vector_nodes.put(tx, vector_nodes.TURNS, vectors, where=own):
                 raise MessageNotFound(unknown)
 
         await self._database.write(work)
 
     async def turns_to_embed(self, model: str, limit: int) -> list[str]:
         return await self._database.column(
-            """MATCH (m:Message)
+            f"""MATCH (m:Message)
                WHERE m.role = 'user' AND m.timestamp_ms IS NOT NULL
+                 AND {is_own("m.conversation_id")}
                  AND (m.embedding_model IS NULL OR m.embedding_model <> $model)
                RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position
                LIMIT $limit""",
@@ -42,7 +44,8 @@ class TurnSearch:
 
     async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
         [row] = await self._database.rows(
-            """MATCH (m:Message) WHERE m.role = 'user' AND m.timestamp_ms IS NOT NULL
+            f"""MATCH (m:Message) WHERE m.role = 'user' AND m.timestamp_ms IS NOT NULL
+                 AND {is_own("m.conversation_id")}
                WITH m.embedding_model AS model
                RETURN count(CASE WHEN model = $model THEN 1 END) AS embedded, count(*) AS every""",
             model=model,
@@ -52,6 +55,7 @@ class TurnSearch:
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         async def work(tx: Transaction) -> None:
             new = {conversation_id: vector}
+            await conversation_nodes.lock_own(tx, conversation_id)
             if await vector_nodes.put(tx, vector_nodes.CONVERSATIONS, new):
                 raise ConversationNotFound(conversation_id)
 
@@ -92,8 +96,7 @@ class TurnSearch:
 
 
 def _make_filter(where: MemoryFilter) -> Where:
-    conditions = Where().add(
-        "n.conversation_id = $conversation", conversation=where.conversation_id
-    )
+    conditions = Where().add(is_seen("n"))
+    conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
     conditions.add("n.project_path = $project_path", project_path=where.project_path)
     return conditions.between("timestamp_ms", where.since, where.until)

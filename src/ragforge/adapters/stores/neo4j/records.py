@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragforge.adapters.stores.neo4j import facts
-from ragforge.adapters.stores.neo4j.cypher import select_fields
+from ragforge.adapters.stores.neo4j.cypher import is_own_job, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import (
     CONVERSATIONS,
@@ -48,17 +48,27 @@ class Section:
     record: str
     keys: tuple[str, ...] = ("n.uuid",)
     where: str = "true"
+    seen: str = "true"  # which a viewer sees
+
+    def make_filter(self, tx: Transaction) -> str:
+        """Return which records are read; an administrator reads all."""
+        return self.where if tx.viewer is None else f"{self.where} AND {self.seen}"
 
 
-def _make_section(label: str, names: Iterable[str], key: str = "uuid") -> Section:
-    return Section(f"(n:{label})", select_fields("n", names), (f"n.{key}",))
+def _make_section(label: str, names: Iterable[str], seen: str = "true") -> Section:
+    return Section(f"(n:{label})", select_fields("n", names), seen=seen)
+
+
+def _has_seen(pattern: str) -> str:
+    """Return the condition that a pattern leads to some `o` that the viewer sees."""
+    return f"EXISTS {{ MATCH {pattern} WHERE {is_seen('o')} }}"
 
 
 def _make_summary_section(level: int) -> Section:
     covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
                 WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
     record = select_fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
-    return Section("(n:Summary)", record, where=f"n.level = {level}")
+    return Section("(n:Summary)", record, where=f"n.level = {level}", seen=is_seen("n"))
 
 
 def _make_relation_section(label: str) -> Section:
@@ -73,7 +83,8 @@ def _make_relation_section(label: str) -> Section:
 def _make_vector_section(kind: str, shelf: Shelf) -> Section:
     record = f"""{{owner_kind: '{kind}', owner_id: n.uuid, model: n.{shelf.model},
         data: n.{shelf.name}, embedding_hash: n.embedding_hash}}"""
-    return Section(f"(n:{shelf.label})", record, where=f"n.{shelf.name} IS NOT NULL")
+    where = f"n.{shelf.name} IS NOT NULL"
+    return Section(f"(n:{shelf.label})", record, where=where, seen=is_seen("n"))
 
 
 _JOB = select_fields("n", JOB).replace(
@@ -82,25 +93,48 @@ _JOB = select_fields("n", JOB).replace(
 _BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
 
 SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
-    "conversation": (_make_section("Conversation", CONVERSATION),),
-    "message": (_make_section("Message", MESSAGE),),
-    "tool_call": (_make_section("ToolCall", TOOL_CALL),),
-    "tool_result": (_make_section("ToolResult", TOOL_RESULT),),
+    "conversation": (_make_section("Conversation", CONVERSATION, is_seen("n")),),
+    "message": (_make_section("Message", MESSAGE, is_seen("n")),),
+    "tool_call": (
+        _make_section("ToolCall", TOOL_CALL, _has_seen("(o:Message)-[:MADE_TOOL_CALL]->(n)")),
+    ),
+    "tool_result": (
+        _make_section(
+            "ToolResult",
+            TOOL_RESULT,
+            _has_seen("(o:Message)-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n)"),
+        ),
+    ),
     # Level 1 first: level 2 refers to it.
     "summary": (_make_summary_section(1), _make_summary_section(2)),
-    "note": (_make_section("Note", NOTE),),
+    "note": (_make_section("Note", NOTE, is_seen("n")),),
     "project": (_make_section("Project", PROJECT),),
     "file": tuple(_make_section(label, FILE) for label in ("File", "WebPage")),
     "scope": tuple(_make_section(label, SCOPE) for label in ("Scope", "MarkdownSection")),
     "relation": tuple(map(_make_relation_section, ("File", "WebPage", "Scope", "MarkdownSection"))),
     "reference": (
-        Section("(n:CodeReference)", select_fields("n", REFERENCE), ("n.owner_id", "n.scope_id")),
+        Section(
+            "(n:CodeReference)",
+            select_fields("n", REFERENCE),
+            ("n.owner_id", "n.scope_id"),
+            seen=_has_seen("(o:Message {uuid: n.owner_id})"),
+        ),
     ),
     "mention": (
-        Section("(f:CodeMention)", facts.MENTION, ("f.owner_id", "f.kind", "f.target_id")),
+        Section(
+            "(f:CodeMention)",
+            facts.MENTION,
+            ("f.owner_id", "f.kind", "f.target_id"),
+            seen=_has_seen("(o:Summary {uuid: f.owner_id})"),
+        ),
     ),
     "branch": (
-        Section("(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)", _BRANCH, ("n.uuid", "b.uuid")),
+        Section(
+            "(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)",
+            _BRANCH,
+            ("n.uuid", "b.uuid"),
+            seen=f"{is_seen('n')} AND {is_seen('b')}",
+        ),
     ),
     "vector": (
         _make_vector_section("turn", TURNS),
@@ -110,7 +144,7 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         _make_vector_section("scope", SCOPES),
         _make_vector_section("scope", SECTIONS),
     ),
-    "job": (Section("(n:RagForgeJob)", _JOB, ("n.key",)),),
+    "job": (Section("(n:RagForgeJob)", _JOB, ("n.key",), seen=is_own_job("n")),),
 }
 
 
@@ -118,7 +152,7 @@ async def count(tx: Transaction, kind: RecordKind) -> int:
     """Return how many records of a kind there are."""
     total = 0
     for section in SECTIONS_OF[kind]:
-        query = f"MATCH {section.match} WHERE {section.where} RETURN count(*)"
+        query = f"MATCH {section.match} WHERE {section.make_filter(tx)} RETURN count(*)"
         total += int(await tx.value(query))
     return total
 
@@ -148,7 +182,7 @@ def _parse_cursor(text: str) -> tuple[int, list[str]]:
 
 async def _page(tx: Transaction, section: Section, after: list[str], limit: int) -> list[Row]:
     return await tx.rows(
-        f"""MATCH {section.match} WHERE {_format_after(section.keys)} AND {section.where}
+        f"""MATCH {section.match} WHERE {_format_after(section.keys)} AND {section.make_filter(tx)}
             RETURN {section.record} AS record, [{", ".join(section.keys)}] AS keys
             ORDER BY {", ".join(section.keys)} LIMIT $limit""",
         after=after,

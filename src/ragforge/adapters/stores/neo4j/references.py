@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
-from ragforge.adapters.stores.neo4j.cypher import Where, index_key, select_fields
+from ragforge.adapters.stores.neo4j.cypher import Where, index_key, is_own, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.domain.code import CodeReference, Touch
@@ -31,7 +31,8 @@ class References:
         rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
 
         async def work(tx: Transaction) -> None:
-            await conversation_nodes.read_message(tx, message_id)
+            message = await conversation_nodes.read_message(tx, message_id)
+            await conversation_nodes.lock_own(tx, message["conversation_id"])
             found = await tx.rows(
                 """MATCH (f:CodeReference {owner_id: $id})
                    RETURN f.scope_id AS scope, f.how AS how""",
@@ -43,7 +44,8 @@ class References:
         await self._database.write(work)
 
     async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
-        query = f"""MATCH (f:CodeReference) WHERE f.owner_id IN $ids
+        query = f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
+                    MATCH (f:CodeReference {{owner_id: m.uuid}})
                     RETURN {select_fields("f", REFERENCE)} AS row
                     ORDER BY f.file, f.qualified_name, f.scope_id"""
         found: dict[str, list[CodeReference]] = {}
@@ -52,16 +54,17 @@ class References:
         return found
 
     async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
-        query = (
-            "MATCH (m:Message {role: 'user'}) WHERE m.uuid IN $ids SET m.link_pending = $pending"
-        )
+        query = f"""MATCH (m:Message {{role: 'user'}}) WHERE m.uuid IN $ids
+                      AND {is_own("m.conversation_id")}
+                    SET m.link_pending = $pending"""
         await self._database.write(
             lambda tx: tx.rows(query, ids=list(turn_ids), pending=pending or None)
         )
 
     async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
         return await self._database.column(
-            """MATCH (m:Message) WHERE m.link_pending = true AND m.project_path = $project
+            f"""MATCH (m:Message) WHERE m.link_pending = true AND m.project_path = $project
+                 AND {is_own("m.conversation_id")}
                RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit""",
             project=project_path,
             limit=limit,
@@ -77,7 +80,8 @@ class References:
         conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
-        where = Where().add("c.project_path = $project", project=project_path)
+        where = Where().add(is_seen("c"))
+        where.add("c.project_path = $project", project=project_path)
         where.add("c.uuid = $conversation", conversation=conversation_id)
         if conversation_id is not None and not (files or scope_ids or names):
             referring = "MATCH (m:Message {conversation_id: $conversation})"

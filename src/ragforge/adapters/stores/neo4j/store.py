@@ -21,12 +21,16 @@ async def open_neo4j(
     user: str | None = None,
     password: str | None = None,
     database: str | None = None,
+    viewer: str | None = None,
 ) -> Store:
     """Open a database of a server, creating or upgrading its schema.
 
+    The viewer is the key of an author: what is private to others does not exist for them.
+    Without one, everything is seen and may be changed: that is for administrators.
+
     Raises a StoreUnavailable that says what is wrong and what to do about it.
     """
-    opened = connect(url, user, password, database)
+    opened = connect(url, user, password, database, viewer)
     try:
         await opened.verify()
         schema = await prepare(opened, tokeniser)
@@ -53,4 +57,5 @@ async def open_neo4j(
         archive=Neo4jArchive(opened, tokeniser),
         health=health,
         close=opened.close,
+        viewer=opened.viewer,
     )

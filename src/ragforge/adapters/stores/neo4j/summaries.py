@@ -8,7 +8,7 @@ from datetime import datetime
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts, words
 from ragforge.adapters.stores.neo4j import summary_nodes as nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
-from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms
+from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms, is_own, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.domain.code import CodeReference, FileMention
@@ -29,11 +29,10 @@ class Neo4jSummaries:
         self._tokeniser = tokeniser
 
     async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
-        row = SUMMARY.encode(summary)
-
         async def work(tx: Transaction) -> None:
             # The lock lets no other summary take the same turns meanwhile.
-            conversation = await conversation_nodes.lock(tx, summary.conversation_id)
+            conversation = await conversation_nodes.lock_own(tx, summary.conversation_id)
+            row = SUMMARY.encode(summary, private_to=conversation["private_to"])
             await nodes.check_free(tx, summary.uuid, turn_ids)
             if summary.level == 2:
                 for parent in summary.parent_summaries:
@@ -53,7 +52,8 @@ class Neo4jSummaries:
         return SUMMARY.decode(await self._database.read(lambda tx: nodes.read(tx, summary_id)))
 
     async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
-        query = f"MATCH (n:Summary) WHERE n.uuid IN $ids RETURN {nodes.ROW} AS row"
+        query = f"""MATCH (n:Summary) WHERE n.uuid IN $ids AND {is_seen("n")}
+                    RETURN {nodes.ROW} AS row"""
         rows = await self._database.column(query, ids=list(summary_ids))
         return {row["uuid"]: SUMMARY.decode(row) for row in rows}
 
@@ -70,7 +70,7 @@ class Neo4jSummaries:
         return [SUMMARY.decode(row) for row in rows]
 
     async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
-        query = """MATCH (n:Summary) WHERE n.uuid IN $ids
+        query = f"""MATCH (n:Summary) WHERE n.uuid IN $ids AND {is_seen("n")}
                    RETURN n.uuid AS summary, n.conversation_id AS conversation"""
         rows = await self._database.rows(query, ids=list(summary_ids))
         return {row["summary"]: row["conversation"] for row in rows}
@@ -131,7 +131,7 @@ class Neo4jSummaries:
 
     async def delete(self, summary_id: str) -> None:
         async def work(tx: Transaction) -> None:
-            await nodes.read(tx, summary_id)
+            await _read_own(tx, summary_id)
             await nodes.remove(tx, [summary_id])
 
         await self._database.write(work)
@@ -145,6 +145,7 @@ class Neo4jSummaries:
     ) -> int:
         where = _make_filter(SummaryFilter(conversation_id, project_path, level))
         where.add("n.created_ms < $before", before=filter_ms("before", before))
+        where.add(is_own("n.conversation_id"))
 
         async def work(tx: Transaction) -> int:
             query = f"MATCH (n:Summary) WHERE {where} RETURN n.uuid"
@@ -154,13 +155,14 @@ class Neo4jSummaries:
 
     async def forget_trims(self, conversation_id: str) -> None:
         async def work(tx: Transaction) -> None:
-            await conversation_nodes.lock(tx, conversation_id)
+            await conversation_nodes.lock_own(tx, conversation_id)
             await nodes.forget_trims(tx, conversation_id)
 
         await self._database.write(work)
 
     async def mark_read(self, summary_ids: Sequence[str]) -> None:
-        query = """MATCH (n:Summary) WHERE n.uuid IN $ids AND n.read_at IS NULL
+        query = f"""MATCH (n:Summary) WHERE n.uuid IN $ids AND n.read_at IS NULL
+                     AND {is_own("n.conversation_id")}
                    SET n.read_at = datetime($now)"""
         given = {"ids": list(summary_ids), "now": format_instant(now())}
         await self._database.write(lambda tx: tx.rows(query, **given))
@@ -177,7 +179,7 @@ class Neo4jSummaries:
         ]
 
         async def work(tx: Transaction) -> None:
-            await nodes.read(tx, summary_id)
+            await _read_own(tx, summary_id)
             await facts.forget_mentions(tx, summary_id)
             await facts.put_mentions(tx, rows)
 
@@ -197,6 +199,8 @@ class Neo4jSummaries:
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         async def work(tx: Transaction) -> None:
+            for summary_id in vectors:
+                await _read_own(tx, summary_id)
             for unknown in await vector_nodes.put(tx, vector_nodes.SUMMARIES, vectors):
                 raise SummaryNotFound(unknown)
 
@@ -204,7 +208,8 @@ class Neo4jSummaries:
 
     async def to_embed(self, model: str, limit: int) -> list[str]:
         return await self._database.column(
-            """MATCH (s:Summary) WHERE s.created_ms IS NOT NULL
+            f"""MATCH (s:Summary) WHERE s.created_ms IS NOT NULL
+                 AND {is_own("s.conversation_id")}
                  AND (s.embedding_model IS NULL OR s.embedding_model <> $model)
                RETURN s.uuid ORDER BY s.created_ms, s.uuid LIMIT $limit""",
             model=model,
@@ -227,10 +232,15 @@ class Neo4jSummaries:
         )
 
 
+async def _read_own(tx: Transaction, summary_id: str) -> None:
+    """Look for a summary that is to be changed. Raises SummaryNotFound, NotAuthor."""
+    row = await nodes.read(tx, summary_id)
+    await conversation_nodes.lock_own(tx, row["conversation_id"])
+
+
 def _make_filter(where: SummaryFilter) -> Where:
-    conditions = Where().add(
-        "n.conversation_id = $conversation", conversation=where.conversation_id
-    )
+    conditions = Where().add(is_seen("n"))
+    conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
     conditions.add("n.project_path = $project_path", project_path=where.project_path)
     conditions.add("n.level = $level", level=where.level)
     mentions = "EXISTS { MATCH (f:CodeMention {owner_id: n.uuid}) WHERE f.path = $file }"

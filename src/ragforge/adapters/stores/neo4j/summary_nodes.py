@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import assign, select_fields
+from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import make_summary_words
 from ragforge.adapters.stores.rows import SUMMARY
@@ -19,7 +19,7 @@ ROW = select_fields("n", SUMMARY)
 async def read(tx: Transaction, summary_id: str) -> Row:
     """Return a summary's row. Raises SummaryNotFound."""
     row: Row | None = await tx.value(
-        f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=summary_id
+        f"MATCH (n:Summary {{uuid: $id}}) WHERE {is_seen('n')} RETURN {ROW} AS row", id=summary_id
     )
     if row is None:
         raise SummaryNotFound(summary_id)

@@ -73,10 +73,12 @@ async def put(
     shelf: Shelf,
     vectors: Mapping[str, Vector],
     facts: Mapping[str, Row] | None = None,
+    where: str = "true",
 ) -> set[str]:
     """Set the vectors of nodes, and facts of theirs; return the ids that are unknown.
 
-    Older vectors are replaced. Raises InvalidVector, DimensionMismatch.
+    Nodes that do not pass the condition are unknown. Older vectors are replaced.
+    Raises InvalidVector, DimensionMismatch.
     """
     await register(tx, vectors.values())
     also = facts or {}
@@ -93,7 +95,7 @@ async def put(
         for uuid, vector in vectors.items()
     ]
     found = await tx.each(
-        f"""MATCH (n:{shelf.label} {{uuid: row.uuid}}) WHERE {shelf.only}
+        f"""MATCH (n:{shelf.label} {{uuid: row.uuid}}) WHERE {shelf.only} AND {where}
             SET n += row.vector RETURN n.uuid AS uuid""",
         rows,
     )

@@ -22,21 +22,23 @@ from ragforge.adapters.stores.sqlite import (
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import select, select_one, select_value, upsert
+from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.adapters.stores.table import Row, check_row
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.domain.vectors import Vector
+from ragforge.errors import InputError
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.words import Tokeniser
 
 _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,
-  run_after, run_after_ms, created_at, error"""
+  run_after, run_after_ms, created_at, error, owner, machine"""
 _MENTION = """owner_id, kind, iif(kind = 'file', target_id, NULL) AS file_id,
   iif(kind = 'scope', target_id, NULL) AS scope_id, iif(kind = 'file', path, NULL) AS path,
   iif(kind = 'scope', path, NULL) AS file, qualified_name, hash, how"""
-_VECTOR = """v.kind AS owner_kind,
-  coalesce(t.message_id, c.uuid, s.uuid, n.uuid, p.uuid) AS owner_id,
+_VECTOR_OWNER = "coalesce(t.message_id, c.uuid, s.uuid, n.uuid, p.uuid)"
+_VECTOR = f"""v.kind AS owner_kind, {_VECTOR_OWNER} AS owner_id,
   m.name AS model, v.data, v.hash AS embedding_hash"""
 _VECTORS = """vector v JOIN model m ON m.id = v.model
   LEFT JOIN turn t ON v.kind = 'turn' AND t.id = v.owner
@@ -53,13 +55,22 @@ class _Source:
     columns: str
     source: str
     order: tuple[str, ...] = ("uuid",)
+    seen: str = "1"  # which a viewer sees; those of the tables with views are seen anyway
 
+
+_OF_MESSAGES = "message_id IN (SELECT uuid FROM message)"
+_SEEN_ENDS = """source IN (SELECT uuid FROM conversation)
+  AND target IN (SELECT uuid FROM conversation)"""
 
 _TABLES: dict[RecordKind, _Source] = {
     "conversation": _Source("*", "conversation"),
     "message": _Source("*", "message"),
-    "tool_call": _Source("*", "tool_call"),
-    "tool_result": _Source("*", "tool_result"),
+    "tool_call": _Source("*", "tool_call", seen=_OF_MESSAGES),
+    "tool_result": _Source(
+        "*",
+        "tool_result",
+        seen=f"tool_call_id IN (SELECT uuid FROM tool_call WHERE {_OF_MESSAGES})",
+    ),
     # Level 1 first: level 2 refers to it.
     "summary": _Source("*", "summary", ("level", "uuid")),
     "note": _Source("*", "note"),
@@ -69,10 +80,17 @@ _TABLES: dict[RecordKind, _Source] = {
     "relation": _Source(
         "kind, source, target, project_id", "relation", ("source", "kind", "target")
     ),
-    "reference": _Source("*", "reference", ("owner_id", "scope_id")),
-    "mention": _Source(_MENTION, "mention", ("owner_id", "kind", "target_id")),
-    "branch": _Source("*", "branch", ("source", "target")),
-    "vector": _Source(_VECTOR, _VECTORS, ("v.id",)),
+    "reference": _Source(
+        "*", "reference", ("owner_id", "scope_id"), "owner_id IN (SELECT uuid FROM message)"
+    ),
+    "mention": _Source(
+        _MENTION,
+        "mention",
+        ("owner_id", "kind", "target_id"),
+        "owner_id IN (SELECT uuid FROM summary)",
+    ),
+    "branch": _Source("*", "branch", ("source", "target"), _SEEN_ENDS),
+    "vector": _Source(_VECTOR, _VECTORS, ("v.id",), f"{_VECTOR_OWNER} IS NOT NULL"),
     "job": _Source(_JOB, "job", ("id",)),
 }
 _INTERNAL = ("id", "covered_by")
@@ -86,8 +104,10 @@ class SqliteArchive:
         self._tokeniser = tokeniser
 
     async def count(self, kind: RecordKind) -> int:
-        source = _TABLES[kind].source.split(" ")[0]
-        statement = f"SELECT count(*) FROM {source}"
+        source, seen = _TABLES[kind].source, self._make_filter(kind)
+        if seen == "1":
+            source = source.split(" ")[0]
+        statement = f"SELECT count(*) FROM {source} WHERE {seen}"
         return int(await self._database.read(lambda c: select_value(c, statement)))
 
     async def read(
@@ -97,7 +117,8 @@ class SqliteArchive:
         columns = ", ".join(table.order)
         bindings = [] if after is None else json.loads(after)
         marks = ", ".join("?" * len(bindings))
-        where = f"WHERE ({columns}) > ({marks})" if bindings else ""
+        where = f"WHERE {self._make_filter(kind)}"
+        where += f" AND ({columns}) > ({marks})" if bindings else ""
         keys = ", ".join(f"{column} AS _key{place}" for place, column in enumerate(table.order))
         statement = f"""SELECT {table.columns}, {keys} FROM {table.source} {where}
                         ORDER BY {columns} LIMIT ?"""
@@ -110,6 +131,8 @@ class SqliteArchive:
 
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         writer = _WRITERS[kind]
+        if self._database.viewer is not None:
+            raise InputError("Records are written by an administrator, who is no viewer.")
 
         def work(connection: apsw.Connection) -> None:
             for record in records:
@@ -145,6 +168,13 @@ class SqliteArchive:
 
         await self._database.write(work)
 
+    def _make_filter(self, kind: RecordKind) -> str:
+        """Return the condition that the viewer may see a record."""
+        viewer = self._database.viewer
+        if viewer is None:
+            return "1"
+        return is_own_job(viewer) if kind == "job" else _TABLES[kind].seen
+
 
 def _record(
     connection: apsw.Connection, kind: RecordKind, row: Row, keys: int
@@ -169,6 +199,7 @@ def _write_message(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
             "message_id": row["uuid"],
             "conversation_id": row["conversation_id"],
             "project_path": select_value(connection, project, (row["conversation_id"],)),
+            "private_to": row["private_to"],
             "turn_index": row["turn_index"],
             "started_ms": row["timestamp_ms"],
         }

@@ -147,7 +147,10 @@ def _flag(connection: apsw.Connection, table: str, flag: str, ids: Iterable[str]
 def _read_branch_points(
     connection: apsw.Connection, near: str, far: str, conversation_id: str
 ) -> list[BranchPoint]:
-    statement = f"SELECT {far}, message_id FROM branch WHERE {near} = ? ORDER BY {far}"
+    # Of a branch that is private to somebody else nothing is said.
+    seen = "SELECT 1 FROM conversation c WHERE c.uuid ="
+    statement = f"""SELECT {far}, message_id FROM branch WHERE {near} = ?
+                    AND EXISTS ({seen} {far}) ORDER BY {far}"""
     return [BranchPoint(*row) for row in connection.execute(statement, (conversation_id,))]
 
 
@@ -178,7 +181,8 @@ def _add_summary(
     tokeniser: Tokeniser,
 ) -> None:
     summary = whole.summary
-    rowid = insert(connection, "summary", SUMMARY.encode(summary))
+    row = SUMMARY.encode(summary) | summaries.read_privacy(connection, summary)
+    rowid = insert(connection, "summary", row)
     words.index(
         connection, "summary_words", rowid, tokeniser.prose(format_summary_for_search(summary))
     )

@@ -29,6 +29,13 @@ from ragforge.adapters.stores.sqlite.sql import (
 )
 from ragforge.adapters.stores.sqlite.sql import select_one as one_row
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.sqlite.viewers import (
+    check_own,
+    has_others,
+    hides_any,
+    is_own,
+    is_own_row,
+)
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import (
     Conversation,
@@ -84,7 +91,7 @@ class SqliteConversations(References):
     async def find(
         self, where: ConversationFilter, limit: int = 50, offset: int = 0
     ) -> list[Conversation]:
-        conditions = _make_filter(where)
+        conditions = self._make_filter(where)
         statement = f"""
             SELECT * FROM conversation o WHERE {conditions}
             ORDER BY updated_ms DESC, uuid LIMIT ? OFFSET ?
@@ -94,25 +101,32 @@ class SqliteConversations(References):
             lambda c: [CONVERSATION.decode(row) for row in select(c, statement, bindings)]
         )
 
-    async def update(self, conversation_id: str, changes: ConversationChanges) -> Conversation:
+    async def update(
+        self, conversation_id: str, changes: ConversationChanges, force: bool = False
+    ) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
+            self._check_own(connection, conversation_id, force)
             result = apply_changes(
                 CONVERSATION.decode(_read_row(connection, conversation_id)), changes
             )
-            upsert(connection, "conversation", CONVERSATION.encode(result), ["uuid"])
+            row = CONVERSATION.encode(result)
+            upsert(connection, "conversation", row, ["uuid"])
+            if changes.visibility is not None:
+                _set_visibility(connection, row)
             return result
 
         return await self._database.write(work)
 
-    async def delete(self, conversation_id: str) -> None:
+    async def delete(self, conversation_id: str, force: bool = False) -> None:
         def work(connection: apsw.Connection) -> None:
-            _read_row(connection, conversation_id)
+            self._check_own(connection, conversation_id, force)
             connection.execute("DELETE FROM conversation WHERE uuid = ?", (conversation_id,))
 
         await self._database.write(work)
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         def work(connection: apsw.Connection) -> list[Message]:
+            self._check_own(connection, conversation_id)
             row = _read_row(connection, conversation_id)
             placed = message_rows.add(connection, row, messages, self._tokeniser)
             _count(connection, conversation_id, placed)
@@ -122,7 +136,8 @@ class SqliteConversations(References):
 
     async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
         def work(connection: apsw.Connection) -> Message:
-            row = message_rows.read_row(connection, message_id)
+            row = message_rows.read_row(connection, message_id, self._database.viewer)
+            self._check_own(connection, row["conversation_id"])
             done = message_rows.finish_calls(connection, row, calls, self._tokeniser)
             connection.execute(
                 "UPDATE conversation SET total_chars = total_chars + ? WHERE uuid = ?",
@@ -217,7 +232,7 @@ class SqliteConversations(References):
 
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         def work(connection: apsw.Connection) -> Conversation:
-            source = message_rows.read_row(connection, message_id)
+            source = message_rows.read_row(connection, message_id, self._database.viewer)
             empty = replace(into, message_count=0, turn_count=0, total_chars=0)
             insert(connection, "conversation", CONVERSATION.encode(empty))
             copy_until(connection, source, _read_row(connection, into.uuid), self._tokeniser)
@@ -229,10 +244,10 @@ class SqliteConversations(References):
     async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
         def work(connection: apsw.Connection) -> None:
             owners = []
+            own = is_own(self._database.viewer)
+            statement = f"SELECT id FROM turn WHERE message_id = ? AND {own}"
             for message_id, vector in vectors.items():
-                turn = select_value(
-                    connection, "SELECT id FROM turn WHERE message_id = ?", (message_id,)
-                )
+                turn = select_value(connection, statement, (message_id,))
                 if turn is None:
                     raise MessageNotFound(message_id)
                 owners.append((turn, vector))
@@ -241,25 +256,33 @@ class SqliteConversations(References):
         await self._database.write(work)
 
     async def turns_to_embed(self, model: str, limit: int) -> list[str]:
-        statement = """
+        statement = f"""
             SELECT t.message_id FROM turn t WHERE NOT EXISTS (
               SELECT 1 FROM vector v JOIN model m ON m.id = v.model
               WHERE v.kind = 'turn' AND v.owner = t.id AND m.name = ?)
+              AND {is_own(self._database.viewer, "t.conversation_id")}
             ORDER BY t.started_ms, t.id LIMIT ?"""
         return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
 
     async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
+        viewer = self._database.viewer
+
         def work(connection: apsw.Connection) -> tuple[int, int]:
-            every = select_value(connection, "SELECT count(*) FROM turn")
-            embedded = """
-                SELECT count(*) FROM vector v JOIN model m ON m.id = v.model
-                WHERE v.kind = 'turn' AND m.name = ?"""
+            turns, own = "turn", "1"
+            vectors = "vector v JOIN model m ON m.id = v.model"
+            if has_others(connection, viewer):
+                own = is_own(viewer, "t.conversation_id")
+                turns, vectors = "turn t", f"{vectors} JOIN turn t ON t.id = v.owner"
+            every = select_value(connection, f"SELECT count(*) FROM {turns} WHERE {own}")
+            embedded = f"""
+                SELECT count(*) FROM {vectors} WHERE v.kind = 'turn' AND m.name = ? AND {own}"""
             return every - select_value(connection, embedded, (model,)), every
 
         return await self._database.read(work)
 
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         def work(connection: apsw.Connection) -> None:
+            self._check_own(connection, conversation_id)
             row = _read_row(connection, conversation_id)
             vector_rows.put(connection, "conversation", [(row["id"], vector)])
 
@@ -281,9 +304,11 @@ class SqliteConversations(References):
         from ragforge.adapters.stores.sqlite.turn_words import TurnWords  # storing needs no arrays
 
         conditions = _make_turn_filter(where)
-        passing = self._vectors.passing(connection, "turn", conditions) if conditions else None
+        hides = hides_any(connection, self._database.viewer)
+        is_filtered = conditions or hides
+        passing = self._vectors.passing(connection, "turn", conditions) if is_filtered else None
         wanted = self._tokeniser.query(query)
-        return TurnWords(connection, wanted, conditions, passing, self._common)
+        return TurnWords(connection, wanted, conditions, passing, self._common, hides)
 
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
@@ -299,13 +324,22 @@ class SqliteConversations(References):
     async def conversations_by_vector(
         self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
-        conditions = _make_filter(where)
+        conditions = self._make_filter(where)
         found = await self._database.read(
             lambda c: self._vectors.nearest(
                 c, "conversation", "o.uuid", vector, conditions, limit, min_score
             )
         )
         return [Match(*row) for row in found]
+
+    def _check_own(
+        self, connection: apsw.Connection, conversation_id: str, force: bool = False
+    ) -> None:
+        check_own(connection, self._database.viewer, "conversation", conversation_id, force)
+
+    def _make_filter(self, where: ConversationFilter) -> Where:
+        conditions = _make_filter(where)
+        return conditions.add(is_own_row(self._database.viewer, "o")) if where.own else conditions
 
 
 _LAST = "\U0010ffff"
@@ -318,6 +352,19 @@ def _read_row(connection: apsw.Connection, conversation_id: str) -> Row:
     if row is None:
         raise ConversationNotFound(conversation_id)
     return row
+
+
+def _set_visibility(connection: apsw.Connection, row: Row) -> None:
+    """Give all that belongs to a conversation the visibility of its row."""
+    given = (row["private_to"], row["uuid"])
+    for table in ("message", "turn", "summary"):
+        statement = f"UPDATE {table} SET private_to = ? WHERE conversation_id = ?"
+        connection.execute(statement, given)
+    connection.execute(
+        """UPDATE note SET private_to = ?, visibility = ?
+           WHERE conversation_id = ? AND author_key = ?""",
+        (row["private_to"], row["visibility"], row["uuid"], row["author_key"]),
+    )
 
 
 def _count(connection: apsw.Connection, conversation_id: str, added: Sequence[Message]) -> None:

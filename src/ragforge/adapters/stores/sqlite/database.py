@@ -15,6 +15,7 @@ from urllib.parse import quote
 import apsw
 
 from ragforge.adapters.stores.sqlite.failures import translate_errors
+from ragforge.adapters.stores.sqlite.viewers import hide_others
 
 T = TypeVar("T")
 
@@ -53,8 +54,9 @@ class _Query:
 class Database:
     """Runs functions over connections in threads, each in one transaction."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, viewer: str | None = None) -> None:
         self.path = path
+        self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
         self.read_only = read_only
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
@@ -116,6 +118,8 @@ class Database:
             connection = open_for_reading(self.path) if self.read_only else connect(self.path)
             if cache_kb is not None:
                 connection.pragma("cache_size", -cache_kb)
+            else:
+                hide_others(connection, self.viewer)
             self._local.connection = connection
             self._opened.append(connection)
         return connection

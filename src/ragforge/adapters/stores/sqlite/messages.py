@@ -17,6 +17,7 @@ from ragforge.adapters.stores.rows import (
 )
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_one, select_value
+from ragforge.adapters.stores.sqlite.viewers import is_hidden
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import check_text
@@ -80,7 +81,7 @@ def _place(
 
 def insert_placed(connection: apsw.Connection, conversation: Row, message: Message) -> None:
     """Add a message that knows its turn and position; a user's opens its turn."""
-    insert(connection, "message", MESSAGE.encode(message, conversation_id=conversation["uuid"]))
+    insert(connection, "message", _encode(message, conversation))
     for position, call in enumerate(message.tool_calls):
         insert(
             connection,
@@ -91,6 +92,12 @@ def insert_placed(connection: apsw.Connection, conversation: Row, message: Messa
             insert(connection, "tool_result", encode_tool_result(call.uuid, call.result))
     if message.role == "user":
         _open_turn(connection, conversation, message)
+
+
+def _encode(message: Message, conversation: Row) -> Row:
+    return MESSAGE.encode(
+        message, conversation_id=conversation["uuid"], private_to=conversation["private_to"]
+    )
 
 
 def finish_calls(
@@ -113,7 +120,7 @@ def finish_calls(
 
 
 def _open_turn(connection: apsw.Connection, conversation: Row, message: Message) -> None:
-    row = MESSAGE.encode(message, conversation_id=conversation["uuid"])
+    row = _encode(message, conversation)
     insert(
         connection,
         "turn",
@@ -121,6 +128,7 @@ def _open_turn(connection: apsw.Connection, conversation: Row, message: Message)
             "message_id": message.uuid,
             "conversation_id": conversation["uuid"],
             "project_path": conversation["project_path"],
+            "private_to": conversation["private_to"],
             "turn_index": message.turn_index,
             "started_ms": row["timestamp_ms"],
         },
@@ -205,11 +213,11 @@ def find_row(connection: apsw.Connection, message_id: str) -> Row | None:
     return select_one(connection, "SELECT * FROM message WHERE uuid = ?", (message_id,))
 
 
-def read_row(connection: apsw.Connection, message_id: str) -> Row:
-    """Return a message's row. Raises MessageNotFound."""
+def read_row(connection: apsw.Connection, message_id: str, viewer: str | None = None) -> Row:
+    """Return a message's row. Raises MessageNotFound; also for what a viewer may not see."""
     check_text("message_id", message_id)
     row = find_row(connection, message_id)
-    if row is None:
+    if row is None or is_hidden(row, viewer):
         raise MessageNotFound(message_id)
     return row
 

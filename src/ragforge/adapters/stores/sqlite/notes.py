@@ -20,6 +20,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.sqlite.viewers import check_own, is_hidden, is_own_row
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
 from ragforge.domain.instants import to_epoch_ms
@@ -42,8 +43,10 @@ class SqliteNotes:
 
     async def add(self, note: Note) -> None:
         def work(connection: apsw.Connection) -> None:
-            if note.supersedes is not None:
-                _read_row(connection, note.supersedes)
+            if note.supersedes is not None and is_hidden(
+                _read_row(connection, note.supersedes), self._database.viewer
+            ):
+                raise NoteNotFound(note.supersedes)
             put(connection, note, self._tokeniser)
 
         await self._database.write(work)
@@ -75,15 +78,17 @@ class SqliteNotes:
             lambda c: [NOTE.decode(row) for row in select(c, statement, bindings)]
         )
 
-    async def delete(self, note_id: str) -> None:
+    async def delete(self, note_id: str, force: bool = False) -> None:
         def work(connection: apsw.Connection) -> None:
-            _read_row(connection, note_id)
+            check_own(connection, self._database.viewer, "note", note_id, force)
             connection.execute("DELETE FROM note WHERE uuid = ?", (note_id,))
 
         await self._database.write(work)
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         def work(connection: apsw.Connection) -> None:
+            for uuid in vectors:
+                check_own(connection, self._database.viewer, "note", uuid)
             owners = [
                 (_read_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()
             ]
@@ -92,10 +97,11 @@ class SqliteNotes:
         await self._database.write(work)
 
     async def to_embed(self, model: str, limit: int) -> list[str]:
-        statement = """
+        statement = f"""
             SELECT o.uuid FROM note o WHERE NOT EXISTS (
               SELECT 1 FROM vector v JOIN model m ON m.id = v.model
               WHERE v.kind = 'note' AND v.owner = o.id AND m.name = ?)
+              AND {is_own_row(self._database.viewer, "o")}
             ORDER BY o.created_ms, o.id LIMIT ?"""
         return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
 

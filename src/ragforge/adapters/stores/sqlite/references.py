@@ -10,6 +10,7 @@ from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import as_json, select, select_column, upsert
+from ragforge.adapters.stores.sqlite.viewers import check_own, is_own
 from ragforge.domain.code import CodeReference, Touch
 
 _NAMED = """EXISTS (SELECT 1 FROM json_each(:names)
@@ -25,7 +26,8 @@ class References:
         rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
 
         def work(connection: apsw.Connection) -> None:
-            message_rows.read_row(connection, message_id)
+            row = message_rows.read_row(connection, message_id, self._database.viewer)
+            check_own(connection, self._database.viewer, "conversation", row["conversation_id"])
             statement = "SELECT scope_id, how FROM reference WHERE owner_id = ?"
             known = dict(connection.execute(statement, (message_id,)))
             for row in rows:
@@ -34,7 +36,8 @@ class References:
         await self._database.write(work)
 
     async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
-        statement = """SELECT * FROM reference WHERE owner_id IN (SELECT value FROM json_each(?))
+        statement = """SELECT * FROM reference WHERE owner_id IN (
+                         SELECT m.uuid FROM json_each(?) j JOIN message m ON m.uuid = j.value)
                        ORDER BY file, qualified_name, scope_id"""
 
         def work(connection: apsw.Connection) -> dict[str, list[CodeReference]]:
@@ -46,15 +49,18 @@ class References:
         return await self._database.read(work)
 
     async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
-        statement = """UPDATE message SET link_pending = ?
-                       WHERE role = 'user' AND uuid IN (SELECT value FROM json_each(?))"""
+        own = is_own(self._database.viewer)
+        statement = f"""UPDATE message SET link_pending = ? WHERE role = 'user'
+                        AND uuid IN (SELECT value FROM json_each(?)) AND {own}"""
         given = (pending, as_json(turn_ids))
         await self._database.write(lambda c: c.execute(statement, given))
 
     async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
-        statement = """
+        own = is_own(self._database.viewer, "t.conversation_id")
+        statement = f"""
             SELECT t.message_id FROM message m JOIN turn t ON t.message_id = m.uuid
-            WHERE m.link_pending AND t.project_path = ? ORDER BY t.started_ms, t.id LIMIT ?"""
+            WHERE m.link_pending AND t.project_path = ? AND {own}
+            ORDER BY t.started_ms, t.id LIMIT ?"""
         return await self._database.read(
             lambda c: select_column(c, statement, (project_path, limit))
         )

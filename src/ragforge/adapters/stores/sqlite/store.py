@@ -25,17 +25,20 @@ from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
 
 
-async def open_sqlite(path: str | Path, tokeniser: Tokeniser) -> Store:
+async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None = None) -> Store:
     """Open the file, creating or upgrading it; one that may not be written is opened to be read.
+
+    The viewer is the key of an author: what is private to others does not exist for them.
+    Without one, everything is seen and may be changed: that is for administrators.
 
     Raises a StoreUnavailable that says what is wrong with the file or its folder.
     """
     place = Path(path).expanduser().absolute()
     if is_locked(place):
         schema = await asyncio.to_thread(check_readable, place)
-        return build_store(Database(place, read_only=True), tokeniser, schema)
+        return build_store(Database(place, read_only=True, viewer=viewer), tokeniser, schema)
     schema = await asyncio.to_thread(prepare, place)
-    database = Database(place)
+    database = Database(place, viewer=viewer)
     try:
         if await database.read(lambda c: words.read_tokeniser(c) != tokeniser.version):
             await database.write(lambda c: _reindex(c, tokeniser))
@@ -47,7 +50,7 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser) -> Store:
 
 def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
     """Return the ports of an opened file."""
-    vectors = VectorSearch()
+    vectors = VectorSearch(database.viewer)
 
     async def health(deep: bool = False) -> Health:
         return Health(
@@ -69,6 +72,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         archive=SqliteArchive(database, tokeniser),
         health=health,
         close=database.close,
+        viewer=database.viewer,
         read_only=database.read_only,
     )
 

@@ -21,6 +21,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     upsert,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.sqlite.viewers import check_own, is_hidden, is_own
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
@@ -46,14 +47,14 @@ class SqliteSummaries:
         document = self._tokeniser.prose(format_summary_for_search(summary))
 
         def work(connection: apsw.Connection) -> None:
-            _check_conversation(connection, summary.conversation_id)
+            self._check_own(connection, summary.conversation_id)
             _check_turns(connection, summary.uuid, turn_ids)
             known = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
             if known is not None and format_summary_for_search(
                 SUMMARY.decode(known)
             ) != format_summary_for_search(summary):
                 vector_rows.remove(connection, "summary", known["id"])
-            upsert(connection, "summary", row, ["uuid"])
+            upsert(connection, "summary", row | read_privacy(connection, summary), ["uuid"])
             words.index(
                 connection, "summary_words", _read_row(connection, summary.uuid)["id"], document
             )
@@ -152,7 +153,7 @@ class SqliteSummaries:
 
     async def delete(self, summary_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
-            _read_row(connection, summary_id)
+            self._read_own(connection, summary_id)
             remove(connection, summary_id)
 
         await self._database.write(work)
@@ -166,6 +167,7 @@ class SqliteSummaries:
     ) -> int:
         where = _make_filter(SummaryFilter(conversation_id, project_path, level))
         where.add("o.created_ms < ?", to_epoch_ms(before))
+        where.add(is_own(self._database.viewer, "o.conversation_id"))
 
         def work(connection: apsw.Connection) -> int:
             statement = f"SELECT uuid FROM summary o WHERE {where}"
@@ -175,7 +177,7 @@ class SqliteSummaries:
 
     async def forget_trims(self, conversation_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
-            _check_conversation(connection, conversation_id)
+            self._check_own(connection, conversation_id)
             for table in ("message", "summary"):
                 statement = f"UPDATE {table} SET summary_trimmed = 0 WHERE conversation_id = ?"
                 connection.execute(statement, (conversation_id,))
@@ -183,8 +185,9 @@ class SqliteSummaries:
         await self._database.write(work)
 
     async def mark_read(self, summary_ids: Sequence[str]) -> None:
-        statement = """UPDATE summary SET read_at = ? WHERE read_at IS NULL
-                       AND uuid IN (SELECT value FROM json_each(?))"""
+        statement = f"""UPDATE summary SET read_at = ? WHERE read_at IS NULL
+                        AND uuid IN (SELECT value FROM json_each(?))
+                        AND {is_own(self._database.viewer)}"""
         given = (format_instant(now()), as_json(summary_ids))
         await self._database.write(lambda c: c.execute(statement, given))
 
@@ -194,7 +197,7 @@ class SqliteSummaries:
         rows = mention_rows(summary_id, files, scopes)
 
         def work(connection: apsw.Connection) -> None:
-            _read_row(connection, summary_id)
+            self._read_own(connection, summary_id)
             connection.execute("DELETE FROM mention WHERE owner_id = ?", (summary_id,))
             for row in rows:
                 upsert(connection, "mention", row, ["owner_id", "kind", "target_id"])
@@ -211,17 +214,18 @@ class SqliteSummaries:
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         def work(connection: apsw.Connection) -> None:
             owners = [
-                (_read_row(connection, uuid)["id"], vector) for uuid, vector in vectors.items()
+                (self._read_own(connection, uuid)["id"], vector) for uuid, vector in vectors.items()
             ]
             vector_rows.put(connection, "summary", owners)
 
         await self._database.write(work)
 
     async def to_embed(self, model: str, limit: int) -> list[str]:
-        statement = """
+        statement = f"""
             SELECT s.uuid FROM summary s WHERE NOT EXISTS (
               SELECT 1 FROM vector v JOIN model m ON m.id = v.model
               WHERE v.kind = 'summary' AND v.owner = s.id AND m.name = ?)
+              AND {is_own(self._database.viewer, "s.conversation_id")}
             ORDER BY s.created_ms, s.id LIMIT ?"""
         return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
 
@@ -247,6 +251,23 @@ class SqliteSummaries:
             )
         )
         return [Match(*row) for row in found]
+
+    def _check_own(self, connection: apsw.Connection, conversation_id: str) -> None:
+        check_own(connection, self._database.viewer, "conversation", conversation_id)
+
+    def _read_own(self, connection: apsw.Connection, summary_id: str) -> Row:
+        """Return the row of a summary that is to be changed. Raises SummaryNotFound, NotAuthor."""
+        row = _read_row(connection, summary_id)
+        if is_hidden(row, self._database.viewer):
+            raise SummaryNotFound(summary_id)
+        self._check_own(connection, row["conversation_id"])
+        return row
+
+
+def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
+    """Return who alone sees a summary: whoever sees its conversation."""
+    statement = "SELECT private_to FROM conversation WHERE uuid = ?"
+    return {"private_to": select_value(connection, statement, (summary.conversation_id,))}
 
 
 def remove(connection: apsw.Connection, summary_id: str) -> int:

@@ -46,8 +46,12 @@ class TurnWords:
         where: Where,
         passing: Ints | None,
         common: CommonWords,
+        hides: bool = False,
     ) -> None:
-        """`passing` are the turns that pass the filter; None if all do."""
+        """`passing` are the turns that pass the filter; None if all do.
+
+        With `hides`, some turns are private to somebody else.
+        """
         self._connection = connection
         self._where = where
         # Conversations have counted their turns: to count the rows takes a while.
@@ -57,6 +61,7 @@ class TurnWords:
         self._turns = self._every if passing is None else len(passing)
         counts = common.counts(connection, words, self._every) if self._turns else {}
         self._aside: frozenset[str] = frozenset()
+        self._hides = hides
         self._words = self._telling(counts)
 
     def best(self, limit: int) -> list[Match]:
@@ -101,13 +106,17 @@ class TurnWords:
             enough = read > MOST_ROWS or len(found) == MOST_WORDS
             aside = len(found) >= RARER and is_common(count, self._every)
             if found and (enough or aside):
-                self._aside = frozenset(order[place:])
+                self._aside = frozenset(filter(self._may_be_named, order[place:]))
                 break
             read += count
             rows = self._rows("words", word, count)
             if len(rows):
                 found.append(_Word(word, rows, self._rows("often", word, count)))
         return found
+
+    def _may_be_named(self, word: str) -> bool:
+        """Tell whether a word that is left aside may be listed: some turn that is seen holds it."""
+        return not self._hides or bool(len(self._rows("words", word, 0)))
 
     def _rows(self, column: str, word: str, count: int) -> Ints:
         """Return the turns that hold a word and pass the filter, ascending."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, select_one, select_value
+from ragforge.adapters.stores.sqlite.viewers import hides_any
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
@@ -99,7 +100,8 @@ def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
 class VectorSearch:
     """Nearest vectors, from matrices that follow the table."""
 
-    def __init__(self) -> None:
+    def __init__(self, viewer: str | None = None) -> None:
+        self._viewer = viewer
         self._matrices: dict[tuple[Kind, int], Matrix] = {}
         self._filters: dict[object, tuple[object, Ints]] = {}
         self._lock = threading.Lock()
@@ -132,7 +134,8 @@ class VectorSearch:
                 self._matrices[key] = Matrix(kind, model, vector.dimension)
             matrix = self._matrices[key]
             matrix.refresh(connection)
-            owners = self._passing(connection, kind, where) if where else None
+            is_filtered = where or (kind != "scope" and hides_any(connection, self._viewer))
+            owners = self._passing(connection, kind, where) if is_filtered else None
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
         statement = f"""SELECT o.id, {columns} FROM {kind} o
                         WHERE o.id IN (SELECT value FROM json_each(?))"""

@@ -25,6 +25,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
     upsert,
 )
+from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.text import check_id, check_text
@@ -41,7 +42,7 @@ class SqliteJobs:
         self._database = database
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
-        rows = [encode_job(job, now()) for job in jobs]
+        rows = [encode_job(job, now(), self._database.viewer) for job in jobs]
 
         def work(connection: apsw.Connection) -> int:
             new = 0
@@ -65,11 +66,15 @@ class SqliteJobs:
     ) -> Job | None:
         check_text("host", holder.host)
         # Looking needs no lock: most of the time there is nothing to do.
-        if await self._database.read(lambda c: _find_due(c, kinds)) is None:
+        where = Where().add(is_own_job(self._database.viewer))
+        where.add("(machine IS NULL OR machine = ?)", holder.machine)
+        if kinds is not None:
+            where.add("kind IN (SELECT value FROM json_each(?))", as_json(kinds))
+        if await self._database.read(lambda c: _find_due(c, where)) is None:
             return None
 
         def work(connection: apsw.Connection) -> Job | None:
-            job = _find_due(connection, kinds)
+            job = _find_due(connection, where)
             if job is None:
                 return None
             if job["status"] == "running":
@@ -124,7 +129,7 @@ class SqliteJobs:
         moment = now()
 
         def work(connection: apsw.Connection) -> None:
-            _read_job(connection, key)
+            self._read(connection, key)
             connection.execute(
                 """UPDATE job SET status = 'pending', attempts = 0, run_after = ?, run_after_ms = ?
                    WHERE key = ? AND status = 'dead'""",
@@ -134,10 +139,10 @@ class SqliteJobs:
         await self._database.write(work)
 
     async def get(self, key: str) -> Job:
-        return JOB.decode(await self._database.read(lambda c: _read_job(c, key)))
+        return JOB.decode(await self._database.read(lambda c: self._read(c, key)))
 
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
-        where = Where().add("status = ?", status)
+        where = Where().add("status = ?", status).add(is_own_job(self._database.viewer))
         statement = f"SELECT * FROM job WHERE {where} ORDER BY id LIMIT ?"
         bindings = (*where.bindings, limit)
         return await self._database.read(
@@ -145,9 +150,22 @@ class SqliteJobs:
         )
 
     async def counts(self) -> Mapping[JobStatus, int]:
-        statement = "SELECT status, count(*) FROM job GROUP BY status"
+        own = is_own_job(self._database.viewer)
+        statement = f"SELECT status, count(*) FROM job WHERE {own} GROUP BY status"
         found = await self._database.read(lambda c: dict(c.execute(statement)))
         return {status: cast(int, found.get(status, 0)) for status in _STATUSES}
+
+    async def waiting_of_others(self) -> Mapping[str, int]:
+        statement = f"""SELECT owner, count(*) FROM job WHERE status IN ('pending', 'running')
+                        AND NOT {is_own_job(self._database.viewer)} GROUP BY owner ORDER BY owner"""
+        return await self._database.read(lambda c: dict(c.execute(statement)))
+
+    def _read(self, connection: apsw.Connection, key: str) -> Row:
+        """Return a job of the viewer's, or of anybody's. Raises JobNotFound."""
+        row = _read_job(connection, key)
+        if self._database.viewer is not None and row["owner"] not in (None, self._database.viewer):
+            raise JobNotFound(key)
+        return row
 
 
 class SqliteLocks:
@@ -226,20 +244,18 @@ def _is_over(row: Row) -> bool:
     return is_late or is_dead(row["host"], row["pid"], row["started"])
 
 
-def _find_due(connection: apsw.Connection, kinds: Sequence[str] | None) -> Row | None:
+def _find_due(connection: apsw.Connection, among: Where) -> Row | None:
     """Return the job that has been due the longest, or None."""
     moment = to_epoch_ms(now())
-    where = Where().add(
+    due = Where().add(
         """((status = 'pending' AND (run_after_ms <= ? OR run_after_ms > ?))
             OR (status = 'running' AND id IN (SELECT value FROM json_each(?))))""",
         moment,
         moment + FURTHEST_MS,
         as_json(_find_left(connection)),
     )
-    if kinds is not None:
-        where.add("kind IN (SELECT value FROM json_each(?))", as_json(kinds))
-    statement = f"SELECT * FROM job WHERE {where} ORDER BY run_after_ms, id LIMIT 1"
-    return select_one(connection, statement, where.bindings)
+    statement = f"SELECT * FROM job WHERE {due} AND {among} ORDER BY run_after_ms, id LIMIT 1"
+    return select_one(connection, statement, (*due.bindings, *among.bindings))
 
 
 def _find_left(connection: apsw.Connection) -> list[int]:

@@ -1,0 +1,102 @@
+"""Viewers: what is private to somebody else does not exist for whoever opened the store.
+
+Readers see the tables through views of the same names, so that no statement can forget the filter.
+Writers see all tables, and check first whether they may change something.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import apsw
+
+from ragforge.adapters.stores.sqlite.sql import select_one, select_value
+from ragforge.adapters.stores.table import Row
+from ragforge.domain.text import check_text
+from ragforge.errors import ConversationNotFound, NotAuthor, NoteNotFound, NotFound
+
+Owned: TypeAlias = Literal["conversation", "note"]
+
+_FILTERED = ("conversation", "message", "turn", "summary", "note")
+_NOT_FOUND: dict[Owned, type[NotFound]] = {
+    "conversation": ConversationNotFound,
+    "note": NoteNotFound,
+}
+_WORDS: dict[Owned, str] = {"conversation": "session", "note": "note"}
+
+
+def hide_others(connection: apsw.Connection, viewer: str | None) -> None:
+    """Let a reading connection see only what the viewer may see; without a viewer, everything."""
+    if viewer is None:
+        return
+    for table in _FILTERED:
+        connection.execute(
+            f"""CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}
+                WHERE private_to IS NULL OR private_to = {_quote(viewer)}"""
+        )
+
+
+def hides_any(connection: apsw.Connection, viewer: str | None) -> bool:
+    """Tell whether anything in the store is private to somebody else: two looks at an index."""
+    return viewer is not None and any(
+        select_value(connection, f"SELECT 1 FROM main.{table} WHERE private_to {side} ?", (viewer,))
+        for table in ("conversation", "note")
+        for side in "<>"
+    )
+
+
+def has_others(connection: apsw.Connection, viewer: str | None) -> bool:
+    """Tell whether any conversation is somebody else's."""
+    return viewer is not None and any(
+        select_value(
+            connection, f"SELECT 1 FROM main.conversation WHERE author_key {side} ?", (viewer,)
+        )
+        for side in "<>"
+    )
+
+
+def is_own(viewer: str | None, column: str = "conversation_id") -> str:
+    """Return the condition that a conversation, named by a column, is nobody else's."""
+    if viewer is None:
+        return "1"
+    return f"""{column} NOT IN (
+        SELECT uuid FROM main.conversation
+        WHERE author_key < {_quote(viewer)} OR author_key > {_quote(viewer)})"""
+
+
+def is_own_row(viewer: str | None, alias: str) -> str:
+    """Return the condition that a conversation or note is nobody else's."""
+    if viewer is None:
+        return "1"
+    return f"({alias}.author_key IS NULL OR {alias}.author_key = {_quote(viewer)})"
+
+
+def is_own_job(viewer: str | None) -> str:
+    """Return the condition that a job is the viewer's, or anybody's."""
+    return "1" if viewer is None else f"(owner IS NULL OR owner = {_quote(viewer)})"
+
+
+def check_own(
+    connection: apsw.Connection, viewer: str | None, kind: Owned, uuid: str, force: bool = False
+) -> None:
+    """Raise a NotFound if the viewer may not see it, NotAuthor if they may not change it.
+
+    With `force`, what may be seen may be changed.
+    """
+    check_text(f"{kind}_id", uuid)
+    row = select_one(
+        connection, f"SELECT author, author_key, private_to FROM {kind} WHERE uuid = ?", (uuid,)
+    )
+    if row is None or is_hidden(row, viewer):
+        raise _NOT_FOUND[kind](uuid)
+    if not force and None not in (viewer, row["author_key"]) and row["author_key"] != viewer:
+        raise NotAuthor(_WORDS[kind], uuid, row["author"])
+
+
+def is_hidden(row: Row, viewer: str | None) -> bool:
+    """Tell whether a row is private to somebody else."""
+    return viewer is not None and row["private_to"] not in (None, viewer)
+
+
+def _quote(viewer: str) -> str:
+    return apsw.format_sql_value(viewer)

@@ -1,0 +1,59 @@
+"""Authors: who said something, and who may see it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ragforge.errors import InputError
+
+Visibility: TypeAlias = Literal["private", "shared"]
+"""`private`: only its author sees it. `shared`: everybody who uses the store."""
+
+AGENT = "ragforge"
+"""The agent whose conversations are our own. Those of other agents are imported."""
+
+_MAIL = re.compile(r"<\s*([^<>\s]+@[^<>\s]+)\s*>\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who uses a store, on which machine, and how visible what they say is by default."""
+
+    author: str  # such as `Ann <ann@example.org>`
+    host: str
+    visibility: Visibility = "shared"
+
+    @property
+    def key(self) -> str:
+        """What the author is compared by."""
+        return make_author_key(self.author) or ""
+
+
+def make_author_key(author: str | None) -> str | None:
+    """Return what authors are compared by: the mail address if there is one, without its case.
+
+    A name is written in several ways, and a mail address in one. None if there is no author.
+    """
+    if author is None or not (text := " ".join(author.split())):
+        return None
+    found = _MAIL.search(text)
+    return (found[1] if found else text).casefold()
+
+
+def name_author(author: str) -> str:
+    """Return the name of an author without the mail address, or the address alone."""
+    return _MAIL.sub("", author).strip() or author.strip("<> ")
+
+
+def make_private_key(author: str | None, visibility: Visibility) -> str | None:
+    """Return the key of the only author who sees something, or None if everybody does.
+
+    Raises InputError for what is private and has no author: nobody would see it.
+    """
+    if visibility == "shared":
+        return None
+    if (key := make_author_key(author)) is None:
+        raise InputError("Only what has an author can be private, and this has none.")
+    return key

@@ -1,0 +1,389 @@
+"""Privacy: what is private to an author does not exist for others, whatever they call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeAlias
+
+import pytest
+
+from ragforge.domain.conversations import ConversationChanges, ConversationFilter, MemoryFilter
+from ragforge.domain.hits import Match
+from ragforge.domain.notes import NoteFilter
+from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.work import NewJob
+from ragforge.errors import ConversationNotFound, InputError, NotAuthor, NotFound, RagForgeError
+from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
+from ragforge.ports.code import CodeStore
+from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.notes import NoteStore
+from ragforge.ports.store import Store
+from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.work import JobQueue, LockStore
+from tests.fakes.authors import ANN, ANN_KEY, BOB, BOB_KEY, HOUR, MACHINE, talk
+from tests.fakes.builders import (
+    MODEL,
+    SHOP,
+    assistant,
+    at,
+    conversation,
+    direction,
+    mention,
+    note,
+    reference,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.copying import records
+from tests.fakes.engines import Engines
+
+NAME = "okapi"
+PORTS: Mapping[str, type] = {
+    "conversations": ConversationStore,
+    "summaries": SummaryStore,
+    "notes": NoteStore,
+    "code": CodeStore,
+    "jobs": JobQueue,
+    "locks": LockStore,
+    "archive": Archive,
+}
+WITHOUT_CONVERSATIONS = frozenset(("code", "locks"))
+"""Ports that hold nothing of what was said."""
+Call: TypeAlias = Callable[[Any], Awaitable[Any]]
+
+ABOUT_TALK = [k for k in RECORD_KINDS if k not in ("project", "file", "scope", "relation")]
+
+
+def _count(kind: RecordKind, archive: Archive) -> Awaitable[int]:
+    return archive.count(kind)
+
+
+def _read(kind: RecordKind, archive: Archive) -> Awaitable[Any]:
+    return archive.read(kind, None, 99)
+
+
+_ALL, _SHOP = MemoryFilter(), MemoryFilter(project_path=SHOP)
+_MANY_WORDS = " ".join(f"word{n}" for n in range(30)) + f" {NAME} sleeps eat feeds"
+READS: Mapping[str, Mapping[str, list[Call]]] = {
+    "conversations": {
+        "get": [lambda s: s.get("okapi-talk")],
+        "starting_with": [lambda s: s.starting_with("okapi")],
+        "find": [
+            lambda s: s.find(ConversationFilter()),
+            lambda s: s.find(ConversationFilter(cwd=SHOP, own=True)),
+        ],
+        "message": [lambda s: s.message("okapi-0"), lambda s: s.message("okapi-answer")],
+        "messages": [lambda s: s.messages("okapi-talk")],
+        "latest_messages": [lambda s: s.latest_messages("okapi-talk", 5)],
+        "turns": [lambda s: s.turns(["okapi-0"])],
+        "conversations_of": [lambda s: s.conversations_of(["okapi-0", "okapi-answer"])],
+        "tool_calls": [lambda s: s.tool_calls("okapi-talk")],
+        "turns_to_embed": [lambda s: s.turns_to_embed(MODEL, 50)],
+        "count_turns_to_embed": [lambda s: s.count_turns_to_embed(MODEL)],
+        "embedded_turns": [lambda s: s.embedded_turns("okapi-talk", MODEL)],
+        "turns_by_words": [
+            lambda s: s.turns_by_words("okapi sleep", _ALL, 9),
+            lambda s: s.turns_by_words("okapi sleep", _SHOP, 9),
+            lambda s: s.turns_by_words("okapi", MemoryFilter("okapi-talk"), 9),
+        ],
+        "match_words": [
+            lambda s: s.match_words("okapi zebra sleep", _ALL, 9, 4),
+            lambda s: s.match_words("okapi zebra sleep", _SHOP, 9, 4),
+            lambda s: s.match_words(_MANY_WORDS, _ALL, 9, 4),
+        ],
+        "turns_by_vector": [
+            lambda s: s.turns_by_vector(direction(1), _ALL, 2),
+            lambda s: s.turns_by_vector(direction(1), _SHOP, 2),
+        ],
+        "conversations_by_vector": [
+            lambda s: s.conversations_by_vector(direction(1), ConversationFilter(), 1)
+        ],
+        "references_of": [lambda s: s.references_of(["okapi-answer"])],
+        "turns_to_link": [lambda s: s.turns_to_link(SHOP, 50)],
+        "touches": [
+            lambda s: s.touches(files=["okapi.py"]),
+            lambda s: s.touches(names=["okapi"]),
+            lambda s: s.touches(conversation_id="okapi-talk"),
+        ],
+    },
+    "summaries": {
+        "get": [lambda s: s.get("okapi-l1")],
+        "with_ids": [lambda s: s.with_ids(["okapi-l1", "okapi-l2"])],
+        "find": [
+            lambda s: s.find(SummaryFilter()),
+            lambda s: s.find(SummaryFilter(project_path=SHOP)),
+            lambda s: s.find(SummaryFilter(file="okapi.py")),
+        ],
+        "conversations_of": [lambda s: s.conversations_of(["okapi-l1"])],
+        "not_in_level_2": [lambda s: s.not_in_level_2("okapi-talk")],
+        "waiting_for_level_2": [lambda s: s.waiting_for_level_2("okapi-talk")],
+        "uncovered_turns": [lambda s: s.uncovered_turns("okapi-talk")],
+        "trimmed_turns": [lambda s: s.trimmed_turns("okapi-talk")],
+        "covered_turns": [lambda s: s.covered_turns("okapi-l1")],
+        "chars_before": [lambda s: s.chars_before("okapi-talk", 1)],
+        "mentions": [lambda s: s.mentions("okapi-l1")],
+        "to_embed": [lambda s: s.to_embed(MODEL, 50)],
+        "by_words": [lambda s: s.by_words("okapi sleeps", SummaryFilter(), 9)],
+        "by_vector": [lambda s: s.by_vector(direction(1), SummaryFilter(), 1)],
+    },
+    "notes": {
+        "get": [lambda s: s.get("okapi-note")],
+        "with_ids": [lambda s: s.with_ids(["okapi-note"])],
+        "starting_with": [lambda s: s.starting_with("okapi")],
+        "find": [lambda s: s.find(NoteFilter()), lambda s: s.find(NoteFilter(SHOP))],
+        "to_embed": [lambda s: s.to_embed(MODEL, 50)],
+        "by_words": [lambda s: s.by_words("okapi tea", NoteFilter(), 9)],
+        "by_vector": [lambda s: s.by_vector(direction(2), NoteFilter(), 1)],
+    },
+    "jobs": {
+        "get": [lambda s: s.get("okapi-job")],
+        "find": [lambda s: s.find()],
+        "counts": [lambda s: s.counts()],
+    },
+    "archive": {
+        "count": [partial(_count, kind) for kind in ABOUT_TALK],
+        "read": [partial(_read, kind) for kind in ABOUT_TALK],
+        "conversation": [lambda s: s.conversation("okapi-talk")],
+    },
+}
+WRITES: Mapping[str, Mapping[str, list[Call]]] = {
+    "conversations": {
+        "update": [
+            lambda s: s.update("okapi-talk", ConversationChanges(title="Mine")),
+            lambda s: s.update("okapi-talk", ConversationChanges(visibility="shared")),
+        ],
+        "delete": [lambda s: s.delete("okapi-talk")],
+        "append": [lambda s: s.append("okapi-talk", [user(), assistant()])],
+        "finish_calls": [
+            lambda s: s.finish_calls(
+                "okapi-answer", [tool_call(uuid="okapi-call", result=tool_result())]
+            )
+        ],
+        "embed_turns": [lambda s: s.embed_turns({"okapi-2": direction(5)})],
+        "embed_conversation": [lambda s: s.embed_conversation("okapi-talk", direction(5))],
+        "refer": [lambda s: s.refer("okapi-0", [reference("new")])],
+        "set_link_pending": [lambda s: s.set_link_pending(["okapi-2"], True)],
+    },
+    "summaries": {
+        "save": [lambda s: s.save(summary("okapi-talk", 2, 2, uuid="new"), ["okapi-2"])],
+        "delete": [lambda s: s.delete("okapi-l1")],
+        "trim": [lambda s: s.trim(at(9_999)), lambda s: s.trim(at(9), project_path=SHOP)],
+        "forget_trims": [lambda s: s.forget_trims("okapi-talk")],
+        "mark_read": [lambda s: s.mark_read(["okapi-l1"])],
+        "mention": [lambda s: s.mention("okapi-l1", [mention("new.py")], [])],
+        "embed": [lambda s: s.embed({"okapi-l2": direction(5)})],
+    },
+    "notes": {
+        "delete": [lambda s: s.delete("okapi-note")],
+        "embed": [lambda s: s.embed({"okapi-note-2": direction(5)})],
+    },
+    "jobs": {
+        "claim": [lambda s: s.claim(MACHINE, HOUR)],
+        "heartbeat": [lambda s: s.heartbeat("okapi-job", MACHINE, HOUR)],
+        "release": [lambda s: s.release("okapi-job", MACHINE)],
+        "finish": [lambda s: s.finish("okapi-job", MACHINE)],
+        "fail": [lambda s: s.fail("okapi-job", MACHINE, "no", None)],
+        "revive": [lambda s: s.revive("okapi-job")],
+        "enqueue": [lambda s: s.enqueue([NewJob("okapi-job", "title")], again=True)],
+    },
+    "archive": {"write": [lambda s: s.write("conversation", [{"uuid": "okapi-talk"}])]},
+}
+"""Calls that change what is somebody else's. None of them may."""
+HARMLESS: Mapping[str, frozenset[str]] = {
+    "conversations": frozenset(("create", "branch")),  # they make something new; see below
+    "notes": frozenset(("add",)),
+    "jobs": frozenset(("waiting_of_others",)),  # names the author alone; see test_job_owners
+    "archive": frozenset(("add_conversation", "bookmark", "set_bookmark")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """One store, opened for two authors and for an administrator."""
+
+    ann: Store
+    bob: Store
+    all: Store
+
+
+@pytest.fixture
+async def team(engine: str, engines: Engines, store: Store) -> Team:
+    return Team(await engines.open(engine, ANN_KEY), await engines.open(engine, BOB_KEY), store)
+
+
+def _list_methods(port: str) -> set[str]:
+    methods = inspect.getmembers(PORTS[port], inspect.isfunction)
+    return {name for name, _ in methods if not name.startswith("_")}
+
+
+async def _call(store: Store, port: str, call: Call) -> object:
+    """Return what a call gives, or the kind of error it raises."""
+    try:
+        found = await call(getattr(store, port))
+    except RagForgeError as error:
+        return type(error)
+    if isinstance(found, list) and found and isinstance(found[0], Match):
+        return [match.id for match in found]  # how rare a word is depends on all texts
+    return found
+
+
+async def _read_all(store: Store) -> dict[tuple[str, str, int], object]:
+    return {
+        (port, method, number): await _call(store, port, call)
+        for port, methods in READS.items()
+        for method, calls in methods.items()
+        for number, call in enumerate(calls)
+    }
+
+
+async def _dump(store: Store) -> dict[str, object]:
+    return {kind: await records(store, kind) for kind in RECORD_KINDS}
+
+
+def test_every_method_of_every_port_has_a_case() -> None:
+    assert set(PORTS) == {name for name in Store.__slots__ if name in PORTS}
+    for port in PORTS.keys() - WITHOUT_CONVERSATIONS:
+        cases = READS[port].keys() | WRITES[port].keys() | HARMLESS.get(port, frozenset())
+        assert cases == _list_methods(port), port
+
+
+async def test_no_read_of_any_port_gives_what_is_private_to_another(team: Team) -> None:
+    await talk(team.bob, "zebra", BOB, "shared", degrees=80)
+    before = await _read_all(team.bob)
+    await talk(team.ann, NAME)
+    await talk(team.ann, "quokka", degrees=160)
+    assert await _read_all(team.bob) == before
+    hers = await _read_all(team.ann)
+    same = {case for case, found in hers.items() if found == before[case]}
+    assert same == set(), "these cases prove nothing"
+
+
+async def test_what_is_shared_is_read_by_everybody(team: Team) -> None:
+    await talk(team.ann, NAME, visibility="shared")
+    hers, his = await _read_all(team.ann), await _read_all(team.bob)
+    differ = {case[:2] for case, found in hers.items() if his[case] != found}
+    work = {"turns_to_embed", "count_turns_to_embed", "turns_to_link", "to_embed"}
+    assert {name for port, name in differ if port != "jobs"} <= {*work, "find", "count", "read"}
+    assert his["conversations", "get", 0] == hers["conversations", "get", 0]
+    assert his["conversations", "turns_by_words", 0] == hers["conversations", "turns_by_words", 0]
+
+
+@pytest.mark.parametrize("visibility", ["private", "shared"])
+async def test_no_write_of_any_port_changes_what_is_somebody_elses(
+    team: Team, visibility: Any
+) -> None:
+    await talk(team.ann, NAME, visibility=visibility)
+    before = await _dump(team.all)
+    for port, methods in WRITES.items():
+        for method, calls in methods.items():
+            for call in calls:
+                got = await _call(team.bob, port, call)
+                assert await _dump(team.all) == before, (port, method, got)
+                if port != "jobs" and visibility == "private" and isinstance(got, type):
+                    assert issubclass(got, NotFound) or method == "write", (port, method, got)
+
+
+async def test_sharing_and_unsharing_reach_everything_that_belongs_to_a_session(
+    team: Team,
+) -> None:
+    await talk(team.ann, NAME)
+    hidden = await _read_all(team.bob)
+    for change in ("shared", "private"):
+        for uuid in ("okapi-talk", "okapi-branch"):
+            await team.ann.conversations.update(uuid, ConversationChanges(visibility=change))
+        seen = await _read_all(team.bob)
+        assert (seen == hidden) is (change == "private")
+    await team.ann.conversations.update("okapi-talk", ConversationChanges(visibility="shared"))
+    await team.ann.conversations.update("okapi-branch", ConversationChanges(visibility="shared"))
+    for port, methods in READS.items():
+        for method, calls in methods.items():
+            if (port, method) in (("jobs", "get"), ("jobs", "find"), ("archive", "read")):
+                continue
+            for call in calls:
+                assert await _call(team.bob, port, call) is not ConversationNotFound, method
+
+
+async def test_a_shared_session_is_branched_and_the_branch_is_the_branchers(team: Team) -> None:
+    await talk(team.ann, NAME, visibility="shared")
+    into = conversation(uuid="mine", author=BOB, visibility="private")
+    made = await team.bob.conversations.branch("okapi-answer", into)
+    assert made.author == BOB
+    assert [m.author for m in await team.bob.conversations.messages("mine")] == [ANN, None]
+    await team.bob.conversations.append("mine", [user("And zebras?", author=BOB)])
+    with pytest.raises(ConversationNotFound):
+        await team.ann.conversations.get("mine")
+    assert (await team.ann.archive.conversation("okapi-talk")).branches != ()
+    assert "mine" not in str(await team.ann.archive.conversation("okapi-talk"))
+
+
+async def test_a_private_session_is_not_branched_by_others(team: Team) -> None:
+    await talk(team.ann, NAME)
+    with pytest.raises(NotFound):
+        await team.bob.conversations.branch("okapi-answer", conversation(author=BOB))
+    with pytest.raises(NotFound):
+        await team.bob.notes.add(note("Mine", supersedes="okapi-note", author=BOB))
+
+
+async def test_a_private_note_replaces_a_shared_one_for_its_author_alone(team: Team) -> None:
+    await team.ann.notes.add(note("Deploy on Friday.", uuid="old", author=ANN))
+    newer = note("Never.", uuid="new", supersedes="old", author=BOB, visibility="private")
+    await team.bob.notes.add(newer)
+    assert [one.uuid for one in await team.ann.notes.find(NoteFilter())] == ["old"]
+    assert [one.uuid for one in await team.bob.notes.find(NoteFilter())] == ["new"]
+
+
+async def test_force_changes_what_is_shared_and_never_what_is_private(team: Team) -> None:
+    await talk(team.ann, NAME, visibility="shared")
+    await talk(team.ann, "quokka")
+    said, title = team.bob.conversations, ConversationChanges(title="Mine")
+    with pytest.raises(NotAuthor, match="is Ann <Ann@Example"):
+        await said.delete("okapi-talk")
+    assert (await said.update("okapi-talk", title, force=True)).title == "Mine"
+    await said.delete("okapi-talk", force=True)
+    await team.bob.notes.delete("okapi-note", force=True)
+    for call in (said.delete, team.bob.notes.delete):
+        with pytest.raises(NotFound):
+            await call("quokka-talk" if call == said.delete else "quokka-note", force=True)
+
+
+async def test_what_has_no_author_is_everybodys(team: Team) -> None:
+    await talk(team.all, NAME, None, "shared")
+    await team.bob.conversations.append("okapi-talk", [user(author=BOB)])
+    await team.ann.conversations.delete("okapi-talk")
+    with pytest.raises(InputError, match="has an author"):
+        await team.all.conversations.create(conversation(visibility="private"))
+
+
+async def test_an_author_is_known_by_the_mail_address_whatever_its_case(team: Team) -> None:
+    await talk(team.ann, NAME, "A. Miller <ANN@example.ORG>")
+    assert (await team.ann.conversations.get("okapi-talk")).author == "A. Miller <ANN@example.ORG>"
+
+
+async def test_an_administrator_reads_and_copies_everything(team: Team) -> None:
+    await talk(team.ann, NAME)
+    whole = await team.all.archive.conversation("okapi-talk")
+    assert len(whole.messages) == 4
+    assert await team.all.archive.count("note") == 2
+    assert await team.bob.archive.count("note") == 0
+
+
+async def test_a_job_is_taken_by_its_owner_on_its_machine(team: Team) -> None:
+    hour = timedelta(hours=1)
+    await team.ann.jobs.enqueue([NewJob("hers", "title"), NewJob("ingest", "ingest", machine="x")])
+    await team.all.jobs.enqueue([NewJob("of nobody", "title")])
+    assert await team.bob.jobs.waiting_of_others() == {ANN_KEY: 2}
+    assert await team.ann.jobs.waiting_of_others() == {}
+    taken = await team.bob.jobs.claim(MACHINE, hour)
+    assert taken is not None
+    assert (taken.key, taken.owner) == ("of nobody", None)
+    assert await team.bob.jobs.claim(MACHINE, hour) is None
+    taken = await team.ann.jobs.claim(MACHINE, hour)
+    assert taken is not None
+    assert (taken.key, taken.owner) == ("hers", ANN_KEY)
+    assert await team.ann.jobs.claim(MACHINE, hour) is None, "an ingest of another machine"

@@ -1,0 +1,83 @@
+"""Authors: a conversation of somebody's with everything that can belong to one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ragforge.domain.authors import Visibility
+from ragforge.domain.work import Holder, NewJob
+from ragforge.ports.store import Store
+from tests.fakes.builders import (
+    assistant,
+    at,
+    conversation,
+    direction,
+    level_2,
+    mention,
+    note,
+    reference,
+    summary,
+    tool_call,
+    user,
+)
+
+ANN = "Ann <Ann@Example.org>"
+BOB = "Bob <bob@example.org>"
+ANN_KEY, BOB_KEY = "ann@example.org", "bob@example.org"
+MACHINE = Holder("a-machine", 4711, 1.0, "token of a process")
+HOUR = timedelta(hours=1)
+
+
+async def talk(
+    store: Store,
+    name: str,
+    author: str | None = ANN,
+    visibility: Visibility = "private",
+    degrees: float = 0,
+) -> str:
+    """Store a conversation; its name is in all its ids and texts. Return its id.
+
+    Its vectors lie around an angle.
+    """
+    said, facts = store.conversations, f"{name}-talk"
+    await said.create(
+        conversation(
+            uuid=facts,
+            title=f"{name} title",
+            tags=(name,),
+            summary=f"All about {name}.",
+            author=author,
+            visibility=visibility,
+        )
+    )
+    call = tool_call(f"{name}_tool", uuid=f"{name}-call")
+    await said.append(
+        facts,
+        [
+            user(f"Where do {name}s sleep?", uuid=f"{name}-0", timestamp=at(0), author=author),
+            assistant(f"The {name} sleeps here.", call, uuid=f"{name}-answer"),
+            user(f"What does a {name} eat?", uuid=f"{name}-1", timestamp=at(1), author=author),
+            user(f"Who feeds the {name}?", uuid=f"{name}-2", timestamp=at(2), author=author),
+        ],
+    )
+    await said.embed_turns({f"{name}-0": direction(degrees), f"{name}-1": direction(degrees + 9)})
+    await said.embed_conversation(facts, direction(degrees + 3))
+    await said.refer(f"{name}-answer", [reference(f"{name}-scope", f"{name}.py", f"{name}.eat")])
+    await said.set_link_pending([f"{name}-1"], True)
+    first = summary(facts, 0, 0, uuid=f"{name}-l1", conversation_summary=f"A {name} sleeps.")
+    second = summary(facts, 1, 1, uuid=f"{name}-l1b", conversation_summary=f"A {name} eats.")
+    above = level_2([first], uuid=f"{name}-l2", conversation_summary=f"The {name} and all.")
+    for one in (first, second, above):
+        await store.summaries.save(one)
+    await store.summaries.mention(
+        first.uuid, [mention(f"{name}.py")], [reference(f"{name}-scope", f"{name}.py", name)]
+    )
+    await store.summaries.embed({first.uuid: direction(degrees + 1)})
+    given = {"author": author, "visibility": visibility, "conversation_id": facts}
+    await store.notes.add(note(f"A {name} likes tea.", uuid=f"{name}-note", tags=(name,), **given))
+    await store.notes.add(note(f"No {name} on Sunday.", uuid=f"{name}-note-2", **given))
+    await store.notes.embed({f"{name}-note": direction(degrees + 2)})
+    into = conversation(uuid=f"{name}-branch", author=author, visibility=visibility)
+    await said.branch(f"{name}-answer", into)
+    await store.jobs.enqueue([NewJob(f"{name}-job", "title", name, at(0))])
+    return facts
