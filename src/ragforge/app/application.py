@@ -24,6 +24,7 @@ from ragforge.app.sessions import Sessions
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
+from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import InputError
 from ragforge.jobs.worker import Worker
@@ -73,12 +74,15 @@ class App:
     meter: Meter
     models: AsyncExitStack  # closes all models that were opened, when the application closes
     trust: FolderTrust
+    identity: Identity
     tools: Sequence[Tool] = ()  # of the program's own
 
     @cached_property
     def sessions(self) -> Sessions:
         """The conversations of this directory: found, changed, exported, imported."""
-        return Sessions(self.store, self.cwd, self.project_path, self.recall.embedder)
+        return Sessions(
+            self.store, self.cwd, self.project_path, self.recall.embedder, self.identity
+        )
 
     @cached_property
     def memory(self) -> Memory:
@@ -98,7 +102,7 @@ class App:
     @cached_property
     def jobs(self) -> Jobs:
         """What is still to be done in the background, and what failed."""
-        return Jobs(self.store.jobs, self.brain.project_id)
+        return Jobs(self.store.jobs, self.brain.project_id, self.identity)
 
     @cached_property
     def maintenance(self) -> Maintenance:
@@ -119,7 +123,7 @@ class App:
 
     @cached_property
     def notebook(self) -> Notebook:
-        return Notebook(self.store, self.recall.embedder)
+        return Notebook(self.store, self.recall.embedder, self.identity)
 
     @cached_property
     def toolbox(self) -> Toolbox:
@@ -242,7 +246,9 @@ class App:
         """
         if not message.strip():
             raise InputError("The message is empty. Say something.")
-        new = Conversation(cwd=str(self.cwd), project_path=str(self.project_path))
+        new = Conversation(
+            cwd=str(self.cwd), project_path=str(self.project_path), author=self.identity.author
+        )
         session = session or await self.sessions.find_current() or new
         return await self.context.build_enriched_context(session, message, options=options)
 

@@ -79,8 +79,9 @@ def open_worker(
             raise JobRefused(f"It names {root!r}, and the open project is {brain.root}.")
         if not trust.reads:
             raise JobRefused(trust.describe_unread())
-        if brain.root.is_dir():  # it may be gone
-            await brain.ingest()
+        if not brain.root.is_dir():
+            raise JobRefused(f"The folder {brain.root} is not there.")
+        await brain.ingest()
 
     async def settle(payload: list[str]) -> None:
         conversation_id, turn_id = payload

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
+from ragforge.app.identity import find_identity
 from ragforge.app.jobs import Jobs, name_ingest_kind
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
@@ -103,7 +104,10 @@ class Code:
         if wanted:
             minute = int(now().timestamp()) // 60
             kind = name_ingest_kind(self.brain.project_id)
-            job = NewJob(f"{kind}:{minute}", kind, str(self.project_path))
+            # Of this user and machine: nobody else has this checkout.
+            who = self.jobs.identity
+            key = f"{kind}:{who.key}:{who.host}:{minute}"
+            job = NewJob(key, kind, str(self.project_path), machine=who.host)
             await self.jobs.queue.enqueue([job])
         return wanted
 
@@ -239,7 +243,13 @@ async def open_code(
         try:
             brain = open_brain(settings, store, embedder, find_project(place))
             trust = FolderTrust.of(settings, brain.root, trust_project)
-            yield Code(brain, Jobs(store.jobs, brain.project_id), place, settings, trust)
+            yield Code(
+                brain,
+                Jobs(store.jobs, brain.project_id, find_identity(settings)),
+                place,
+                settings,
+                trust,
+            )
         finally:
             if embedder is not None:
                 await embedder.close()

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ragforge.domain.authors import Identity
 from ragforge.domain.work import Job, JobStatus
 from ragforge.jobs.worker import POLL_SECONDS
 from ragforge.ports.work import JobQueue
@@ -24,6 +25,7 @@ class Jobs:
 
     queue: JobQueue
     project_id: str
+    identity: Identity
 
     async def find(self, limit: int, statuses: Sequence[JobStatus] = UNFINISHED) -> list[Job]:
         """Return jobs in the order of the given statuses."""
@@ -33,6 +35,10 @@ class Jobs:
     async def count(self) -> Mapping[JobStatus, int]:
         """Return how many jobs there are of each status."""
         return await self.queue.counts()
+
+    async def count_of_others(self) -> Mapping[str, int]:
+        """Return how many jobs wait for other authors, who alone do them, by their keys."""
+        return await self.queue.waiting_of_others()
 
     async def count_waiting(self) -> int:
         """Return how many jobs are still to be done here."""
@@ -50,7 +56,7 @@ class Jobs:
         """Wait while the application's worker does the queued jobs; return the counts.
 
         Jobs that wait for another try, or run in other processes, are waited for as well, but
-        not ingestions of other projects: those are done where these are open.
+        not ingestions of other projects or machines: those are done where these are open.
         """
         ends = time.monotonic() + seconds
         counts = await self._count_own()
@@ -60,15 +66,18 @@ class Jobs:
         return counts
 
     async def _count_own(self) -> Mapping[JobStatus, int]:
-        """Return the counts without ingestions of other projects that are still to be done."""
+        """Return the counts without ingestions of other projects and machines that wait."""
         counts = dict(await self.count())
         own = name_ingest_kind(self.project_id)
         for status in WAITING:
             if counts[status]:
                 found = await self.queue.find(status, MOST_JOBS)
-                kinds = [job.kind for job in found if job.kind.startswith(f"{INGEST_JOB}:")]
-                counts[status] -= sum(kind != own for kind in kinds)
+                ingestions = [job for job in found if job.kind.startswith(f"{INGEST_JOB}:")]
+                counts[status] -= sum(not self._is_done_here(job, own) for job in ingestions)
         return counts
+
+    def _is_done_here(self, job: Job, own: str) -> bool:
+        return job.kind == own and job.machine in (None, self.identity.host)
 
 
 def name_ingest_kind(project_id: str) -> str:

@@ -109,7 +109,8 @@ class Maintenance:
         await summaries.forget_trims(conversation_id)
 
     async def _conversations(self, everywhere: bool) -> AsyncIterator[Conversation]:
-        where = ConversationFilter(project_path=None if everywhere else self.project_path)
+        project = None if everywhere else self.project_path
+        where = ConversationFilter(project_path=project, own=True)
         offset = 0
         while page := await self.store.conversations.find(where, PAGE, offset):
             for conversation in page:

@@ -61,8 +61,9 @@ class Notes:
             return await self.sessions.store.notes.find(where, limit)
         return [hit.note for hit in await self.notebook.search(query, where, limit)]
 
-    async def forget(self, note_id: str) -> Note:
+    async def forget(self, note_id: str, *, force: bool = False) -> Note:
         """Delete a note, given by its id or the start of it. A note that it superseded is found
-        again. Raises NoteNotFound, AmbiguousId.
+        again. Raises NoteNotFound, AmbiguousId, and NotAuthor if it is somebody else's, unless
+        forced.
         """
-        return await self.notebook.forget(note_id)
+        return await self.notebook.forget(note_id, force)

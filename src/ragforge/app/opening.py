@@ -16,6 +16,7 @@ from ragforge.app.application import App
 from ragforge.app.background import open_condenser, open_worker
 from ragforge.app.code import open_brain
 from ragforge.app.detached_worker import start_detached_worker
+from ragforge.app.identity import find_identity
 from ragforge.app.models import open_chat, open_embedder
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
@@ -90,6 +91,7 @@ def _build_app(
     brain = open_brain(settings, store, code_embedder, project)
     condenser = open_condenser(settings, store, embedder, chat)
     trust = FolderTrust.of(settings, project, trust_project)
+    identity = find_identity(settings)
     return App(
         cwd=cwd,
         project_path=project,
@@ -99,8 +101,13 @@ def _build_app(
         chat=chat,
         settings=settings,
         recorder=Recorder(
-            store, embedder.name if embedder else None, memory.max_result_chars, describe_process()
+            store,
+            embedder.name if embedder else None,
+            memory.max_result_chars,
+            describe_process(),
+            identity.author,
         ),
+        identity=identity,
         condenser=condenser,
         worker=open_worker(settings, store, recall, brain, chat, condenser, trust),
         meter=meter,

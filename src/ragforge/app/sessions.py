@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import (
     Conversation,
@@ -77,14 +78,17 @@ class Sessions:
     cwd: Path
     project_path: Path
     embedder: Embedder | None
+    identity: Identity
 
     async def find_current(self) -> Conversation | None:
-        """Return the last active session of this directory, if there is one.
+        """Return the user's last active session of this directory, if there is one.
 
         One from the future was used while the clock was wrong: any other is preferred to it.
         """
-        where = ConversationFilter(cwd=str(self.cwd), status="active", until=latest_plausible())
-        found = await self.store.conversations.find(where, 1) or await self.find(limit=1)
+        where = ConversationFilter(cwd=str(self.cwd), status="active", own=True)
+        plausible = replace(where, until=latest_plausible())
+        store = self.store.conversations
+        found = await store.find(plausible, 1) or await store.find(where, 1)
         return found[0] if found else None
 
     async def ensure_current(self) -> Conversation:
@@ -94,7 +98,7 @@ class Sessions:
     async def create(self, title: str | None = None, tags: Sequence[str] = ()) -> Conversation:
         """Begin a session in this directory. Secrets in its title are redacted."""
         store = self.store.conversations
-        made = await sessions.create_session(store, self.cwd, self.project_path)
+        made = await sessions.create_session(store, self.cwd, self.project_path, self.identity)
         if title is None and not tags:
             return made
         line = None if title is None else sessions.clean_title(title)
@@ -214,28 +218,49 @@ class Sessions:
 
         Raises InputError if there is no such turn or message, AmbiguousId.
         """
-        return await sessions.branch(self.store.conversations, source, point, title)
+        store = self.store.conversations
+        return await sessions.branch(store, source, point, title, self.identity)
 
-    async def rename(self, conversation: Conversation, title: str) -> Conversation:
-        """Give a session another title, on one line. Raises InputError if it is empty."""
-        return await sessions.rename(self.store.conversations, conversation, title)
+    async def rename(
+        self, conversation: Conversation, title: str, *, force: bool = False
+    ) -> Conversation:
+        """Give a session another title, on one line. Raises InputError if it is empty.
+
+        Raises NotAuthor if it is somebody else's, unless forced; so do the next three.
+        """
+        return await sessions.rename(self.store.conversations, conversation, title, force)
 
     async def retag(
-        self, conversation: Conversation, add: Sequence[str] = (), remove: Sequence[str] = ()
+        self,
+        conversation: Conversation,
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        *,
+        force: bool = False,
     ) -> Conversation:
         """Add tags to a session and remove others. Raises InputError for an empty tag."""
-        return await sessions.retag(self.store.conversations, conversation, add, remove)
+        return await sessions.retag(self.store.conversations, conversation, add, remove, force)
 
     async def set_status(
-        self, conversation: Conversation, status: ConversationStatus
+        self, conversation: Conversation, status: ConversationStatus, *, force: bool = False
     ) -> Conversation:
         """Archive a session, or bring it back."""
         changes = ConversationChanges(status=status)
+        return await self.store.conversations.update(conversation.uuid, changes, force)
+
+    async def set_visibility(
+        self, conversation: Conversation, visibility: Visibility
+    ) -> Conversation:
+        """Share a session of one's own with all who use the store, or keep it to oneself.
+
+        Raises NotAuthor, and InputError if it has no author.
+        """
+        changes = ConversationChanges(visibility=visibility)
         return await self.store.conversations.update(conversation.uuid, changes)
 
-    async def delete(self, conversation: Conversation) -> Conversation:
+    async def delete(self, conversation: Conversation, *, force: bool = False) -> Conversation:
         """Delete a session for good; return what it was."""
-        await self.store.conversations.delete(conversation.uuid)
+        await self.store.conversations.delete(conversation.uuid, force)
         return conversation
 
     async def export(self, conversation_id: str, with_embeddings: bool = False) -> dict[str, Json]:
@@ -258,6 +283,7 @@ class Sessions:
         """Store an exported session: see docs/export-format.md.
 
         With `as_new` it gets new ids, with `here` it belongs to this directory and project.
+        It is the user's from then on; its messages keep their authors.
         Its vectors and links to code follow in the background.
         Raises ImportRefused, and DuplicateId if it is here already.
         """
@@ -267,7 +293,9 @@ class Sessions:
 
         place = (self.cwd, self.project_path) if here else None
         archive = self.store.archive
-        imported = await import_conversation(archive, document, as_new=as_new, place=place)
+        imported = await import_conversation(
+            archive, document, as_new=as_new, place=place, identity=self.identity
+        )
         if self.embedder is not None:
             await enqueue_missing(self.store, self.embedder)
         await enqueue_links(self.store, imported.conversation.project_path)

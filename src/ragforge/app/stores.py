@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from ragforge.app.identity import find_identity
 from ragforge.config.environment import read_neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
@@ -35,12 +36,17 @@ __all__ = [
 ]
 
 
-async def open_store(settings: Settings, url: str | None = None) -> Store:
+async def open_store(
+    settings: Settings, url: str | None = None, *, as_administrator: bool = False
+) -> Store:
     """Open the store of the settings, or the one at a URL. No secret gets into it.
+
+    It is opened for the user of the settings, or for an administrator, who sees everything.
 
     Raises a StoreUnavailable that says what is wrong and what to do.
     """
     place = url or settings.store.url
+    viewer = None if as_administrator else find_identity(settings, place).key
     if is_server(place):
         from ragforge.adapters.stores.neo4j.store import open_neo4j
 
@@ -51,11 +57,12 @@ async def open_store(settings: Settings, url: str | None = None) -> Store:
             user=user,
             password=password,
             database=settings.store.neo4j_database,
+            viewer=viewer,
         )
         return guard_store(store)
     from ragforge.adapters.stores.sqlite.store import open_sqlite
 
-    return guard_store(await open_sqlite(place, WORDS))
+    return guard_store(await open_sqlite(place, WORDS, viewer))
 
 
 async def inspect_store(settings: Settings) -> tuple[Health, Mapping[str, int]]:
@@ -74,7 +81,9 @@ async def inspect_store(settings: Settings) -> tuple[Health, Mapping[str, int]]:
 async def copy_store(
     source: str, target: str, settings: Settings, on_progress: Callable[[CopyProgress], None]
 ) -> CopyReport:
-    """Copy everything in one store to another; an interrupted copy continues where it stopped.
+    """Copy everything in one store to another, also what is private to others.
+
+    An interrupted copy continues where it stopped.
 
     Of a file, its state at one moment is copied, whoever writes to it meanwhile.
     Raises InputError if both are the same.
@@ -164,9 +173,9 @@ async def _copy_from(
 
         place = str(folder / "snapshot.db")
         await asyncio.to_thread(back_up, Path(source), Path(place))
-    origin = await open_store(settings, place)
+    origin = await open_store(settings, place, as_administrator=True)
     try:
-        destination = await open_store(settings, target)
+        destination = await open_store(settings, target, as_administrator=True)
         try:
             return await copy_store(
                 origin.archive, destination.archive, f"copy:{source}", on_progress

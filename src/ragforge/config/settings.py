@@ -39,6 +39,11 @@ class StoreSettings(_Section):
     neo4j_database: str | None = Field(
         default=None, min_length=1, description="The database on the server; none: its default."
     )
+    visibility: Literal["private", "shared"] | None = Field(
+        default=None,
+        description="Who sees new sessions; none: you alone on a server, all in a file.",
+        json_schema_extra={"form": "private or shared", "user_only": True},
+    )
 
 
 class SummarizationSettings(_Section):
@@ -299,6 +304,13 @@ class JobSettings(_Section):
 class Settings(_Section):
     """All settings."""
 
+    author: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Your name, such as Ann <ann@example.org>; none: as git knows you.",
+        json_schema_extra={"user_only": True},
+    )
     store: StoreSettings = Field(default_factory=StoreSettings)
     agent: AgentSettings = Field(default_factory=AgentSettings)
     embeddings: EmbeddingSettings = Field(default_factory=EmbeddingSettings)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
+from ragforge.domain.authors import make_author_key, name_author
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
@@ -19,6 +20,7 @@ CALLS_CHARS = 400
 NEIGHBOUR_CHARS = 300
 """How much is shown of the turn before a memory, which helps to understand it."""
 CHANGES_SHOWN = 3
+NAME_CHARS = 60
 _HEAD = re.compile(r"^(?=\s*\[.*\(relevance )", re.MULTILINE)
 
 
@@ -45,9 +47,16 @@ def format_turn(turn: Turn, chars: int) -> str:
 
 
 def format_hit(
-    hit: MemoryHit, stale: Sequence[StaleCode], chars: int, before: Turn | None = None
+    hit: MemoryHit,
+    stale: Sequence[StaleCode],
+    chars: int,
+    before: Turn | None = None,
+    reader: str | None = None,
 ) -> str:
-    """Return a memory that was found, and which of the code it mentions has changed."""
+    """Return a memory that was found, and which of the code it mentions has changed.
+
+    The author is named unless it is the reader, given by the key.
+    """
     relevance = f"relevance {hit.score:.2f}{format_changes(stale)}"
     when = f"{hit.timestamp:%Y-%m-%d}"
     if isinstance(hit, SummaryHit):
@@ -55,12 +64,23 @@ def format_hit(
         return f"[{head}]\n{_format_body(hit.summary, chars)}"
     place = f"session {hit.conversation_id[:8]}, turn {hit.turn.user.turn_index}"
     lead = "" if before is None else f"(before: {_format_in_short(before)})\n"
+    if by := name_other(hit.turn.user.author, reader):
+        when = f"{by}, {when}"
     return f"[{place}, {when}, {relevance}]\n{lead}{format_turn(hit.turn, chars)}"
 
 
-def format_note(hit: NoteHit) -> str:
-    """Return a note of the project."""
-    return f"- {indent_lines(hit.note.text)} ({hit.timestamp:%Y-%m-%d})"
+def format_note(hit: NoteHit, reader: str | None = None) -> str:
+    """Return a note of the project, with its author unless it is the reader."""
+    by = name_other(hit.note.author, reader)
+    when = f"{hit.timestamp:%Y-%m-%d}"
+    return f"- {indent_lines(hit.note.text)} ({f'{by}, {when}' if by else when})"
+
+
+def name_other(author: str | None, reader: str | None) -> str:
+    """Return the name of an author on one line, empty if it is the reader or not known."""
+    if author is None or make_author_key(author) == reader:
+        return ""
+    return shorten(to_one_line(name_author(author)), NAME_CHARS)
 
 
 def format_summary(summary: Summary, chars: int) -> str:
@@ -72,9 +92,11 @@ def name_turn(conversation_id: str, turn: Turn) -> str:
     return f"turn {turn.user.turn_index} of session {conversation_id[:8]}"
 
 
-def name_hit(hit: MemoryHit) -> str:
+def name_hit(hit: MemoryHit, reader: str | None = None) -> str:
     if isinstance(hit, TurnHit):
-        return name_turn(hit.conversation_id, hit.turn)
+        by = name_other(hit.turn.user.author, reader)
+        place = name_turn(hit.conversation_id, hit.turn)
+        return f"{place}, {by}, {hit.timestamp:%Y-%m-%d}" if by else place
     return name_summary(hit.summary)
 
 

@@ -41,6 +41,7 @@ class Material:
     """Everything that was found."""
 
     conversation_id: str
+    reader: str | None = None  # the key of its author; the authors of other turns are named
     own: OwnPast = field(default_factory=OwnPast)
     memories: Sequence[Memory] = ()  # best first
     notes: Sequence[NoteHit] = ()  # best first

@@ -35,11 +35,11 @@ def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> N
     kept = select_fitting(first, text, int(room * SUMMARIES_SHARE))
     said = select_fitting(turns, text, room - kept.chars, may_cut=True)
     rest = select_fitting([*kept.left_out, *others], text, room - kept.chars - said.chars)
-    _add_section(chosen, "past_turns", said)
+    _add_section(chosen, "past_turns", said, found.reader)
     shown = [*kept.shown, *rest.shown]
     order = {id(memory): at for at, memory in enumerate(summaries)}
     shown.sort(key=lambda pair: order[id(pair[0])])
-    _add_section(chosen, "summaries", Fit(shown, [], rest.left_out))
+    _add_section(chosen, "summaries", Fit(shown, [], rest.left_out), found.reader)
     chosen.history = [memory.hit for memory, _ in (*said.shown, *shown)]
 
 
@@ -98,12 +98,14 @@ def _make_formatter(
         chars = budget.entry // LESS if less else budget.entry
         is_new = memory.before is not None and memory.before.uuid not in shown
         before = memory.before if is_new else None
-        return entries.format_hit(memory.hit, memory.stale, chars, before)
+        return entries.format_hit(memory.hit, memory.stale, chars, before, found.reader)
 
     return format_memory
 
 
-def _add_section(chosen: ContextSelection, section: Section, fit: Fit[Memory]) -> None:
+def _add_section(
+    chosen: ContextSelection, section: Section, fit: Fit[Memory], reader: str | None
+) -> None:
     cut = {id(memory) for memory in fit.cut}
 
     def make_item(memory: Memory, chars: int) -> ReceiptItem:
@@ -111,6 +113,7 @@ def _add_section(chosen: ContextSelection, section: Section, fit: Fit[Memory]) -
         notes = ["cut"] if id(memory) in cut else []
         notes += filter(None, [entries.format_changes(memory.stale).removeprefix("; ")])
         why = f"found by {', '.join(hit.found_by)}"
-        return ReceiptItem(section, entries.name_hit(hit), why, chars, hit.score, "; ".join(notes))
+        source = entries.name_hit(hit, reader)
+        return ReceiptItem(section, source, why, chars, hit.score, "; ".join(notes))
 
     chosen.add(section, fit, make_item)

@@ -137,6 +137,7 @@ class Searches:
         excerpts, no_code = semantic.found or ([], "nothing relevant")
         material = Material(
             conversation_id=conversation.uuid,
+            reader=conversation.author_key,
             own=own.found or OwnPast(),
             memories=history.found or [],
             notes=notes.found or [],

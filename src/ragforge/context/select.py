@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from ragforge.context import entries
 from ragforge.context.budget import BETWEEN, Budget, Fit, select_fitting, select_newest
@@ -183,7 +184,8 @@ def _add_excerpts(
 
 def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> None:
     """Add the project's notes."""
-    fit = select_fitting(found.notes, entries.format_note, min(2 * budget.entry, chosen.room))
+    text = partial(entries.format_note, reader=found.reader)
+    fit = select_fitting(found.notes, text, min(2 * budget.entry, chosen.room))
     chosen.notes = [hit for hit, _ in fit.shown]
 
     def make_item(hit: NoteHit, chars: int) -> ReceiptItem:

@@ -78,7 +78,9 @@ async def enqueue_missing(store: Store, embedder: Embedder) -> None:
     others = await store.summaries.to_embed(embedder.name, 1)
     others += await store.notes.to_embed(embedder.name, 1)
     if missing or others:
-        key = f"embed-missing:{embedder.name}:{missing}-of-{every}:{''.join(others)}"
+        # Everybody embeds their own.
+        whose = f"{store.viewer}:" if store.viewer else ""
+        key = f"embed-missing:{whose}{embedder.name}:{missing}-of-{every}:{''.join(others)}"
         if not await store.jobs.enqueue([NewJob(key, MISSING_JOB)]):
             await store.jobs.revive(key)
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.domain.work import NewJob
-from ragforge.errors import InputError, NoteNotFound
+from ragforge.errors import ConversationNotFound, InputError, NoteNotFound
 from ragforge.memory.embed import EMBED_NOTES_JOB, embed_query
 from ragforge.memory.ids import resolve_id
 from ragforge.ports.embedder import Embedder
@@ -31,6 +33,7 @@ class Notebook:
 
     store: Store
     embedder: Embedder | None
+    identity: Identity | None = None  # of whoever makes notes
 
     async def remember(
         self,
@@ -67,12 +70,23 @@ class Notebook:
             tuple(dict.fromkeys(filter(None, (redact(tag.strip()) for tag in tags))))[:MAX_TAGS],
             conversation_id,
             None if older is None else older.uuid,
+            author=None if self.identity is None else self.identity.author,
+            visibility=await self._choose_visibility(conversation_id),
         )
         await self.store.notes.add(note)
         if self.embedder is not None:
             key = f"embed-note:{note.uuid}:{self.embedder.name}"
             await self.store.jobs.enqueue([NewJob(key, EMBED_NOTES_JOB, [note.uuid])])
         return note
+
+    async def _choose_visibility(self, conversation_id: str | None) -> Visibility:
+        """Return who sees a note: whoever sees the conversation it is made in, else the default."""
+        if self.identity is None:
+            return "shared"
+        if conversation_id is not None:
+            with suppress(ConversationNotFound):
+                return (await self.store.conversations.get(conversation_id)).visibility
+        return self.identity.visibility
 
     async def search(self, query: str, where: NoteFilter, limit: int) -> list[NoteHit]:
         """Return the notes that are relevant to the query, best first.
@@ -108,13 +122,14 @@ class Notebook:
         notes = self.store.notes
         return await resolve_id("note", start, notes.get, notes.starting_with, lambda n: n.text)
 
-    async def forget(self, start: str) -> Note:
+    async def forget(self, start: str, force: bool = False) -> Note:
         """Delete the note whose id is this or starts with it, and return it.
 
-        A note that it superseded is found again. Raises NoteNotFound, AmbiguousId.
+        A note that it superseded is found again. Raises NoteNotFound, AmbiguousId, and NotAuthor
+        if it is somebody else's, unless forced.
         """
         note = await self.resolve(start)
-        await self.store.notes.delete(note.uuid)
+        await self.store.notes.delete(note.uuid, force)
         return note
 
     async def _find_nearest(self, query: str, where: NoteFilter, limit: int) -> dict[str, float]:

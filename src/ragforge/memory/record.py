@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragforge.domain.conversations import Message, Role, ToolCall
 from ragforge.domain.summaries import SummaryFilter
@@ -35,10 +35,12 @@ class Recorder:
     embedder_name: str | None
     max_result_chars: int
     process: str | None = None  # the asking process: while it lives, its open turns may grow
+    author: str | None = None  # of the user's messages
 
     async def record_question(self, conversation_id: str, text: str) -> Message:
         """Open a turn with the user's message."""
-        return await self._append(conversation_id, Message("user", text, process=self.process))
+        asked = Message("user", text, process=self.process, author=self.author)
+        return await self._append(conversation_id, asked)
 
     async def record_answer(
         self,
@@ -94,7 +96,8 @@ class Recorder:
             roles = [message.role for message in messages]
             if roles.count("user") != 1 or roles[0] != "user":
                 raise InputError("A turn is one user message, first, and what follows it.")
-            kept += [clean_message(message, self.max_result_chars, mark) for message in messages]
+            signed = [replace(messages[0], author=messages[0].author or self.author), *messages[1:]]
+            kept += [clean_message(message, self.max_result_chars, mark) for message in signed]
         stored = await self.store.conversations.append(conversation_id, kept)
         found = group_into_turns(stored)
         title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import (
     SHORT_ID,
     Conversation,
@@ -46,12 +47,15 @@ def normalise(cwd: Path) -> Path:
 
 
 async def create_session(
-    store: ConversationStore, cwd: Path, project_path: Path | None = None
+    store: ConversationStore,
+    cwd: Path,
+    project_path: Path | None = None,
+    identity: Identity | None = None,
 ) -> Conversation:
-    """Begin a session in a directory, for the given project or the directory's own."""
+    """Begin somebody's session in a directory, for the given project or the directory's own."""
     place = normalise(cwd)
     project = find_project(place) if project_path is None else normalise(project_path)
-    conversation = Conversation(cwd=str(place), project_path=str(project))
+    conversation = sign(Conversation(cwd=str(place), project_path=str(project)), identity)
     await store.create(conversation)
     return conversation
 
@@ -95,11 +99,16 @@ async def resolve_session(store: ConversationStore, text: str) -> Conversation:
 
 
 async def branch(
-    store: ConversationStore, source: Conversation, point: str, title: str | None = None
+    store: ConversationStore,
+    source: Conversation,
+    point: str,
+    title: str | None = None,
+    identity: Identity | None = None,
 ) -> Conversation:
     """Branch a session after a turn, given by its index, or a message, by (the start of) its id.
 
-    The new session belongs to the same directory and contains everything up to that point.
+    The new session belongs to the same directory and contains everything up to that point. It is
+    that of whoever branches, whosever the other is.
     Raises InputError if there is no such turn or message, AmbiguousId.
     """
     message = _find_message(source, await store.messages(source.uuid), point.strip())
@@ -108,7 +117,19 @@ async def branch(
     elif source.title is not None:
         title = f"{source.title} (branch)"
     into = Conversation(source.cwd, source.project_path, title=title, tags=source.tags)
-    return await store.branch(message.uuid, into)
+    return await store.branch(message.uuid, sign(into, identity))
+
+
+def sign(conversation: Conversation, identity: Identity | None) -> Conversation:
+    """Return a new conversation as somebody's, visible as they want it by default."""
+    if identity is None:
+        return conversation
+    return replace(
+        conversation,
+        author=identity.author,
+        host=conversation.host or identity.host,
+        visibility=identity.visibility,
+    )
 
 
 def _find_message(source: Conversation, messages: Sequence[Message], text: str) -> Message:
@@ -137,6 +158,7 @@ async def retag(
     conversation: Conversation,
     add: Sequence[str] = (),
     remove: Sequence[str] = (),
+    force: bool = False,
 ) -> Conversation:
     """Add tags to a session and remove others. Raises InputError for an empty tag."""
     if not all(tag.strip() for tag in (*add, *remove)):
@@ -145,15 +167,17 @@ async def retag(
     tags = [tag for tag in conversation.tags if tag not in gone]
     tags += [tag.strip() for tag in add]
     changes = ConversationChanges(tags=tuple(dict.fromkeys(tags)))
-    return await store.update(conversation.uuid, changes)
+    return await store.update(conversation.uuid, changes, force)
 
 
-async def rename(store: ConversationStore, conversation: Conversation, title: str) -> Conversation:
+async def rename(
+    store: ConversationStore, conversation: Conversation, title: str, force: bool = False
+) -> Conversation:
     """Give a session another title, on one line. Raises InputError if it is empty."""
     line = clean_title(title)
     if not line:
         raise InputError("The title is empty. Give the session a name.")
-    return await store.update(conversation.uuid, ConversationChanges(title=line))
+    return await store.update(conversation.uuid, ConversationChanges(title=line), force)
 
 
 def clean_title(title: str) -> str:

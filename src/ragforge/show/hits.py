@@ -9,6 +9,7 @@ from ragforge.domain.instants import format_instant
 from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.notes import note_to_json
+from ragforge.show.sessions import name_other
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def memory_to_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, obje
         return facts | {
             "turn_id": hit.turn.uuid,
             "turn_index": hit.turn.user.turn_index,
+            "author": hit.turn.user.author,
             "question": hit.turn.user.content,
             "answer": hit.turn.answer,
         }
@@ -107,9 +109,15 @@ def memory_to_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, obje
 
 
 def show_memory(
-    found: Sequence[tuple[HistoryHit, Sequence[StaleCode]]], query: str, everywhere: bool
+    found: Sequence[tuple[HistoryHit, Sequence[StaleCode]]],
+    query: str,
+    everywhere: bool,
+    viewer: str | None = None,
 ) -> None:
-    """Show when and where something was said, how it was found, and the words that match."""
+    """Show when and where something was said, how it was found, and the words that match.
+
+    Authors are named unless they are the viewer.
+    """
     from rich.text import Text
 
     if not found:
@@ -122,6 +130,8 @@ def show_memory(
         head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
         head.append(f"  {sanitise(hit.conversation_id)[:8]}", style="dim")
         head.append(f"  {sanitise(_describe_place(hit))}", style="bold")
+        if other := name_other(_find_author(hit), viewer):
+            head.append(f"  {other}", style="magenta")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
         title, texts = _list_texts(hit)
@@ -133,6 +143,12 @@ def show_memory(
             out.print(line)
         for one in aged:
             out.print(Text(f"    {fit_line(str(one), width)}", style="magenta"))
+
+
+def _find_author(hit: HistoryHit) -> str | None:
+    if hit.type == "turn":
+        return hit.turn.user.author
+    return hit.note.author if hit.type == "note" else None
 
 
 def _describe_place(hit: HistoryHit) -> str:

@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from ragforge.domain.work import Job, JobStatus
 
 
-def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
-    """Show jobs, and how many there are of each kind."""
+def show_jobs(
+    found: Sequence[Job], counts: Mapping[JobStatus, int], of_others: Mapping[str, int]
+) -> None:
+    """Show jobs and whose they are, how many there are of each kind, and how many others have."""
     rows = [
         [
             _name_kind(job),
             job.status,
+            fit_line(job.owner or "anybody", 40),
             str(job.attempts),
             f"{job.run_after:%Y-%m-%d %H:%M}",
             fit_line(job.error or "", 80),
@@ -25,10 +28,13 @@ def show_jobs(found: Sequence[Job], counts: Mapping[JobStatus, int]) -> None:
         for job in found
     ]
     if rows:
-        columns = ["Job", "Status", "Attempts", "Due", "Problem"]
+        columns = ["Job", "Status", "Owner", "Attempts", "Due", "Problem"]
         print_table(columns, rows, one_line_each=("Problem",))
     text = ", ".join(f"{count:,} {status}" for status, count in counts.items())
     print_note(f"Jobs: {text}.")
+    if of_others:
+        waiting = ", ".join(f"{count:,} of {fit_line(key, 60)}" for key, count in of_others.items())
+        print_note(f"Others have jobs that only they do: {waiting}.")
 
 
 def job_to_json(job: Job) -> dict[str, object]:
@@ -40,6 +46,8 @@ def job_to_json(job: Job) -> dict[str, object]:
         "error": job.error,
         "run_after": format_instant(job.run_after),
         "created_at": format_instant(job.created_at),
+        "owner": job.owner,
+        "machine": job.machine,
     }
 
 

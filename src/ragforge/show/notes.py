@@ -24,6 +24,8 @@ def note_to_json(note: Note) -> dict[str, object]:
         "conversation_id": note.conversation_id,
         "project_path": note.project_path,
         "created_at": format_instant(note.created_at),
+        "author": note.author,
+        "visibility": note.visibility,
     }
 
 

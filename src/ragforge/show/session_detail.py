@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ragforge.domain.authors import AGENT
 from ragforge.domain.instants import format_instant
 from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
@@ -43,6 +44,7 @@ def _turn_to_json(turn: Turn, state: TurnState | None) -> dict[str, object]:
         "turn_index": turn.user.turn_index,
         "turn_id": turn.uuid,
         "timestamp": format_instant(turn.user.timestamp),
+        "author": turn.user.author,
         "question": turn.user.content,
         "answer": turn.answer,
         "messages": [
@@ -108,6 +110,9 @@ def _show_head(out: Console, bundle: ConversationBundle) -> None:
     facts = [
         ("session", about.uuid),
         ("directory", about.cwd),
+        ("author", about.author or ""),
+        ("agent", "" if about.agent == AGENT else about.agent),
+        ("visible to", "you alone" if about.visibility == "private" else "all who use the store"),
         ("status", about.status),
         ("tags", ", ".join(about.tags)),
         ("started", f"{about.created_at:%Y-%m-%d %H:%M}"),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ragforge.domain.authors import make_author_key, name_author
 from ragforge.domain.conversations import SHORT_ID
 from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
@@ -57,8 +58,17 @@ def describe_session(conversation: Conversation, width: int) -> str:
     return fit_line(f"{title}: {summary}" if summary.strip() else title, width)
 
 
-def show_sessions(lines: Sequence[SessionLine], with_directory: bool) -> None:
-    """Show sessions as a table, with their directory or the time they began."""
+def name_other(author: str | None, viewer: str | None) -> str:
+    """Return the name of an author, empty if it is the viewer, who is given by the key."""
+    if author is None or make_author_key(author) == viewer:
+        return ""
+    return fit_line(name_author(author), 40)
+
+
+def show_sessions(
+    lines: Sequence[SessionLine], with_directory: bool, viewer: str | None = None
+) -> None:
+    """Show sessions as a table, with their directory or the time they began, and who else's."""
     second = "Directory" if with_directory else "Started"
     texts = ["Title", "About", "Last message"]
     with_summary = any(line.conversation.summary for line in lines)
@@ -66,12 +76,18 @@ def show_sessions(lines: Sequence[SessionLine], with_directory: bool) -> None:
         texts.remove("About")
     rows = [_make_row(line, with_directory, with_summary) for line in lines]
     columns = ["Session", second, "Last active", "Turns", *texts]
+    authors = [name_other(line.conversation.author, viewer) for line in lines]
+    if any(authors):
+        columns.insert(1, "Author")
+        for row, author in zip(rows, authors, strict=True):
+            row.insert(1, author)
     print_table(columns, rows, one_line_each=texts)
 
 
 def _make_row(line: SessionLine, with_directory: bool, with_summary: bool) -> list[str]:
     about = line.conversation
     marks = ["(archived)"] if about.status == "archived" else []
+    marks += ["(private)"] if about.visibility == "private" else []
     marks += [f"#{tag}" for tag in about.tags]
     return [
         shorten_id(about.uuid),
@@ -96,6 +112,9 @@ def session_to_json(conversation: Conversation) -> dict[str, object]:
         "turn_count": conversation.turn_count,
         "created_at": format_instant(conversation.created_at),
         "updated_at": format_instant(conversation.updated_at),
+        "author": conversation.author,
+        "agent": conversation.agent,
+        "visibility": conversation.visibility,
     }
 
 
@@ -113,7 +132,9 @@ def similar_to_json(one: SimilarConversation) -> dict[str, object]:
     }
 
 
-def show_similar(found: Sequence[SimilarConversation], everywhere: bool) -> None:
+def show_similar(
+    found: Sequence[SimilarConversation], everywhere: bool, viewer: str | None = None
+) -> None:
     """Show sessions that were about the same thing, and the turn that says most."""
     from rich.text import Text
 
@@ -128,6 +149,8 @@ def show_similar(found: Sequence[SimilarConversation], everywhere: bool) -> None
         head.append(f"  {about.updated_at:%Y-%m-%d %H:%M}", style="dim")
         if everywhere:
             head.append(f"  {sanitise(about.cwd)}", style="dim")
+        if other := name_other(about.author, viewer):
+            head.append(f"  {other}", style="magenta")
         head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
         if about.summary:

@@ -126,6 +126,7 @@ def test_a_user_file_that_was_named_must_exist(project: Path) -> None:
 
 
 TEXTS = {
+    "store.visibility": "private",
     "embeddings.model": "none",
     "embeddings.base_url": "http://localhost:11434/v1",
     "llm.model": "openai:gpt-5-mini",

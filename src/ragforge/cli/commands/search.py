@@ -94,7 +94,7 @@ def search(
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
     if place is Place.memory:
 
-        async def search_memory(app: App) -> list[tuple[HistoryHit, list[StaleCode]]]:
+        async def search_memory(app: App) -> tuple[list[tuple[HistoryHit, list[StaleCode]]], str]:
             found = await app.memory.search(
                 query,
                 semantic=not words,
@@ -107,13 +107,13 @@ def search(
                 everywhere=everywhere,
             )
             changed = await app.memory.find_changed_code(found)
-            return list(zip(found, changed, strict=True))
+            return list(zip(found, changed, strict=True)), app.identity.key
 
-        said = use_app(context, search_memory)
+        said, viewer = use_app(context, search_memory)
         if as_json:
             print_json({"query": query, "hits": [hits.memory_to_json(*pair) for pair in said]})
         else:
-            hits.show_memory(said, query, everywhere)
+            hits.show_memory(said, query, everywhere, viewer)
         return
     if session or since or until or level or words or everywhere:
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")

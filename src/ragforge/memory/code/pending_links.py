@@ -37,7 +37,8 @@ async def enqueue_links(store: Store, project_path: str) -> bool:
     """Queue the linking of the waiting turns of a project; return whether there are any."""
     waiting = await store.conversations.turns_to_link(project_path, 1)
     if waiting:
-        job = NewJob(f"link:{project_path}", LINK_JOB, project_path)
+        whose = f"{store.viewer}:" if store.viewer else ""  # everybody links their own
+        job = NewJob(f"link:{whose}{project_path}", LINK_JOB, project_path)
         await store.jobs.enqueue([job], again=True)
     return bool(waiting)
 

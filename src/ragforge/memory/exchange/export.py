@@ -31,7 +31,7 @@ from ragforge.memory.exchange.format import (
 from ragforge.ports.archive import Archive
 
 FORMAT = "ragforge.conversation"
-VERSION = 2
+VERSION = 3
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -93,6 +93,9 @@ class ConversationPart(_Part):
     project_path: Id = Field(description="the project that directory belongs to, absolute")
     created_at: Instant = Field(description="when it began")
     updated_at: Instant = Field(description="when something was last said in it")
+    author: UnicodeText | None = Field(description="who began it; null if that is not known")
+    host: UnicodeText | None = Field(description="the machine where it began; null if not known")
+    agent: UnicodeText = Field(description="the program that answers in it, such as `ragforge`")
 
 
 class ReferencePart(_Part):
@@ -154,6 +157,7 @@ class MessagePart(_Part):
         description="its turn; -1: before the first. Deleted turns leave gaps"
     )
     position: Count = Field(description="its place; grows from message to message")
+    author: UnicodeText | None = Field(description="a user's message: who wrote it; else null")
     summary_trimmed: bool = Field(
         description="a user's message: whether the summary of its turn was trimmed by age"
     )
@@ -212,6 +216,7 @@ class NotePart(_Part):
         description="the note in whose place it stands; that one may be in no document"
     )
     created_at: Instant = Field(description="when it was made")
+    author: UnicodeText | None = Field(description="who wanted it remembered; null if not known")
 
 
 class EmbeddingPart(_Part):
@@ -229,7 +234,7 @@ class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"] = Field(description="says what this is")
-    version: Annotated[Literal[2], _WHOLE] = Field(description="the version of the format")
+    version: Annotated[Literal[3], _WHOLE] = Field(description="the version of the format")
     conversation: ConversationPart = Field(description="what the conversation is")
     messages: list[MessagePart] = Field(description="everything said, in order")
     summaries: list[SummaryPart] = Field(description="summaries, level 1 first")

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversation_bundle import (
     MAX_EXPORT_BYTES,
@@ -47,6 +48,7 @@ from ragforge.memory.exchange.format import (
 )
 from ragforge.memory.exchange.upgrade import upgrade_document
 from ragforge.memory.secrets.redact_bundle import redact_bundle
+from ragforge.memory.sessions import sign
 from ragforge.ports.archive import Archive
 
 Data = TypeVar("Data")
@@ -70,11 +72,13 @@ async def import_conversation(
     *,
     as_new: bool = False,
     place: tuple[Path, Path] | None = None,
+    identity: Identity | None = None,
 ) -> ImportResult:
     """Store an exported conversation, given as text or as parsed JSON.
 
     With `as_new` it gets new ids; with `place`, a working directory and its project, it belongs
-    there. One transaction stores everything or nothing.
+    there; with `identity` it is theirs, with its notes. Messages keep their authors.
+    One transaction stores everything or nothing.
     Raises ImportRefused, DuplicateId if one of its ids is in use, DimensionMismatch.
     """
     import asyncio
@@ -91,6 +95,12 @@ async def import_conversation(
         moved = replace(whole.conversation, cwd=cwd, project_path=project)
         notes = tuple(replace(note, project_path=project) for note in whole.notes)
         whole = replace(whole, conversation=moved, notes=notes)
+    if identity is not None:
+        notes = tuple(
+            replace(note, author=identity.author, visibility=identity.visibility)
+            for note in whole.notes
+        )
+        whole = replace(whole, conversation=sign(whole.conversation, identity), notes=notes)
     await archive.add_conversation(whole)
     return ImportResult(set_counters(whole.conversation, whole.messages), redacted)
 

@@ -7,13 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ragforge.domain.authors import AGENT
 from ragforge.domain.text import Json
 
 
 def upgrade_document(document: dict[str, Json]) -> dict[str, Json]:
     """Return a copy of a document with the fields that its version did not have yet."""
-    if type(document.get("version")) is not int or document["version"] != 1:
+    if type(document.get("version")) is not int:
         return document
+    if document["version"] == 1:
+        document = _upgrade_first(document)
+    return _add_authors(document) if document["version"] == 2 else document
+
+
+def _add_authors(document: dict[str, Json]) -> dict[str, Json]:
+    """Return a document of version 2 as one of version 3: nobody knows who said what."""
+    about = document.get("conversation")
+    if isinstance(about, dict):
+        about = about | {"author": None, "host": None, "agent": AGENT}
+    unsigned: dict[str, Json] = {"author": None}
+    new = {
+        "version": 3,
+        "conversation": about,
+        "messages": _change_each(document.get("messages"), lambda one: one | unsigned),
+    }
+    if "notes" in document:
+        new["notes"] = _change_each(document["notes"], lambda one: one | unsigned)
+    return document | new
+
+
+def _upgrade_first(document: dict[str, Json]) -> dict[str, Json]:
     messages = document.get("messages")
     linked = _find_linked_turns(messages)
 

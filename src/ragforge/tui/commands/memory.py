@@ -22,10 +22,12 @@ async def memory(terminal: Terminal, argument: str) -> None:
     if argument:
         found = await app.memory.search(argument, max_results=FOUND)
         changed = await app.memory.find_changed_code(found)
-        hits.show_memory(list(zip(found, changed, strict=True)), argument, everywhere=True)
+        pairs = list(zip(found, changed, strict=True))
+        hits.show_memory(pairs, argument, everywhere=True, viewer=app.identity.key)
         return
     show_summaries(await app.memory.find_summaries())
-    show_jobs(await app.jobs.find(JOBS), await app.jobs.count())
+    jobs = app.jobs
+    show_jobs(await jobs.find(JOBS), await jobs.count(), await jobs.count_of_others())
 
 
 async def search(terminal: Terminal, argument: str) -> None:

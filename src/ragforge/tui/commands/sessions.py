@@ -24,7 +24,8 @@ async def list_(terminal: Terminal, argument: str) -> None:
     if not here:
         terminal.screen.say("There are no sessions in this directory yet.")
         return
-    show_sessions(await sessions.add_last_messages(here), with_directory=False)
+    lines = await sessions.add_last_messages(here)
+    show_sessions(lines, with_directory=False, viewer=terminal.app.identity.key)
 
 
 async def resume(terminal: Terminal, argument: str) -> None:

@@ -104,8 +104,8 @@ def test_something_else_is_refused(given: object) -> None:
 
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
-    newer = refused({"format": "ragforge.conversation", "version": 3})
-    assert newer == "it has version 3 of the format, this RagForge reads 2. Upgrade RagForge"
+    newer = refused({"format": "ragforge.conversation", "version": 4})
+    assert newer == "it has version 4 of the format, this RagForge reads 3. Upgrade RagForge"
 
 
 def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
@@ -132,9 +132,9 @@ def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
     assert refused(odd).startswith("messages[0].turn_index should be")
 
 
-@pytest.mark.parametrize("version", [0, "2", True, None, 2.0])
+@pytest.mark.parametrize("version", [0, "3", True, None, 3.0])
 def test_a_version_that_never_was_is_refused(version: object) -> None:
-    assert refused({**document(), "version": version}).startswith("version should be 2")
+    assert refused({**document(), "version": version}).startswith("version should be 3")
 
 
 Change = Callable[[dict[str, Any]], object]

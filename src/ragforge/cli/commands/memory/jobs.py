@@ -58,16 +58,23 @@ def jobs(
     from ragforge.show.console import print_json, print_note
     from ragforge.show.jobs import job_to_json, show_jobs
 
-    async def run(app: App) -> tuple[list[Job], Mapping[JobStatus, int], int]:
+    async def run(app: App) -> tuple[list[Job], Mapping[JobStatus, int], int, Mapping[str, int]]:
         revived = await app.jobs.retry_failed() if retry else 0
         found = await app.jobs.find(limit, _STATUSES[status])
-        return found, await app.jobs.count(), revived
+        return found, await app.jobs.count(), revived, await app.jobs.count_of_others()
 
-    found, counts, revived = use_app(context, run)
+    found, counts, revived, of_others = use_app(context, run)
     if as_json:
         jobs = [job_to_json(job) for job in found]
-        print_json({"jobs": jobs, "counts": dict(counts), "revived": revived})
+        print_json(
+            {
+                "jobs": jobs,
+                "counts": dict(counts),
+                "revived": revived,
+                "waiting_of_others": dict(of_others),
+            }
+        )
         return
     if retry:
         print_note(f"{revived:,} failed jobs will be tried again.")
-    show_jobs(found, counts)
+    show_jobs(found, counts, of_others)

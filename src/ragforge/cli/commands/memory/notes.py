@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from ragforge.cli.commands.memory.summaries import AllOption
+from ragforge.cli.commands.sessions.arguments import ForceOption
 from ragforge.cli.state import JsonOption, use_app
-from ragforge.errors import InputError, NoteNotFound
+from ragforge.errors import InputError, NotAuthor, NoteNotFound
 
 REMEMBER_EXAMPLES = """\b
 Examples:
@@ -102,6 +103,7 @@ def forget_note(
     note_id: Annotated[
         str, typer.Argument(metavar="ID", help="The id of a note, or the start of it.")
     ],
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete a note."""
@@ -110,9 +112,11 @@ def forget_note(
     from ragforge.show.sessions import shorten_id
 
     try:
-        note = use_app(context, lambda app: app.notes.forget(note_id))
+        note = use_app(context, lambda app: app.notes.forget(note_id, force=force))
     except NoteNotFound as error:
         raise InputError(f"{error}. {LISTED}") from error
+    except NotAuthor as error:
+        raise InputError(f"{error} --force does it anyway.") from error
     if as_json:
         print_json(note_to_json(note))
     else:

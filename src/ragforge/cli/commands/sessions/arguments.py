@@ -12,4 +12,7 @@ SessionArgument = Annotated[
 SessionsArgument = Annotated[
     list[str], typer.Argument(metavar="SESSION", help="Ids of sessions, or the start of them.")
 ]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Also if it is somebody else's, which is shared.")
+]
 AllOption = Annotated[bool, typer.Option("--all", help="Sessions of all directories and projects.")]

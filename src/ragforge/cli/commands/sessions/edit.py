@@ -1,4 +1,4 @@
-"""`ragforge sessions archive`, `tag`, `rename`, `delete`: look after sessions."""
+"""`ragforge sessions archive`, `tag`, `rename`, `share`, `delete`: look after sessions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.sessions.arguments import SessionArgument, SessionsArgument
+from ragforge.cli.commands.sessions.arguments import (
+    ForceOption,
+    SessionArgument,
+    SessionsArgument,
+)
 from ragforge.cli.state import JsonOption, confirm, require_terminal, use_app
-from ragforge.show.sessions import count_turns, name_session, session_to_json
+from ragforge.errors import InputError, NotAuthor
+from ragforge.show.sessions import count_turns, name_other, name_session, session_to_json
 
 if TYPE_CHECKING:
     from ragforge.app import App
+    from ragforge.domain.authors import Visibility
     from ragforge.domain.conversations import Conversation, ConversationStatus
 
 ARCHIVE_EXAMPLES = """\b
@@ -40,6 +46,19 @@ RENAME_EXAMPLES = """\b
 Examples:
   ragforge sessions rename 9719cf4e "How leases are renewed"
 """
+SHARE_EXAMPLES = """\b
+Examples:
+  ragforge sessions share 9719cf4e
+  ragforge sessions list --json
+
+All who use the store can then read it, search it and branch from it. It stays yours.
+"""
+UNSHARE_EXAMPLES = """\b
+Examples:
+  ragforge sessions unshare 9719cf4e
+
+What others have branched from it stays theirs.
+"""
 DELETE_EXAMPLES = """\b
 Examples:
   ragforge sessions delete 9719cf4e
@@ -57,34 +76,43 @@ def register(group: typer.Typer) -> None:
     group.command("tag", epilog=TAG_EXAMPLES)(tag)
     group.command("untag", epilog=UNTAG_EXAMPLES)(untag)
     group.command("rename", epilog=RENAME_EXAMPLES)(rename)
+    group.command("share", epilog=SHARE_EXAMPLES)(share)
+    group.command("unshare", epilog=UNSHARE_EXAMPLES)(unshare)
     group.command("delete", epilog=DELETE_EXAMPLES)(delete)
 
 
 def archive(
-    context: typer.Context, sessions: SessionsArgument, as_json: JsonOption = False
+    context: typer.Context,
+    sessions: SessionsArgument,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Put sessions away."""
-    _set_status(context, sessions, "archived", as_json)
+    _set_status(context, sessions, "archived", force, as_json)
 
 
 def unarchive(
-    context: typer.Context, sessions: SessionsArgument, as_json: JsonOption = False
+    context: typer.Context,
+    sessions: SessionsArgument,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Bring archived sessions back."""
-    _set_status(context, sessions, "active", as_json)
+    _set_status(context, sessions, "active", force, as_json)
 
 
 def tag(
     context: typer.Context,
     session: SessionArgument,
     tags: TagsArgument,
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Mark a session with tags."""
     _change(
         context,
         [session],
-        lambda app, one: app.sessions.retag(one, add=tags),
+        lambda app, one: app.sessions.retag(one, add=tags, force=force),
         _describe_tags,
         as_json,
     )
@@ -94,13 +122,14 @@ def untag(
     context: typer.Context,
     session: SessionArgument,
     tags: TagsArgument,
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Take tags off a session."""
     _change(
         context,
         [session],
-        lambda app, one: app.sessions.retag(one, remove=tags),
+        lambda app, one: app.sessions.retag(one, remove=tags, force=force),
         _describe_tags,
         as_json,
     )
@@ -110,13 +139,14 @@ def rename(
     context: typer.Context,
     session: SessionArgument,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="What to call it.")],
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Give a session another title."""
     _change(
         context,
         [session],
-        lambda app, one: app.sessions.rename(one, title),
+        lambda app, one: app.sessions.rename(one, title, force=force),
         lambda made: f"It is {name_session(made)} now.",
         as_json,
     )
@@ -127,32 +157,72 @@ def delete(
     sessions: SessionsArgument,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete sessions for good."""
     from ragforge.show.console import sanitise
 
+    async def find(app: App) -> tuple[list[Conversation], str | None]:
+        return await app.sessions.resolve_all(sessions), app.identity.key
+
     if not yes:
         require_terminal()
-        found = use_app(context, lambda app: app.sessions.resolve_all(sessions))
-        names = ", ".join(f"{name_session(one)} with {count_turns(one)}" for one in found)
+        found, viewer = use_app(context, find)
+        names = ", ".join(_describe(one, viewer) for one in found)
         confirm(f"Delete {sanitise(names)}?")
     _change(
         context,
         sessions,
-        lambda app, one: app.sessions.delete(one),
+        lambda app, one: app.sessions.delete(one, force=force),
         lambda gone: f"Deleted {name_session(gone)}.",
         as_json,
     )
 
 
-def _set_status(
-    context: typer.Context, sessions: list[str], status: ConversationStatus, as_json: bool
+def share(context: typer.Context, sessions: SessionsArgument, as_json: JsonOption = False) -> None:
+    """Let all who use the store read sessions of yours."""
+    _set_visibility(context, sessions, "shared", as_json)
+
+
+def unshare(
+    context: typer.Context, sessions: SessionsArgument, as_json: JsonOption = False
+) -> None:
+    """Keep sessions of yours to yourself."""
+    _set_visibility(context, sessions, "private", as_json)
+
+
+def _set_visibility(
+    context: typer.Context, sessions: list[str], visibility: Visibility, as_json: bool
 ) -> None:
     _change(
         context,
         sessions,
-        lambda app, one: app.sessions.set_status(one, status),
+        lambda app, one: app.sessions.set_visibility(one, visibility),
+        lambda made: f"{name_session(made)} is {made.visibility}.",
+        as_json,
+        "",
+    )
+
+
+def _describe(one: Conversation, viewer: str | None) -> str:
+    """Return a session as it stands in a question, with its author if that is not the viewer."""
+    other = name_other(one.author, viewer)
+    whose = f" of {other}" if other else ""
+    return f"{name_session(one)}{whose} with {count_turns(one)}"
+
+
+def _set_status(
+    context: typer.Context,
+    sessions: list[str],
+    status: ConversationStatus,
+    force: bool,
+    as_json: bool,
+) -> None:
+    _change(
+        context,
+        sessions,
+        lambda app, one: app.sessions.set_status(one, status, force=force),
         lambda made: f"{name_session(made)} is {made.status}.",
         as_json,
     )
@@ -173,6 +243,7 @@ def _change(
     change: Callable[[App, Conversation], Awaitable[Conversation]],
     describe: Callable[[Conversation], str],
     as_json: bool,
+    hint: str = " --force does it anyway.",
 ) -> None:
     """Change sessions and show the result; all must exist before the first is changed."""
     from ragforge.show.console import print_json, print_note
@@ -180,7 +251,10 @@ def _change(
     async def change_all(app: App) -> list[Conversation]:
         return [await change(app, one) for one in await app.sessions.resolve_all(sessions)]
 
-    changed = use_app(context, change_all)
+    try:
+        changed = use_app(context, change_all)
+    except NotAuthor as error:
+        raise InputError(f"{error}{hint}") from error
     if as_json:
         print_json({"sessions": [session_to_json(one) for one in changed]})
         return

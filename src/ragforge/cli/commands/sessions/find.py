@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli.commands.sessions.arguments import AllOption
 from ragforge.cli.state import JsonOption, use_app
+
+if TYPE_CHECKING:
+    from ragforge.app import App
+    from ragforge.app.sessions import SimilarConversation
 
 SIMILAR_EXAMPLES = """\b
 Examples:
@@ -49,11 +53,15 @@ def similar(
 
     if not text.strip():
         raise typer.BadParameter("the text is empty", param_hint="TEXT")
-    found = use_app(context, lambda app: app.sessions.find_similar(text, limit, everywhere))
+
+    async def find(app: App) -> tuple[list[SimilarConversation], str]:
+        return await app.sessions.find_similar(text, limit, everywhere), app.identity.key
+
+    found, viewer = use_app(context, find)
     if as_json:
         print_json({"query": text, "sessions": [similar_to_json(one) for one in found]})
     else:
-        show_similar(found, everywhere)
+        show_similar(found, everywhere, viewer)
 
 
 def about(

@@ -61,15 +61,15 @@ def list_sessions(
     from ragforge.show.console import print_json, print_note
     from ragforge.show.sessions import line_to_json, show_sessions
 
-    async def find(app: App) -> list[SessionLine]:
+    async def find(app: App) -> tuple[list[SessionLine], str]:
         found = await app.sessions.find(_STATUS[status], tags or (), limit, everywhere=everywhere)
-        return await app.sessions.add_last_messages(found)
+        return await app.sessions.add_last_messages(found), app.identity.key
 
-    lines = use_app(context, find)
+    lines, viewer = use_app(context, find)
     if as_json:
         print_json({"sessions": [line_to_json(line) for line in lines]})
     elif lines:
-        show_sessions(lines, with_directory=everywhere)
+        show_sessions(lines, everywhere, viewer)
         if len(lines) == limit:
             print_note(f"These are the last {limit}. --limit shows more.")
     else:
