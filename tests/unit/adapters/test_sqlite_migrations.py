@@ -256,3 +256,19 @@ async def test_calls_that_failed_in_an_older_file_are_no_success(tmp_path: Path)
 
     assert found == {"bad": 0, "good": 1, "open": 1}
     file.close()
+
+
+async def test_what_is_older_than_authors_is_everybodys(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    write_old_store(path, ["parsing headers", "parsing bodies"])
+
+    ann = await open_sqlite(path, WORDS, "ann@example.org")
+    bob = await open_sqlite(path, WORDS, "bob@example.org")
+
+    for store in (ann, bob):
+        old = await store.conversations.get("c")
+        assert (old.author, old.agent, old.visibility) == (None, "ragforge", "shared")
+        found = await store.conversations.turns_by_words("parse", MemoryFilter(), 5)
+        assert {match.id for match in found} == {"message-0", "message-1"}
+        await store.conversations.append("c", [user()])
+        await store.close()
