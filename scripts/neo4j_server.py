@@ -80,6 +80,11 @@ class Neo4jServer:
         return f"bolt://127.0.0.1:{self.port}"
 
     @property
+    def pid(self) -> int | None:
+        """The process, while it runs: Java's, or that of the command which holds the container."""
+        return None if self._process is None else self._process.pid
+
+    @property
     def log(self) -> Path:
         return self.home / "console.log"
 

@@ -1,0 +1,393 @@
+"""What does a Neo4j server cost beside a SQLite file? Every common work, on both, in one run.
+
+    python -m benchmarks.server [--project FOLDER] [--turns 4200] [--runs 15] [--only context,list]
+
+The server is started here and lives on the same cores; its JVM is warm when measuring begins.
+CPU is that of this process, its children and the server together. Queries are counted where the
+driver sends them. The code is a copy of the given folder (this project's own source); the turns are
+cut from Python's standard library, 41 conversations of one project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import save
+from benchmarks.memory_scale import Talker
+from ragforge import App
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.app.opening import open_app
+from ragforge.app.stores import copy_store, open_store
+from ragforge.config.layers import load_settings
+from ragforge.config.settings import Settings
+from ragforge.domain.conversations import Conversation
+from ragforge.domain.text import Json
+
+SOURCE = Path(__file__).parent.parent / "src"
+SESSIONS = 41
+SHOWN_TURNS = 200
+STORED_TURNS = 200
+SETTLE_SECONDS = 120
+QUESTIONS = (
+    "How does a message get its turn index?",
+    "Where is the vector index asked for the nearest scopes?",
+    "which function decides whether a command may run",
+    "How are secrets redacted before they are stored?",
+    "What happens when the process that holds a lease dies?",
+    "Where does the worker put a failed job back?",
+    "parse_instant",
+    "How is a context kept within its budget?",
+)
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(slots=True)
+class Costs:
+    """Wall clock, CPU and queries of the same work, many times."""
+
+    walls: list[float] = field(default_factory=list)
+    client: list[float] = field(default_factory=list)
+    server: list[float] = field(default_factory=list)
+    queries: list[int] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, float]:
+        cpu = [sum(pair) for pair in zip(self.client, self.server, strict=True)]
+        return {
+            "p50_ms": round(1000 * statistics.median(self.walls), 1),
+            "cpu_ms": round(1000 * statistics.mean(cpu), 1),
+            "client_cpu_ms": round(1000 * statistics.mean(self.client), 1),
+            "queries": round(statistics.median(self.queries)),
+        }
+
+
+class Meter:
+    """Measures what this process and the server spend on a piece of work."""
+
+    def __init__(self, pid: int | None) -> None:
+        self._pid = pid
+        self.queries = 0
+        self.texts: list[str] = []
+
+    async def measure(
+        self, work: Callable[[int], Awaitable[object]], runs: int, warm_up: int = 1
+    ) -> dict[str, float]:
+        """Do work(0), work(1), …; the first ones warm up."""
+        costs = Costs()
+        for number in range(-warm_up, runs):
+            self.queries, self.texts = 0, []
+            begun, client, server = time.perf_counter(), _client_cpu(), self._server_cpu()
+            await work(max(number, 0))
+            if number >= 0:
+                costs.walls.append(time.perf_counter() - begun)
+                costs.client.append(_client_cpu() - client)
+                costs.server.append(self._server_cpu() - server)
+                costs.queries.append(self.queries)
+        return costs.as_json()
+
+    def listen(self) -> None:
+        """Count what every transaction of this process sends."""
+        send, send_batches = Transaction.rows, Database.in_batches
+
+        async def rows(tx: Transaction, query: str, /, **parameters: Any) -> Any:
+            self.queries += 1
+            self.texts.append(query)
+            return await send(tx, query, **parameters)
+
+        async def in_batches(database: Database, query: str, **parameters: Any) -> Any:
+            self.queries += 1
+            self.texts.append(query)
+            return await send_batches(database, query, **parameters)
+
+        Transaction.rows = rows  # type: ignore[method-assign]
+        Database.in_batches = in_batches  # type: ignore[method-assign]
+
+    def _server_cpu(self) -> float:
+        if self._pid is None:
+            return 0.0
+        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def _client_cpu() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+class Place:
+    """A project and the stores of both engines, which hold the same."""
+
+    def __init__(self, folder: Path, url: str, source: Path) -> None:
+        self.folder, self.url = folder, url
+        self.project = folder / "project"
+        shutil.copytree(source, self.project, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.project / ".git").mkdir()
+
+    def location(self, engine: str) -> str:
+        return self.url if engine == "neo4j" else str(self.folder / "store.db")
+
+    def environ(self, engine: str) -> dict[str, str]:
+        return {
+            "RAGFORGE_STORE": self.location(engine),
+            "RAGFORGE_CONFIG": "",
+            "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
+        }
+
+    def settings(self, engine: str) -> Settings:
+        return load_settings(self.project, environ=self.environ(engine)).settings
+
+    @asynccontextmanager
+    async def open(self, engine: str) -> AsyncIterator[App]:
+        """Open the application, with no worker beside what is measured."""
+        async with open_app(self.settings(engine), self.project) as app:
+            await app.jobs.wait(SETTLE_SECONDS)
+            yield app
+
+
+async def remember(app: App, turns: int) -> None:
+    """Store turns of this project, and give them their vectors."""
+    talker, place = Talker(), str(app.project_path)
+    for number in range(SESSIONS):
+        talk = Conversation(place, place, uuid=f"conversation-{number}", title=f"Talk {number}")
+        await app.store.conversations.create(talk)
+        count = SHOWN_TURNS if number == 0 else (turns - SHOWN_TURNS) // (SESSIONS - 1)
+        said = [message for _ in range(count) for message in talker.turn(number)]
+        await app.store.conversations.append(talk.uuid, said)
+    await app.maintenance.embed_memory(lambda _: None)
+
+
+async def empty(url: str) -> None:
+    """Remove all data and every index of ours."""
+    import neo4j
+
+    async with neo4j.AsyncGraphDatabase.driver(url) as driver:
+        async with driver.session() as session:
+            query = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS"
+            await (await session.run(query)).consume()
+        for kind in ("CONSTRAINT", "INDEX"):
+            found, _, _ = await driver.execute_query(f"SHOW {kind} YIELD name")
+            for row in found:
+                if row["name"].startswith("ragforge_"):
+                    await driver.execute_query(f"DROP {kind} {row['name']}")
+
+
+async def ingestion(place: Place, engine: str, meter: Meter) -> dict[str, Any]:
+    """Measure a first ingestion, one without changes, and one of a changed file."""
+    changed = next(path for path in sorted(place.project.rglob("*.py")) if path.stat().st_size)
+
+    async def ingest(_: int) -> None:
+        await app.code.ingest(lambda _: None)
+
+    async def change(number: int) -> None:
+        with changed.open("a") as file:
+            file.write(f"\n\ndef added_by_{engine}_{number}_{time.monotonic_ns()}():\n    pass\n")
+        await ingest(number)
+
+    async with place.open(engine) as app:
+        return {
+            "ingest": await meter.measure(ingest, 1, warm_up=0),
+            "ingest, no change": await meter.measure(ingest, 5),
+            "ingest, one changed file": await meter.measure(change, 5),
+        }
+
+
+async def searches(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
+    async with place.open(engine) as app:
+
+        async def context(number: int) -> None:
+            await app.build_context(QUESTIONS[number % len(QUESTIONS)])
+
+        async def code(number: int) -> None:
+            await app.code.search(QUESTIONS[number % len(QUESTIONS)])
+
+        async def memory(number: int) -> None:
+            await app.memory.search(talker.query())
+
+        talker = Talker()
+        warm = len(QUESTIONS) if engine == "neo4j" else 2
+        return {
+            "context": await meter.measure(context, runs, warm),
+            "code search": await meter.measure(code, runs, warm),
+            "memory search": await meter.measure(memory, runs, warm),
+        }
+
+
+async def lists(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
+    async with place.open(engine) as app:
+
+        async def listing(_: int) -> None:
+            found = await app.sessions.find(limit=50)
+            await app.sessions.add_last_messages(found)
+
+        async def show(_: int) -> None:
+            await app.sessions.load_detail("conversation-0")
+
+        return {
+            "sessions list": await meter.measure(listing, runs, 5),
+            "session show": await meter.measure(show, runs, 5),
+        }
+
+
+async def storing(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
+    """Measure storing a turn alone, many turns with their jobs, and waiting for work."""
+    talker = Talker()
+
+    async def idle(_: int) -> None:
+        await asyncio.sleep(10)
+
+    async with place.open(engine) as app:
+        session, recorder = (await app.sessions.create("storing")).uuid, app.recorder
+
+        async def many(_: int) -> None:
+            for _ in range(STORED_TURNS):
+                await recorder.store_turn(session, talker.turn(0))
+            await app.jobs.wait(SETTLE_SECONDS)
+
+        found = {"200 turns and their jobs": await meter.measure(many, 1)}
+        found["200 turns and their jobs"]["jobs_left"] = await app.jobs.count_waiting()
+        await app.jobs.wait(SETTLE_SECONDS)
+        found["idle for 10 s"] = await meter.measure(idle, 1, warm_up=0)
+    store = await open_store(place.settings(engine))
+    alone = replace(recorder, store=store)
+
+    async def store_one(_: int) -> None:
+        await alone.store_turn(session, talker.turn(0))
+
+    found["store turn"] = await meter.measure(store_one, runs, 5)
+    await store.close()
+    return found
+
+
+async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
+    """Copy everything to the other engine; return records a second of wall clock and of CPU."""
+    source = place.location("neo4j" if target == "sqlite" else "sqlite")
+    end = place.url if target == "neo4j" else str(place.folder / "copy.db")
+    records = 0
+
+    async def copy(_: int) -> None:
+        nonlocal records
+        report = await copy_store(source, end, place.settings("sqlite"), lambda _: None)
+        records = sum(report.counts.values())
+
+    found = await meter.measure(copy, 1, warm_up=0)
+    rate = {"records": records, "records_per_second": round(records / found["p50_ms"] * 1000)}
+    return {**found, **rate}
+
+
+async def cold_ask(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
+    """Ask in a process of its own, without a model."""
+    environ = {**os.environ, **place.environ(engine), "RAGFORGE_JOBS__DETACH": "false"}
+    command = [sys.executable, "-m", "ragforge", "ask", QUESTIONS[0]]
+
+    async def ask(_: int) -> None:
+        await asyncio.to_thread(
+            subprocess.run,
+            command,
+            cwd=place.project,
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=True,
+        )
+
+    return {"cold ask": await meter.measure(ask, runs)}
+
+
+async def forgetting(place: Place, engine: str, meter: Meter) -> dict[str, Any]:
+    settings = place.settings(engine)
+    store = await open_store(settings)
+
+    async def forget(_: int) -> None:
+        project = await store.code.project(str(place.project))
+        await store.code.delete_project(project.uuid)
+
+    try:
+        return {"forget the project's code": await meter.measure(forget, 1, warm_up=0)}
+    finally:
+        await store.close()
+
+
+async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]) -> Json:
+    meter = Meter(pid)
+    meter.listen()
+    results: dict[str, dict[str, Any]] = {}
+
+    def wanted(name: str) -> bool:
+        return not only or name in only
+
+    def keep(engine: str, rows: dict[str, Any]) -> None:
+        for name, row in rows.items():
+            results.setdefault(name, {})[engine] = row
+            print(f"{engine:<7} {name:<26} {row}", flush=True)
+
+    # What a JVM has never done is measured as slow as it never is again.
+    async with place.open("neo4j") as app:
+        await app.code.ingest(lambda _: None)
+    for engine in ("sqlite", "neo4j"):
+        await empty(place.url)
+        keep(engine, await ingestion(place, engine, meter))
+    await empty(place.url)
+    async with place.open("sqlite") as app:
+        await remember(app, turns)
+    keep("neo4j", {"copy to": await copying(place, meter, "neo4j")})
+    if wanted("copy"):
+        keep("neo4j", {"copy from": await copying(place, meter, "sqlite")})
+    for engine in ("sqlite", "neo4j"):
+        if wanted("context"):
+            keep(engine, await searches(place, engine, meter, runs))
+        if wanted("list"):
+            keep(engine, await lists(place, engine, meter, runs))
+        if wanted("store"):
+            keep(engine, await storing(place, engine, meter, runs))
+        if wanted("ask"):
+            keep(engine, await cold_ask(place, engine, meter, max(2, runs // 3)))
+        if wanted("forget"):
+            keep(engine, await forgetting(place, engine, meter))
+    return results
+
+
+def show(results: dict[str, dict[str, Any]]) -> None:
+    print(f"\n{'':<28}{'p50, ms':>18}{'CPU, ms':>20}{'×':>7}{'client ×':>10}{'queries':>9}")
+    for name, rows in results.items():
+        small, large = rows.get("sqlite", {}), rows["neo4j"]
+        walls = f"{small.get('p50_ms', '–')} / {large['p50_ms']}"
+        cpus = f"{small.get('cpu_ms', '–')} / {large['cpu_ms']}"
+        ratio = large["cpu_ms"] / small["cpu_ms"] if small.get("cpu_ms") else 0.0
+        client = large["client_cpu_ms"] / small["cpu_ms"] if small.get("cpu_ms") else 0.0
+        print(f"{name:<28}{walls:>18}{cpus:>20}{ratio:>7.1f}{client:>10.1f}{large['queries']:>9}")
+
+
+def main() -> None:
+    from scripts.neo4j_server import Neo4jServer
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--project", type=Path, default=SOURCE)
+    parser.add_argument("--turns", type=int, default=4_200)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--only", default="", help="context, list, store, copy, ask, forget")
+    chosen = parser.parse_args()
+    only = [name for name in chosen.only.split(",") if name]
+    with tempfile.TemporaryDirectory() as folder, Neo4jServer(Path(folder) / "server") as server:
+        os.environ["XDG_DATA_HOME"] = folder
+        place = Place(Path(folder), server.url, chosen.project)
+        pid = server.pid
+        results = asyncio.run(run(place, pid, chosen.turns, chosen.runs, only))
+    show(results)
+    print(f"saved to {save('server', results)}")
+
+
+if __name__ == "__main__":
+    main()
