@@ -7,11 +7,11 @@ import random
 import neo4j
 import pytest
 
-from ragforge.adapters.stores.neo4j import migrate, vectors
+from ragforge.adapters.stores.neo4j import file_nodes, migrate, vectors
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.adapters.stores.rows import TIMES
 from ragforge.domain.conversations import MemoryFilter, Message
-from ragforge.errors import SchemaTooNew, StoreUnavailable
+from ragforge.errors import ProjectNotFound, SchemaTooNew, StoreUnavailable
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import (
@@ -215,3 +215,30 @@ async def test_a_port_where_nobody_answers_is_named_without_the_password() -> No
 async def test_a_database_that_does_not_exist_is_named(store: Store, neo4j_url: str) -> None:
     with pytest.raises(StoreUnavailable, match="nowhere"):
         await open_neo4j(neo4j_url, WORDS, database="nowhere")
+
+
+async def test_a_project_whose_forgetting_broke_off_is_read_again_or_forgotten_in_the_end(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_nodes, "FORGOTTEN_SCOPES", 1)
+    known = project(uuid="p")
+    await store.code.save_project(known)
+    files = [parsed(f"{name}.py", scope(name, f"{name}.py", uuid=name)) for name in "abc"]
+    await store.code.replace_files("p", files)
+
+    async def break_off(*_: object, **__: object) -> bool:
+        monkeypatch.undo()
+        monkeypatch.setattr(file_nodes, "FORGOTTEN_SCOPES", 1)
+        raise StoreUnavailable("gone")
+
+    monkeypatch.setattr(file_nodes, "forget_some", break_off)
+    with pytest.raises(StoreUnavailable):
+        await store.code.delete_project("p")
+    assert {file.mtime for file in await store.code.files("p")} == {None}
+    assert not {file.file.hash for file in files} & {f.hash for f in await store.code.files("p")}
+
+    await store.code.delete_project("p")
+    assert await store.code.files("p") == []
+    assert await store.code.scopes(["a", "b", "c"]) == {}
+    with pytest.raises(ProjectNotFound):
+        await store.code.project(known.path)
