@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from ragforge.brain.search.code import CodeHit
@@ -82,6 +85,19 @@ def test_a_path_that_is_no_directory_is_named(ragforge: Ragforge, command: str) 
 
     assert shown.code == 1
     assert "no/such/place is not a directory" in shown.err
+
+
+def test_ingest_of_a_file_reads_that_file_alone(ragforge: Ragforge, project: Path) -> None:
+    (project / ".git").mkdir(exist_ok=True)
+    for name in ("one.py", "other.py"):
+        (project / name).write_text("x = 1\n")
+    assert ragforge("ingest").code == 0
+    for name in ("one.py", "other.py"):
+        (project / name).write_text("y = 22\n")
+
+    assert json.loads(ragforge("ingest", "one.py", "--json").out)["read"] == 1
+    assert json.loads(ragforge("ingest", "--json").out)["read"] == 1
+    assert "is not a file" in ragforge("ingest", "one.py", "missing.py").err
 
 
 def test_a_path_outside_of_the_project_is_refused(ragforge: Ragforge) -> None:
