@@ -14,6 +14,7 @@ import pytest
 
 from ragforge.cli.main import run
 from ragforge.config import Settings
+from ragforge.domain.authors import Identity
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Output:
 class FakeApp:
     """An application that returns what a test gave it and remembers what it was asked."""
 
+    identity = Identity("Ann <ann@example.org>", "laptop")
     answer: object = None
     hits: list[object] = field(default_factory=list)
     store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))

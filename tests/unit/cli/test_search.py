@@ -109,6 +109,7 @@ def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> Non
                 "aged": ["src/lease.py: changed since"],
                 "turn_id": "t1",
                 "turn_index": 0,
+                "author": None,
                 "question": "How are leases kept?",
                 "answer": "The lease is renewed.",
             },
