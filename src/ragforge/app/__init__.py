@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         copy_store,
         inspect_store,
         open_store,
+        query_store,
         repair_store,
     )
 
@@ -32,6 +33,7 @@ __all__ = [
     "open_code",
     "open_embedder",
     "open_store",
+    "query_store",
     "repair_store",
 ]
 
@@ -46,6 +48,7 @@ _HOMES = {
     "open_code": "code",
     "open_embedder": "models",
     "open_store": "stores",
+    "query_store": "stores",
     "repair_store": "stores",
 }
 

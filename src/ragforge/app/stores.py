@@ -13,6 +13,7 @@ from ragforge.app.identity import find_identity
 from ragforge.config.environment import read_neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
+from ragforge.domain.queries import Query, QueryResult
 from ragforge.errors import InputError
 from ragforge.memory.secrets.gate import guard_store
 from ragforge.ports.archive import RECORD_KINDS
@@ -27,11 +28,14 @@ __all__ = [
     "CopyProgress",
     "CopyReport",
     "Health",
+    "Query",
+    "QueryResult",
     "RescueReport",
     "back_up_store",
     "copy_store",
     "inspect_store",
     "open_store",
+    "query_store",
     "repair_store",
 ]
 
@@ -116,6 +120,20 @@ async def back_up_store(
         else:
             _require_file(source)
             await asyncio.to_thread(back_up, Path(source), draft, partial(on_progress, "pages"))
+
+
+async def query_store(settings: Settings, query: Query) -> QueryResult:
+    """Run a query of the user's own in the store of the settings; it can only read.
+
+    Raises InputError for one that cannot be run, would change something or takes too long.
+    """
+    if not is_server(settings.store.url):
+        _require_file(settings.store.url)
+    store = await open_store(settings)
+    try:
+        return await store.query(query)
+    finally:
+        await store.close()
 
 
 async def repair_store(

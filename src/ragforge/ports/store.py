@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.archive import Archive
 from ragforge.ports.code import CodeStore
 from ragforge.ports.conversations import ConversationStore
@@ -32,6 +33,16 @@ class ReadHealth(Protocol):
     async def __call__(self, deep: bool = False) -> Health: ...
 
 
+class RunQuery(Protocol):
+    """Runs a query of the user's own, in the engine's language: Cypher, or SQL over views.
+
+    It can only read, whatever it says. Raises InputError for one that cannot be run, would
+    change something or takes too long.
+    """
+
+    async def __call__(self, query: Query) -> QueryResult: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """The ports of one engine, opened together for one viewer.
@@ -49,6 +60,7 @@ class Store:
     locks: LockStore
     archive: Archive
     health: ReadHealth
+    query: RunQuery
     close: Callable[[], Awaitable[None]]
     viewer: str | None = None  # the key of the author who opened it; None: an administrator
     read_only: bool = False  # it can be read, and nothing in it changed

@@ -1,4 +1,4 @@
-"""`ragforge store`: look at the store, back it up, repair it, or copy it to another one."""
+"""`ragforge store`: look at the store, query it, back it up, repair it, or copy it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.cli.commands.store_query import QUERY_EXAMPLES, query
 from ragforge.cli.state import JsonOption, get_current_directory, load
 from ragforge.errors import SettingsError
 
@@ -47,11 +48,12 @@ The damaged file stays as it is. Code is not saved: `ragforge ingest` reads it a
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        help="Look at the store, back it up, repair or copy it.",
+        help="Look at the store, query it, back it up, repair or copy it.",
         epilog=INFO_EXAMPLES + COPY_EXAMPLES.removeprefix("\b\nExamples:\n"),
         no_args_is_help=True,
     )
     group.command("info", epilog=INFO_EXAMPLES)(info)
+    group.command("query", epilog=QUERY_EXAMPLES)(query)
     group.command("copy", epilog=COPY_EXAMPLES)(copy)
     group.command("backup", epilog=BACKUP_EXAMPLES)(backup)
     group.command("repair", epilog=REPAIR_EXAMPLES)(repair)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -13,6 +13,7 @@ from neo4j import (
     AsyncManagedTransaction,
     AsyncSession,
     NotificationMinimumSeverity,
+    unit_of_work,
 )
 
 from ragforge.adapters.stores.neo4j.failures import translate_errors, translate_url_errors
@@ -55,6 +56,18 @@ class Transaction:
         row = await self.row(query, **parameters)
         return None if row is None else next(iter(row.values()))
 
+    async def explain(self, query: str, parameters: Mapping[str, Any]) -> tuple[str, set[str]]:
+        """Return what a query would do ("r": it only reads) and the steps of its plan."""
+        summary = await (await self._inner.run(f"EXPLAIN\n{query}", dict(parameters))).consume()
+        return summary.query_type or "", set(_list_steps(summary.plan or {}))
+
+    async def first_rows(
+        self, query: str, parameters: Mapping[str, Any], limit: int
+    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Run a query and return its columns and its first rows, with the server's own values."""
+        result = await self._inner.run(query, dict(parameters))
+        return tuple(result.keys()), [tuple(row.values()) for row in await result.fetch(limit)]
+
     async def column(self, query: str, /, **parameters: Any) -> list[Any]:
         """Run a query and return the first value of each row."""
         return [next(iter(row.values())) for row in await self.rows(query, **parameters)]
@@ -71,13 +84,14 @@ class Database:
         self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
         self._name = name
 
-    async def read(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Do the work in a transaction that only reads."""
+    async def read(
+        self, work: Callable[[Transaction], Awaitable[T]], seconds: float | None = None
+    ) -> T:
+        """Do the work in a transaction that only reads, and that may have a time limit."""
+        bounded = unit_of_work(timeout=seconds)(lambda inner: work(Transaction(inner, self.viewer)))
         with translate_errors(self.url):
             async with self._session() as session:
-                return await session.execute_read(
-                    lambda inner: work(Transaction(inner, self.viewer))
-                )
+                return await session.execute_read(bounded)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Do the work in a transaction: durable when it returns, undone when it raises."""
@@ -151,6 +165,13 @@ def connect(
             notifications_min_severity=NotificationMinimumSeverity.OFF,
         )
     return Database(driver, place, database, viewer)
+
+
+def _list_steps(plan: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of a plan's steps: `LoadCSV@neo4j` is `LoadCSV`."""
+    yield str(plan.get("operatorType", "")).partition("@")[0]
+    for part in plan.get("children", ()):
+        yield from _list_steps(part)
 
 
 def _split_credentials(url: str) -> tuple[str, str | None, str | None]:

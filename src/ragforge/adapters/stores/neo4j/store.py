@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ragforge.adapters.stores.neo4j.archive import Neo4jArchive
 from ragforge.adapters.stores.neo4j.code import Neo4jCode
 from ragforge.adapters.stores.neo4j.conversations import Neo4jConversations
@@ -10,6 +12,7 @@ from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
 from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_server_version
 from ragforge.adapters.stores.neo4j.notes import Neo4jNotes
+from ragforge.adapters.stores.neo4j.query import run_query
 from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
@@ -56,6 +59,7 @@ async def open_neo4j(
         locks=Neo4jLocks(opened),
         archive=Neo4jArchive(opened, tokeniser),
         health=health,
+        query=partial(run_query, opened),
         close=opened.close,
         viewer=opened.viewer,
     )

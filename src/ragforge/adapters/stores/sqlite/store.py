@@ -16,10 +16,12 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
 from ragforge.adapters.stores.sqlite.notes import SqliteNotes
+from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.sql import select
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
+from ragforge.domain.queries import Query, QueryResult
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
@@ -62,6 +64,9 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
             read_only=database.read_only,
         )
 
+    async def query(query: Query) -> QueryResult:
+        return await asyncio.to_thread(run_query, database.path, query)
+
     return Store(
         conversations=SqliteConversations(database, tokeniser, vectors),
         summaries=SqliteSummaries(database, tokeniser, vectors),
@@ -71,6 +76,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         locks=SqliteLocks(database),
         archive=SqliteArchive(database, tokeniser),
         health=health,
+        query=query,
         close=database.close,
         viewer=database.viewer,
         read_only=database.read_only,

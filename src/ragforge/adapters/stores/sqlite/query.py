@@ -1,0 +1,113 @@
+"""Query: run SQL of the user's own, which can read the views and do nothing else."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from ragforge.adapters.stores.sqlite.database import open_for_reading
+from ragforge.adapters.stores.sqlite.failures import translate_errors
+from ragforge.adapters.stores.sqlite.views import VIEWS, create_views
+from ragforge.domain.queries import Query, QueryResult, Value
+from ragforge.errors import InputError
+
+_STEPS = 10_000
+"""After so many steps of SQLite's machine the time is looked at."""
+_ALLOWED = (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE)
+_FUNCTIONS_OF_TABLES = ("json_each", "json_tree")
+_FORBIDDEN_FUNCTIONS = ("load_extension", "fts3_tokenizer")
+_READS_ALONE = (
+    "Only reading is allowed here: one SELECT over the views of docs/graph.md, which are "
+    f"{', '.join(VIEWS)}."
+)
+_WRONG = (apsw.SQLError, apsw.BindingsError, apsw.MismatchError, apsw.TooBigError)
+
+
+def run_query(path: Path, query: Query) -> QueryResult:
+    """Run a query over the views, on a connection of its own that cannot write.
+
+    Raises InputError for one that cannot be run, wants more than to read or takes too long.
+    """
+    with translate_errors(str(path)):
+        connection = open_for_reading(path)
+        try:
+            create_views(connection)
+            _confine(connection, query.max_seconds)
+            return _read(connection, query)
+        except apsw.AuthError as error:
+            raise InputError(_READS_ALONE) from error
+        except apsw.InterruptError as error:
+            raise InputError(
+                f"The query was stopped after {query.max_seconds:g} seconds. Narrow it, or give "
+                "it more time with --timeout."
+            ) from error
+        except _WRONG as error:
+            raise InputError(_explain(str(error))) from error
+        finally:
+            connection.close()
+
+
+def _confine(connection: apsw.Connection, seconds: float) -> None:
+    """Leave nothing but reading, and that for a limited time."""
+    connection.pragma("query_only", True)
+    connection.pragma("trusted_schema", False)
+    connection.authorizer = _authorise
+    deadline = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+
+
+def _authorise(
+    action: int, first: str | None, second: str | None, _: str | None, view: str | None
+) -> int:
+    """Tell SQLite what a statement may do. Tables are read through the views alone."""
+    if action in _ALLOWED:
+        return apsw.SQLITE_OK
+    if action == apsw.SQLITE_FUNCTION and second not in _FORBIDDEN_FUNCTIONS:
+        return apsw.SQLITE_OK
+    if action == apsw.SQLITE_READ and (
+        view in VIEWS or first in VIEWS or first in _FUNCTIONS_OF_TABLES
+    ):
+        return apsw.SQLITE_OK
+    return apsw.SQLITE_DENY
+
+
+def _read(connection: apsw.Connection, query: Query) -> QueryResult:
+    cursor = connection.cursor()
+    columns: list[str] = []
+
+    def note_columns(running: apsw.Cursor, _: str, __: object) -> bool:
+        found = [column[0] for column in running.get_description()]
+        if found and columns:
+            raise InputError("Give one statement at a time.")
+        columns.extend(found)  # a comment alone is a statement without any
+        return True
+
+    cursor.exec_trace = note_columns
+    try:
+        rows = cursor.execute(query.text, dict(query.parameters))
+        found = [tuple(map(_to_value, row)) for row in islice(rows, query.max_rows + 1)]
+    except KeyError as error:
+        name = error.args[0]
+        raise InputError(
+            f"The query needs a value for ${name}. Give it: --param {name}=VALUE"
+        ) from error
+    if not columns:
+        raise InputError("The query is empty. Write a SELECT.")
+    return QueryResult(tuple(columns), tuple(found[: query.max_rows]), len(found) > query.max_rows)
+
+
+def _to_value(value: Any) -> Value:
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _explain(message: str) -> str:
+    if message.startswith("no such table"):
+        name = message.partition(": ")[2]
+        return f"There is no view {name}. The views are {', '.join(VIEWS)}: see docs/graph.md."
+    if message.endswith("because it is a view"):
+        return _READS_ALONE
+    return f"The query cannot be run: {message}."

@@ -1,0 +1,122 @@
+"""`ragforge store query` reads and does nothing else, whatever the query says."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from ragforge.adapters.stores.sqlite.query import run_query
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.adapters.stores.sqlite.views import VIEWS
+from ragforge.domain.queries import Query
+from ragforge.errors import InputError
+from ragforge.ports.store import Store
+from ragforge.search.tokenise import WORDS
+from tests.fakes.builders import conversation, exchange
+
+SQL = [
+    "INSERT INTO Message (uuid) VALUES ('x')",
+    "INSERT INTO main.message (uuid) VALUES ('x')",
+    "UPDATE main.conversation SET title = 'x'",
+    "DELETE FROM main.conversation",
+    "DROP TABLE main.message",
+    "DROP VIEW Message",
+    "CREATE TABLE mine (x)",
+    "CREATE TEMP TABLE mine (x)",
+    "CREATE TEMP TRIGGER t INSTEAD OF INSERT ON Message BEGIN SELECT 1; END",
+    "ATTACH 'other.db' AS other",
+    "VACUUM",
+    "VACUUM INTO 'other.db'",
+    "PRAGMA user_version = 1",
+    "PRAGMA query_only = 0",
+    "PRAGMA writable_schema = 1",
+    "SELECT * FROM pragma_table_info('message')",
+    "SELECT load_extension('/tmp/x.so')",
+    "BEGIN IMMEDIATE",
+    "COMMIT",
+    "SAVEPOINT s",
+    "REINDEX",
+    "ANALYZE",
+    "EXPLAIN DELETE FROM main.conversation",
+    "WITH x AS (SELECT 1) DELETE FROM main.conversation",
+    "SELECT content FROM main.message",
+    "SELECT value FROM meta",
+    "SELECT * FROM sqlite_schema",
+    "SELECT rowid FROM turn_words",
+    "SELECT 1; DELETE FROM main.conversation",
+]
+CYPHER = [
+    "CREATE (n:Message {uuid: 'x'})",
+    "MATCH (n) SET n.title = 'x'",
+    "MATCH (n) DETACH DELETE n",
+    "MERGE (n:Message {uuid: 'x'})",
+    "CREATE INDEX mine FOR (n:Message) ON (n.content)",
+    "CALL db.createLabel('Mine')",
+    "CALL db.clearQueryCaches()",
+    "CREATE USER mallory SET PASSWORD 'abcdefgh'",
+    "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
+    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+    "LOAD CSV FROM 'http://127.0.0.1:1/' AS line RETURN line",
+    "UNWIND [1] AS x CALL (x) { CREATE (:Message) } IN TRANSACTIONS",
+    "MATCH (n) RETURN n; MATCH (n) DETACH DELETE n",
+]
+
+
+async def make_file(folder: Path) -> Path:
+    place = folder / "memory.db"
+    store = await open_sqlite(place, WORDS)
+    await store.conversations.create(conversation(uuid="c", title="Zebras"))
+    await store.conversations.append("c", exchange("what do zebras eat?", "grass"))
+    await store.close()
+    return place
+
+
+def digest(folder: Path) -> dict[str, str]:
+    return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.glob("*.db")}
+
+
+async def test_no_sql_does_more_than_read_the_views(tmp_path: Path) -> None:
+    place = await make_file(tmp_path)
+    before = digest(tmp_path)
+
+    for text in SQL:
+        with pytest.raises(InputError):
+            print(text, run_query(place, Query(text)))
+
+    assert digest(tmp_path) == before
+    for name in VIEWS:
+        run_query(place, Query(f"SELECT * FROM {name}"))
+    titles = run_query(place, Query("SELECT title FROM Conversation"))
+    assert titles.rows == (("Zebras",),)
+
+
+async def test_a_query_that_never_ends_is_stopped(tmp_path: Path) -> None:
+    place = await make_file(tmp_path)
+    endless = (
+        "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
+    )
+
+    with pytest.raises(InputError, match=r"stopped after 0\.1 seconds"):
+        run_query(place, Query(endless, max_seconds=0.1))
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("engine", ["neo4j"])
+async def test_no_cypher_does_more_than_read(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="c", title="Zebras"))
+
+    for text in CYPHER:
+        with pytest.raises(InputError):
+            print(text, await store.query(Query(text)))
+    with pytest.raises(InputError, match=r"stopped after 0\.5 seconds"):
+        await store.query(Query("UNWIND range(1, 1000000000) AS x RETURN max(x)", max_seconds=0.5))
+
+    found = await store.query(Query("MATCH (c:Conversation) RETURN c.title, c"))
+    assert found.columns == ("c.title", "c")
+    [(title, node)] = found.rows
+    assert title == "Zebras"
+    assert isinstance(node, dict)
+    assert node["uuid"] == "c"
+    assert str(node["created_at"])[10] == "T"
