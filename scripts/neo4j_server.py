@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -66,12 +66,19 @@ class Neo4jServer:
 
     Used as a context manager it starts and stops. `stop` and `kill` keep port and data, so
     that `start` goes on where it ended. A home that was not given is removed at the end.
+    `settings` are Neo4j's own, beside those it needs.
     """
 
-    def __init__(self, home: Path | None = None, port: int | None = None) -> None:
+    def __init__(
+        self,
+        home: Path | None = None,
+        port: int | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.port = _free_port() if port is None else port
         self._temporary = home is None
         self.home = _make_scratch() if home is None else home
+        self.settings = dict(settings or {})
         self._process: subprocess.Popen[bytes] | None = None
         self._engine: _Engine | None = None
 
@@ -105,7 +112,7 @@ class Neo4jServer:
             return
         self.home.mkdir(parents=True, exist_ok=True)
         if self._engine is None:
-            settings = _SETTINGS | (_FOR_TESTS if self._temporary else {})
+            settings = _SETTINGS | (_FOR_TESTS if self._temporary else {}) | self.settings
             self._engine = _engine(self.home.resolve(), self.port, settings)
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(

@@ -15,7 +15,6 @@ from tests.fakes.engines import Engines
 from tests.fakes.rich import fill_facts
 from tests.fakes.zygote import run_module
 
-
 Run = Callable[..., Any]
 OF_THE_IMPORTER = {"author", "author_key", "host", "visibility", "private_to"}
 """An imported session is that of whoever imports it."""

@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias
 from ragforge import errors
 from ragforge.app import log
 from ragforge.config import Loaded, ProjectFile, Settings
-from ragforge.config.environment import find_doubtful_names, read_neo4j_credentials
+from ragforge.config.environment import find_doubtful_names
+from ragforge.config.keys import KEYRING_SERVICE, find_neo4j_credentials, name_neo4j_entry
 from ragforge.config.store_url import is_server
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.ports.store import Store
@@ -70,7 +71,7 @@ async def diagnose(
         checks += [check_project_file(loaded.project)]
     checks += [Check("store location", "ok", f"{url} (from {origins['store.url']})")]
     if is_server(url):
-        checks += [check_driver(), check_credentials(os.environ)]
+        checks += [check_driver(), check_credentials(settings.store.url, os.environ)]
     else:
         checks += [check_disk(Path(url))]
     checks += [check_log(Path(settings.agent.state_dir), os.environ)]
@@ -178,10 +179,13 @@ def check_driver() -> Check:
     return Check("Neo4j driver", "fail", "not installed", format_install_command("neo4j"))
 
 
-def check_credentials(environ: Mapping[str, str]) -> Check:
-    if read_neo4j_credentials(environ) is not None:
-        return Check("Neo4j credentials", "ok", "a password is set in the environment")
-    remedy = "If the server asks for a password, set RAGFORGE_NEO4J_PASSWORD."
+def check_credentials(url: str, environ: Mapping[str, str]) -> Check:
+    if find_neo4j_credentials(url, environ) is not None:
+        return Check("Neo4j credentials", "ok", "there is a password")
+    remedy = (
+        "If the server asks for a password, set RAGFORGE_NEO4J_PASSWORD, or store it with "
+        f"`keyring set {KEYRING_SERVICE} {name_neo4j_entry(url)}`."
+    )
     return Check("Neo4j credentials", "warn", "no password is set", remedy)
 
 

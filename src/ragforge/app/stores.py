@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ragforge.app.identity import find_identity
-from ragforge.config.environment import read_neo4j_credentials
+from ragforge.config.keys import find_neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.queries import Query, QueryResult
@@ -54,7 +54,7 @@ async def open_store(
     if is_server(place):
         from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-        user, password = read_neo4j_credentials() or (None, None)
+        user, password = find_neo4j_credentials(place) or (None, None)
         store = await open_neo4j(
             place,
             WORDS,
@@ -62,6 +62,7 @@ async def open_store(
             password=password,
             database=settings.store.neo4j_database,
             viewer=viewer,
+            state=Path(settings.agent.state_dir),
         )
         return guard_store(store)
     from ragforge.adapters.stores.sqlite.store import open_sqlite

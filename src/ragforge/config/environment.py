@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Mapping
 
 from ragforge.config.aliases import ALIASES
@@ -67,15 +66,3 @@ def find_doubtful_names(environ: Mapping[str, str]) -> dict[str, str]:
         if name not in known and near:
             doubtful[name] = near[0]
     return doubtful
-
-
-def read_neo4j_credentials(environ: Mapping[str, str] | None = None) -> tuple[str, str] | None:
-    """Return the user and the password for Neo4j, or None if no password is set.
-
-    They live in the environment alone: no file, no option, no message holds them.
-    """
-    variables = os.environ if environ is None else environ
-    password = variables.get("RAGFORGE_NEO4J_PASSWORD")
-    if not password:
-        return None
-    return variables.get("RAGFORGE_NEO4J_USER") or "neo4j", password

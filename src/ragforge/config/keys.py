@@ -1,10 +1,11 @@
-"""Keys of providers: from the environment or the system keyring, and never written anywhere."""
+"""Keys and passwords: from the environment or the system keyring, and never written anywhere."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 KEYRING_SERVICE = "ragforge"
 VARIABLES: Mapping[str, tuple[str, ...]] = {
@@ -30,10 +31,29 @@ def explain_key(provider: str) -> str:
     )
 
 
-def _from_keyring(provider: str) -> str | None:
+def find_neo4j_credentials(
+    url: str, environ: Mapping[str, str] | None = None
+) -> tuple[str, str] | None:
+    """Return the user and the password for the server at a URL, or None if there is no password.
+
+    The keyring holds a password for each host, so that none is sent to another server.
+    """
+    variables = os.environ if environ is None else environ
+    password = variables.get("RAGFORGE_NEO4J_PASSWORD") or _from_keyring(name_neo4j_entry(url))
+    if not password:
+        return None
+    return variables.get("RAGFORGE_NEO4J_USER") or "neo4j", password
+
+
+def name_neo4j_entry(url: str) -> str:
+    """Return under which name the keyring holds the password of a server."""
+    return f"neo4j@{urlsplit(url).hostname or ''}"
+
+
+def _from_keyring(name: str) -> str | None:
     # Missing library, no keyring on this machine, a locked one: all of them mean "no key".
     with suppress(Exception):
         import keyring
 
-        return keyring.get_password(KEYRING_SERVICE, provider) or None
+        return keyring.get_password(KEYRING_SERVICE, name) or None
     return None

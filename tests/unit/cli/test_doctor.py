@@ -164,10 +164,10 @@ def test_the_neo4j_driver_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_password_is_noticed_but_not_shown() -> None:
-    check = doctor.check_credentials({"RAGFORGE_NEO4J_PASSWORD": "hunter2"})
+    check = doctor.check_credentials("bolt://db", {"RAGFORGE_NEO4J_PASSWORD": "hunter2"})
     assert check.status == "ok"
     assert "hunter2" not in f"{check}"
-    assert doctor.check_credentials({}).status == "warn"
+    assert doctor.check_credentials("bolt://db", {}).status == "warn"
 
 
 def test_a_program_that_is_missing_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.config import Settings
-from ragforge.config.environment import format_variable, read_neo4j_credentials
+from ragforge.config.environment import format_variable
 from ragforge.config.settings import get_value, list_keys
 from ragforge.errors import SettingsError
 from tests.fakes.trust import load_trusted_settings as load_settings
@@ -191,13 +191,6 @@ def test_an_empty_section_changes_nothing(project: Path) -> None:
 def test_settings_cannot_be_changed(home: Path) -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().jobs.lease_seconds = 1
-
-
-def test_neo4j_credentials_come_from_the_environment() -> None:
-    assert read_neo4j_credentials({}) is None
-    assert read_neo4j_credentials({"RAGFORGE_NEO4J_PASSWORD": "x"}) == ("neo4j", "x")
-    named = {"RAGFORGE_NEO4J_USER": "ann", "RAGFORGE_NEO4J_PASSWORD": "x"}
-    assert read_neo4j_credentials(named) == ("ann", "x")
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -16,14 +18,32 @@ from neo4j import (
     unit_of_work,
 )
 
-from ragforge.adapters.stores.neo4j.failures import translate_errors, translate_url_errors
+from ragforge.adapters.stores.neo4j.bookmarks import BookmarkFile
+from ragforge.adapters.stores.neo4j.failures import (
+    describe_silence,
+    translate_errors,
+    translate_url_errors,
+)
 from ragforge.adapters.stores.table import Row
+from ragforge.errors import StoreError, StoreUnavailable
 
 T = TypeVar("T")
 
-CONNECT_SECONDS = 10
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 5
+ANSWER_SECONDS = 9
+"""Until a server must have answered for the first time: another program may never do so."""
 RETRY_SECONDS = 10
 """How long an operation is tried again: enough for a small server to come back."""
+CLUSTER_RETRY_SECONDS = 30
+"""The same for a cluster: enough to elect another leader."""
+BOOKMARK_SECONDS = 10
+"""How long a server may take to catch up with what an earlier process wrote."""
+AT_ONCE = 8
+"""So many transactions of a kind run at once; others wait here rather than in the server."""
+SPARE = 4
+"""Connections beside them: for routes, and for migrations that hold one while others work."""
 _QUIET = logging.NullHandler()
 
 
@@ -77,12 +97,25 @@ class Database:
     """One database of a server. Transient failures are retried by the driver."""
 
     def __init__(
-        self, driver: AsyncDriver, url: str, name: str | None, viewer: str | None = None
+        self,
+        driver: AsyncDriver,
+        url: str,
+        name: str | None,
+        viewer: str | None = None,
+        bookmarks: BookmarkFile | None = None,
     ) -> None:
         self._driver = driver
         self.url = url
         self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
         self._name = name
+        self._bookmarks = bookmarks
+        # One manager for all sessions: on a cluster each sees what the others wrote.
+        self._manager = (
+            driver.execute_query_bookmark_manager if bookmarks is None else bookmarks.make_manager()
+        )
+        # Apart, so that a lease is renewed while thousands of reads wait.
+        self._reading = asyncio.Semaphore(AT_ONCE)
+        self._writing = asyncio.Semaphore(AT_ONCE)
 
     async def read(
         self, work: Callable[[Transaction], Awaitable[T]], seconds: float | None = None
@@ -90,13 +123,13 @@ class Database:
         """Do the work in a transaction that only reads, and that may have a time limit."""
         bounded = unit_of_work(timeout=seconds)(lambda inner: work(Transaction(inner, self.viewer)))
         with translate_errors(self.url):
-            async with self._session() as session:
+            async with self._reading, self._session() as session:
                 return await session.execute_read(bounded)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Do the work in a transaction: durable when it returns, undone when it raises."""
         with translate_errors(self.url):
-            async with self._session() as session:
+            async with self._writing, self._session() as session:
                 return await session.execute_write(
                     lambda inner: work(Transaction(inner, self.viewer))
                 )
@@ -125,15 +158,29 @@ class Database:
     async def verify(self) -> None:
         """Raise a StoreUnavailable unless the server answers, without trying for long."""
         with translate_url_errors(self.url):
-            await self._driver.verify_connectivity()
+            try:
+                await asyncio.wait_for(self._driver.verify_connectivity(), ANSWER_SECONDS)
+            except TimeoutError as error:
+                raise StoreUnavailable(describe_silence(self.url, ANSWER_SECONDS)) from error
+        if self._bookmarks is not None and self._bookmarks.loaded:
+            await self._check_bookmarks(self._bookmarks)
+
+    async def _check_bookmarks(self, bookmarks: BookmarkFile) -> None:
+        """Forget bookmarks that the server does not reach: its database was replaced since."""
+        try:
+            await asyncio.wait_for(self.value("RETURN 1"), BOOKMARK_SECONDS)
+        except (TimeoutError, StoreError) as error:
+            log.warning("%s: bookmarks of an earlier process are forgotten: %s", self.url, error)
+            bookmarks.forget()
+            self._manager = bookmarks.make_manager()
 
     async def close(self) -> None:
+        if self._bookmarks is not None:
+            self._bookmarks.save()
         await self._driver.close()
 
     def _session(self) -> AsyncSession:
-        # One manager for all sessions: on a cluster each sees what the others wrote.
-        manager = self._driver.execute_query_bookmark_manager
-        return self._driver.session(database=self._name, bookmark_manager=manager)
+        return self._driver.session(database=self._name, bookmark_manager=self._manager)
 
 
 def connect(
@@ -142,9 +189,11 @@ def connect(
     password: str | None,
     database: str | None,
     viewer: str | None = None,
+    state: Path | None = None,
 ) -> Database:
     """Return the database at a URL; nothing is sent yet.
 
+    What a process wrote on a cluster is noted in the `state` folder, for the next one.
     Credentials in the URL are used where none are given, and never shown again.
     Raises StoreUnavailable if the URL cannot be understood.
     """
@@ -153,18 +202,22 @@ def connect(
     auth = None if password is None else (user or "neo4j", password)
     # The last error reports a failure; retries must not write to the user's terminal.
     logging.getLogger("neo4j").addHandler(_QUIET)
+    is_routed = place.startswith("neo4j")
     with translate_url_errors(place):
         driver = AsyncGraphDatabase.driver(
             place,
             auth=auth,
             connection_timeout=CONNECT_SECONDS,
-            max_transaction_retry_time=RETRY_SECONDS,
+            max_transaction_retry_time=CLUSTER_RETRY_SECONDS if is_routed else RETRY_SECONDS,
+            max_connection_pool_size=2 * AT_ONCE + SPARE,
             initial_retry_delay=0.5,
             retry_delay_multiplier=1.5,
             # Hints about queries are for us, not for the user's terminal.
             notifications_min_severity=NotificationMinimumSeverity.OFF,
         )
-    return Database(driver, place, database, viewer)
+    # A single server has all its own writes; only members of a cluster lag behind each other.
+    kept = BookmarkFile(state, place, database) if is_routed and state is not None else None
+    return Database(driver, place, database, viewer, kept)
 
 
 def _list_steps(plan: Mapping[str, Any]) -> Iterator[str]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
 
+from neo4j._exceptions import BoltSecurityError  # no public error says that TLS is the reason
 from neo4j.exceptions import (
     AuthError,
     ConfigurationError,
@@ -17,6 +21,8 @@ from neo4j.exceptions import (
     ServiceUnavailable,
     SessionExpired,
     TransientError,
+    UnsupportedServerProduct,
+    WriteServiceUnavailable,
 )
 
 from ragforge.errors import (
@@ -83,24 +89,102 @@ def _translate(url: str, error: Exception) -> RagForgeError:
             f"Neo4j at {url} went away while it was storing: what was being stored may be there "
             "or not. Try again."
         )
+    if isinstance(error, WriteServiceUnavailable):
+        return StoreReadOnly(
+            f"Neo4j at {url} cannot be written to: it does not lead its cluster now. "
+            + ("Write neo4j:// in place of bolt://." if url.startswith("bolt") else "Try again.")
+        )
+    if isinstance(error, UnsupportedServerProduct) or _is_http(error):
+        return StoreUnavailable(_describe_stranger(url))
     if isinstance(error, _AWAY):
         return StoreUnavailable(
-            f"Neo4j at {url} does not answer: {_find_reason(error)}. "
-            "Start it with `make neo4j`, or choose another store with --store."
+            _describe_failed_handshake(url, error) or _describe_away(url, error)
         )
     if isinstance(error, ConfigurationError):
         return StoreUnavailable(f"Neo4j at {url} cannot be used: {error}. Check the address.")
     return StoreError(f"Neo4j at {url}: {error}")
 
 
+def describe_silence(url: str, seconds: float) -> str:
+    """Say that something listens at the address, and does not answer."""
+    return (
+        f"Neo4j at {url} does not answer within {seconds:g} seconds. The server may be starting or "
+        f"overloaded, or another program listens there. {_CHECK_PORT}"
+    )
+
+
+_CHECK_PORT = "Check the address: the port of Bolt is 7687 unless somebody changed it."
+
+
+def _describe_stranger(url: str) -> str:
+    return f"What listens at {url} is not Neo4j, or not its Bolt port. {_CHECK_PORT}"
+
+
+def _describe_away(url: str, error: Exception) -> str:
+    host = (urlsplit(url).hostname or "").lower()
+    start = "Start it"
+    if host in _THIS_MACHINE and (checkout := _find_checkout()):
+        start = f"Start it with `make neo4j` in {checkout}"
+    return (
+        f"Neo4j at {url} does not answer: {_find_reason(error)}. "
+        f"{start}, or choose another store with --store."
+    )
+
+
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+
+def _find_checkout() -> Path | None:
+    """Return the folder of RagForge's repository, if this RagForge runs from it."""
+    folder = Path(__file__).resolve().parents[5]
+    return folder if (folder / "scripts" / "neo4j_server.py").is_file() else None
+
+
+def _describe_failed_handshake(url: str, error: Exception) -> str | None:
+    """Say what is wrong with TLS, if that is why there is no connection."""
+    scheme = urlsplit(url).scheme
+    base = scheme.partition("+")[0]
+    causes = list(_list_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return (
+                f"Neo4j at {url}: the TLS handshake failed, because the server's certificate is "
+                f"not trusted here ({cause.verify_message}). Name the certificate of its authority "
+                f"with SSL_CERT_FILE, or write {base}+ssc:// to encrypt without checking it."
+            )
+    if any(isinstance(cause, ssl.SSLError | BoltSecurityError) for cause in causes):
+        return (
+            f"Neo4j at {url}: the TLS handshake failed. The server may have no TLS on this "
+            f"port: then write {base}:// instead of {scheme}://. {_CHECK_PORT}"
+        )
+    if scheme == base and any("incomplete handshake" in str(cause) for cause in causes):
+        return (
+            f"Neo4j at {url} closed the connection during the handshake. It may require TLS: "
+            f"write {base}+s:// instead of {base}://. {_CHECK_PORT}"
+        )
+    return None
+
+
+def _is_http(error: Exception) -> bool:
+    return any("looks like HTTP" in str(cause) for cause in _list_causes(error))
+
+
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it, the last first; several routers may have failed."""
+    yield error
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _list_causes(one)
+    if (cause := error.__cause__ or error.__context__) is not None:
+        yield from _list_causes(cause)
+
+
 def _find_reason(error: BaseException) -> str:
     """Return the first cause in few words: the driver's own are many."""
-    cause: BaseException | None = error
-    while cause is not None:
+    for cause in _list_causes(error):
         if isinstance(cause, OSError) and cause.errno:
             known = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
             return str(known).lower()
-        cause = cause.__cause__ or cause.__context__
     return str(error).partition("\n")[0].rstrip(".:")
 
 
@@ -109,7 +193,8 @@ def _from_server(url: str, error: Neo4jError) -> StoreError:
     if isinstance(error, AuthError):
         return StoreUnavailable(
             f"Neo4j at {url} refuses the user name or password. Set RAGFORGE_NEO4J_USER and "
-            "RAGFORGE_NEO4J_PASSWORD."
+            "RAGFORGE_NEO4J_PASSWORD, or store the password with "
+            f"`keyring set ragforge neo4j@{urlsplit(url).hostname}`."
         )
     if code.startswith("Neo.ClientError.Security."):
         return StoreUnavailable(f"Neo4j at {url} denies access: {' '.join(message.split())}")

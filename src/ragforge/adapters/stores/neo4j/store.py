@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from ragforge.adapters.stores.neo4j.archive import Neo4jArchive
 from ragforge.adapters.stores.neo4j.code import Neo4jCode
@@ -25,15 +26,17 @@ async def open_neo4j(
     password: str | None = None,
     database: str | None = None,
     viewer: str | None = None,
+    state: Path | None = None,
 ) -> Store:
     """Open a database of a server, creating or upgrading its schema.
 
     The viewer is the key of an author: what is private to others does not exist for them.
     Without one, everything is seen and may be changed: that is for administrators.
+    What one process wrote on a cluster is noted in the `state` folder, for the next one.
 
     Raises a StoreUnavailable that says what is wrong and what to do about it.
     """
-    opened = connect(url, user, password, database, viewer)
+    opened = connect(url, user, password, database, viewer, state)
     try:
         await opened.verify()
         schema = await prepare(opened, tokeniser)
