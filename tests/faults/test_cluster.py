@@ -18,7 +18,7 @@ import pytest
 from ragforge.adapters.stores.neo4j import driver
 from ragforge.adapters.stores.neo4j.driver import Database, connect
 from ragforge.errors import StoreError, StoreReadOnly, StoreUnavailable
-from tests.fakes.bolt_cluster import Cluster, Rows
+from tests.fakes.bolt_cluster import Cluster, Refusal, Rows
 
 
 @asynccontextmanager
@@ -168,10 +168,7 @@ async def test_many_reads_at_once_reach_the_server_a_few_at_a_time() -> None:
         await tx.value("RETURN 1")
         running -= 1
 
-    def answer(query: str, parameters: Mapping[str, Any]) -> Rows:
-        return ("n",), [(1,)]
-
-    async with Cluster(answer) as cluster, opened(cluster) as database:
+    async with Cluster() as cluster, opened(cluster) as database:
         await asyncio.gather(*(database.read(read) for _ in range(40)))
         assert 1 < most <= driver.AT_ONCE
         # A lease is renewed while reads wait.
@@ -183,8 +180,6 @@ async def test_many_reads_at_once_reach_the_server_a_few_at_a_time() -> None:
 
 async def test_errors_of_the_server_stay_errors() -> None:
     def fail(query: str, parameters: Mapping[str, Any]) -> Rows:
-        from tests.fakes.bolt_cluster import Refusal
-
         raise Refusal("Neo.ClientError.Security.Forbidden", "No.")
 
     async with Cluster(fail) as cluster, opened(cluster) as database:
