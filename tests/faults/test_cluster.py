@@ -26,7 +26,7 @@ async def opened(
     cluster: Cluster, state: Path | None = None, url: str | None = None
 ) -> AsyncIterator[Database]:
     """A database of the cluster, as a process of its own would open it."""
-    database = connect(url or cluster.url, "ann", "secret", None, state)
+    database = connect(url or cluster.url, "ann", "secret", None, state=state)
     try:
         await database.verify()
         yield database
