@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.app.sessions import Sessions
+from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeFilter, Relation
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.work import Holder, NewJob
@@ -37,7 +38,7 @@ async def store(engines: Engines) -> Store:
 
 
 def sessions(store: Store) -> Sessions:
-    return Sessions(store, HERE, HERE, None)
+    return Sessions(store, HERE, HERE, None, Identity("Ann", "here"))
 
 
 async def talk(store: Store, uuid: str, turns: int = 2) -> None:

@@ -16,6 +16,7 @@ from ragforge.adapters.stores.sqlite import work
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app.sessions import Sessions
 from ragforge.domain import instants
+from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import Message
 from ragforge.domain.instants import now
 from ragforge.domain.work import NewJob
@@ -89,7 +90,7 @@ def test_what_an_older_version_wrote_is_read() -> None:
 async def test_a_session_of_the_future_is_not_the_current_one_for_ever(
     store: Store, tmp_path: Path
 ) -> None:
-    sessions = Sessions(store, tmp_path, tmp_path, None)
+    sessions = Sessions(store, tmp_path, tmp_path, None, Identity("Ann", "here"))
     await sessions.create("yesterday")
     with clock_set_by(YEARS):
         future = await sessions.create("of 2030")

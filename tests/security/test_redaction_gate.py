@@ -190,6 +190,7 @@ def test_every_text_of_a_record_is_on_the_list() -> None:
         *("uuid", "cwd", "project_path", "role", "status", "process", "type", "file", "hash"),
         *("path", "kind", "language", "state", "key", "conversation_id", "supersedes", "scope_id"),
         *("embedding_hash", "parent_summaries", "how"),
+        *("author", "host", "agent", "visibility"),
     }
     for kind, data in {
         "conversation": Conversation,

@@ -39,7 +39,8 @@ async def lock(tx: Transaction, conversation_id: str) -> Row:
 
     Raises ConversationNotFound.
     """
-    query = f"MATCH (n:Conversation {{uuid: $id}}) {LOCK} WITH n RETURN {ROW} AS row"
+    query = f"""MATCH (n:Conversation {{uuid: $id}}) WHERE {is_seen("n")} {LOCK}
+                WITH n RETURN {ROW} AS row"""
     row: Row | None = await tx.value(query, id=conversation_id)
     if row is None:
         raise ConversationNotFound(conversation_id)
@@ -52,7 +53,8 @@ async def collect(tx: Transaction, conversation_id: str, query: str, /, **values
     Both are one query. Raises ConversationNotFound.
     """
     found: list[Any] | None = await tx.value(
-        f"MATCH (:Conversation {{uuid: $id}}) RETURN COLLECT {{ {query} }}",
+        f"""MATCH (talk:Conversation {{uuid: $id}}) WHERE {is_seen("talk")}
+            RETURN COLLECT {{ {query} }}""",
         id=conversation_id,
         **values,
     )

@@ -133,13 +133,14 @@ class Neo4jConversations(TurnSearch, References):
 
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         # The bound and the order match the index on both, which then answers at once.
-        query = """UNWIND $ids AS id
-                   CALL (id) {
-                     MATCH (m:Message) WHERE m.conversation_id = id AND m.position >= 0
-                     RETURN m.content AS text
-                     ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1
-                   }
-                   RETURN id, text"""
+        query = f"""UNWIND $ids AS id
+                    CALL (id) {{
+                      MATCH (m:Message) WHERE m.conversation_id = id AND m.position >= 0
+                        AND {is_seen("m")}
+                      RETURN m.content AS text
+                      ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1
+                    }}
+                    RETURN id, text"""
         rows = await self._database.rows(query, ids=list(conversation_ids))
         return {row["id"]: row["text"] for row in rows}
 
