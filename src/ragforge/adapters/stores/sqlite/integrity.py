@@ -15,24 +15,34 @@ _STEPS = 100_000  # of SQLite's machine between two looks at the clock
 
 
 def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
-    """Return what is wrong with the file; `deep` compares its indexes with its tables as well.
+    """Return what is wrong with the file; `deep` looks at everything, however long that takes.
 
-    A quick look that takes too long ends without a finding. What cannot be read is a finding.
+    Else the tables come first, then the indexes beside them, until the time is over: what was not
+    reached is no finding. What cannot be read is a finding.
     """
+    if deep:
+        return _check(connection, "integrity_check") or _find_broken_links(connection)
     ends = time.monotonic() + QUICK_SECONDS
-    if not deep:
-        connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
-    check = "integrity_check" if deep else "quick_check"
+    connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
     try:
-        found = select_column(connection, f"PRAGMA {check}({MOST_PROBLEMS})")
-        problems = [str(problem) for problem in found if problem != "ok"]
-        if deep:
-            broken = list(connection.execute("PRAGMA foreign_key_check"))[:MOST_PROBLEMS]
-            problems += [f"{row[0]} row {row[1]} refers to nothing in {row[2]}" for row in broken]
-        return tuple(problems)
+        return _check(connection, "quick_check") or _check(connection, "integrity_check")
     except apsw.InterruptError:
         return ()
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        return (str(error),)
     finally:
         connection.set_progress_handler(None)
+
+
+def _check(connection: apsw.Connection, how: str) -> tuple[str, ...]:
+    try:
+        found = select_column(connection, f"PRAGMA {how}({MOST_PROBLEMS})")
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return (str(error),)
+    return tuple(str(problem) for problem in found if problem != "ok")
+
+
+def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
+    try:
+        broken = list(connection.execute("PRAGMA foreign_key_check"))[:MOST_PROBLEMS]
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return (str(error),)
+    return tuple(f"{row[0]} row {row[1]} refers to nothing in {row[2]}" for row in broken)
