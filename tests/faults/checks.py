@@ -75,7 +75,7 @@ def find_damage(path: Path, pragma: str = "quick_check") -> list[str]:
             connection = apsw.Connection(f"{folder}/{path.name}")
             found = [str(row[0]) for row in connection.execute(f"PRAGMA {pragma}")]
             connection.close()
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             found = [str(error)]
     return [f"{path}: {line}" for line in found if line != "ok"]
 

@@ -21,7 +21,7 @@ from ragforge.errors import (
     StoreUnavailable,
 )
 from ragforge.search.tokenise import WORDS
-from tests.fakes.builders import conversation, exchange
+from tests.fakes.builders import conversation, exchange, user
 
 NOBODY = 65534
 
@@ -178,3 +178,19 @@ def let_others_pass(folder: Path) -> None:
     for place in (folder, *folder.parents):
         if place.stat().st_mode & 0o005 != 0o005:
             place.chmod(0o755)
+
+
+async def test_a_text_that_damage_made_unreadable_is_reported_as_damage(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    store = await open_sqlite(path, WORDS)
+    await store.conversations.create(conversation(uuid="c"))
+    await store.conversations.append("c", [user("hello")])
+    await store.close()
+    file = apsw.Connection(str(path))
+    file.execute("UPDATE message SET content = CAST(x'68ff6c' AS TEXT)")
+    file.close()
+
+    damaged = await open_sqlite(path, WORDS)
+    with pytest.raises(StoreCorrupt, match="ragforge store repair"):
+        await damaged.conversations.messages("c")
+    await damaged.close()

@@ -32,6 +32,8 @@ def translate_errors(path: str) -> Iterator[None]:
         raise _translate(path, error) from error
     except UnicodeEncodeError as error:
         raise InvalidText("A text", error.start) from error
+    except UnicodeDecodeError as error:  # only damage makes a stored text unreadable
+        raise _describe_damage(path, error) from error
 
 
 def _translate(path: str, error: apsw.Error) -> StoreError:
@@ -45,10 +47,7 @@ def _translate(path: str, error: apsw.Error) -> StoreError:
     if isinstance(error, apsw.FullError):
         return StoreFull(f"The disk of {path} is full; nothing was changed. Make room, try again.")
     if isinstance(error, _CORRUPT):
-        return StoreCorrupt(
-            f"{path} is damaged or is not a RagForge store ({error}). Restore a copy, or save what "
-            f"can be read: ragforge store repair --store {path}"
-        )
+        return _describe_damage(path, error)
     if isinstance(error, apsw.CantOpenError) and _has_no_descriptors():
         return StoreUnavailable(
             f"{path} cannot be opened: too many files are open in this process. Raise the limit: "
@@ -72,3 +71,10 @@ def _has_no_descriptors() -> bool:
     except OSError as error:
         return error.errno in (errno.EMFILE, errno.ENFILE)
     return False
+
+
+def _describe_damage(path: str, error: Exception) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"{path} is damaged or is not a RagForge store ({error}). Restore a copy, or save what "
+        f"can be read: ragforge store repair --store {path}"
+    )

@@ -35,7 +35,7 @@ def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
 def _check(connection: apsw.Connection, how: str) -> tuple[str, ...]:
     try:
         found = select_column(connection, f"PRAGMA {how}({MOST_PROBLEMS})")
-    except (apsw.CorruptError, apsw.NotADBError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         return (str(error),)
     return tuple(str(problem) for problem in found if problem != "ok")
 
