@@ -130,7 +130,8 @@ async def find_nearest_rows(
     if limit <= 0:
         return []
     search = _Search(tx, shelf, vector, where, limit, min_score, facts)
-    return await search.find()
+    # A node that is deleted while the query runs has no properties any more.
+    return [row for row in await search.find() if row["id"] is not None]
 
 
 def _compare(vector: Vector, dimension: int) -> None:

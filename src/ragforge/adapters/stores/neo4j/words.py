@@ -61,9 +61,11 @@ async def search_rows(
         WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
         RETURN n.uuid AS id, score, {facts} AS facts"""
     expression = format_query(index, words[:MAX_WORDS])
-    return await database.rows(
+    rows = await database.rows(
         query, index=index, expression=expression, limit=limit, **where.parameters
     )
+    # A node that is deleted while the query runs has no properties any more.
+    return [row for row in rows if row["id"] is not None]
 
 
 def make_summary_words(row: Stored, tokeniser: Tokeniser) -> str:
