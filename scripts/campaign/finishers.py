@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
@@ -26,7 +27,7 @@ NEVER = str(10**9)
 __all__ = ["FINISHERS", "Finisher"]
 
 
-class Finisher:
+class Finisher(ABC):
     """One kind of victim: what it starts from, what it runs, and how it must end."""
 
     name = ""
@@ -46,12 +47,12 @@ class Finisher:
             raise AssertionError(f"{self.name} fails without a fault: {counts.problems}")
         self.expected = await self.look_at(clean / "store.db")
 
-    async def fill_origin(self) -> None:
+    async def fill_origin(self) -> None:  # noqa: B027 - not all need it
         """Make the files that a round starts from."""
 
+    @abstractmethod
     def words(self, store: Path) -> list[str]:
         """Return the module that is run, and its arguments."""
-        raise NotImplementedError
 
     async def look_at(self, store: Path) -> object:
         """Return what must be the same however often it was killed."""

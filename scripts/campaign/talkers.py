@@ -13,6 +13,7 @@ import math
 import os
 import random
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -43,7 +44,7 @@ KILLS_A_ROUND = 8
 FIRST_GUESS = 1.0  # CPU seconds that a victim takes, until one has run to its end
 
 
-class Talker:
+class Talker(ABC):
     """One kind of victim, and how long it usually takes."""
 
     name = ""
@@ -85,14 +86,14 @@ class Talker:
         _check_notes(project, marks, kept.calls, counts)
         return counts
 
-    async def prepare_store(self, folder: Path) -> None:
+    async def prepare_store(self, folder: Path) -> None:  # noqa: B027 - not all need it
         """Make what the victim needs in the store."""
 
+    @abstractmethod
     async def talk(
         self, project: Path, env: dict[str, str], mark: str, moment: float, counts: Counts
     ) -> set[str]:
         """Run a victim, kill it after so much CPU time, and return what it acknowledged."""
-        raise NotImplementedError
 
     def pause(self) -> float:
         return self.chance.uniform(0, LONGEST_PAUSE)

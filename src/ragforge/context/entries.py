@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
-from ragforge.domain.authors import make_author_key, name_author
+from ragforge.domain import authors
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
@@ -78,9 +78,7 @@ def format_note(hit: NoteHit, reader: str | None = None) -> str:
 
 def name_other(author: str | None, reader: str | None) -> str:
     """Return the name of an author on one line, empty if it is the reader or not known."""
-    if author is None or make_author_key(author) == reader:
-        return ""
-    return shorten(to_one_line(name_author(author)), NAME_CHARS)
+    return shorten(to_one_line(authors.name_other(author, reader)), NAME_CHARS)
 
 
 def format_summary(summary: Summary, chars: int) -> str:

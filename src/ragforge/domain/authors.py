@@ -31,6 +31,24 @@ class Identity:
         return make_author_key(self.author) or ""
 
 
+class Authored:
+    """What somebody said, and who may see it: the base of data with these two fields."""
+
+    __slots__ = ()
+    author: str | None
+    visibility: Visibility
+
+    @property
+    def author_key(self) -> str | None:
+        """What its author is compared by."""
+        return make_author_key(self.author)
+
+    @property
+    def private_to(self) -> str | None:
+        """The key of the only author who sees it; None: everybody does."""
+        return make_private_key(self.author, self.visibility)
+
+
 def make_author_key(author: str | None) -> str | None:
     """Return what authors are compared by: the mail address if there is one, without its case.
 
@@ -45,6 +63,13 @@ def make_author_key(author: str | None) -> str | None:
 def name_author(author: str) -> str:
     """Return the name of an author without the mail address, or the address alone."""
     return _MAIL.sub("", author).strip() or author.strip("<> ")
+
+
+def name_other(author: str | None, viewer: str | None) -> str:
+    """Return the name of an author; empty for none, and for the viewer, given by the key."""
+    if author is None or make_author_key(author) == viewer:
+        return ""
+    return name_author(author)
 
 
 def make_private_key(author: str | None, visibility: Visibility) -> str | None:

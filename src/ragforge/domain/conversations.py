@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from ragforge.domain.authors import AGENT, Visibility, make_author_key, make_private_key
+from ragforge.domain.authors import AGENT, Authored, Visibility
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json, new_id, to_text
 
@@ -21,7 +21,7 @@ BEFORE_FIRST_TURN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Authored):
     """An ordered list of turns that belongs to one working directory.
 
     The store maintains the counters.
@@ -43,16 +43,6 @@ class Conversation:
     host: str | None = None  # the machine where it began
     agent: str = AGENT  # the program that answers in it
     visibility: Visibility = "shared"
-
-    @property
-    def author_key(self) -> str | None:
-        """What its author is compared by."""
-        return make_author_key(self.author)
-
-    @property
-    def private_to(self) -> str | None:
-        """The key of the only author who sees it; None: everybody does."""
-        return make_private_key(self.author, self.visibility)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ragforge.domain.authors import Visibility, make_author_key, make_private_key
+from ragforge.domain.authors import Authored, Visibility
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(Authored):
     """An insight, a decision or a rule. It belongs to a project, not to a turn.
 
     A note that supersedes another replaces it in every search; the older one is kept.
@@ -26,16 +26,6 @@ class Note:
     created_at: datetime = field(default_factory=now)
     author: str | None = None
     visibility: Visibility = "shared"
-
-    @property
-    def author_key(self) -> str | None:
-        """What its author is compared by."""
-        return make_author_key(self.author)
-
-    @property
-    def private_to(self) -> str | None:
-        """The key of the only author who sees it; None: everybody does."""
-        return make_private_key(self.author, self.visibility)
 
 
 @dataclass(frozen=True, slots=True)

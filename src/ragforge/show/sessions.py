@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ragforge.domain.authors import make_author_key, name_author
+from ragforge.domain import authors
 from ragforge.domain.conversations import SHORT_ID
 from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
@@ -60,9 +60,7 @@ def describe_session(conversation: Conversation, width: int) -> str:
 
 def name_other(author: str | None, viewer: str | None) -> str:
     """Return the name of an author, empty if it is the viewer, who is given by the key."""
-    if author is None or make_author_key(author) == viewer:
-        return ""
-    return fit_line(name_author(author), 40)
+    return fit_line(authors.name_other(author, viewer), 40)
 
 
 def show_sessions(

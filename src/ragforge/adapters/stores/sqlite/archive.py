@@ -15,7 +15,7 @@ from ragforge.adapters.stores.sqlite import (
     notes,
     relations,
     scope_rows,
-    summaries,
+    summary_rows,
     vectors,
     words,
 )
@@ -185,7 +185,7 @@ def _record(
     if kind == "scope":
         del row["project_id"]
     elif kind == "summary":
-        row["covers"] = [str(turn) for turn in summaries.read_covered(connection, row["uuid"])]
+        row["covers"] = [str(turn) for turn in summary_rows.read_covered(connection, row["uuid"])]
     for name in {"success", "summary_trimmed", "link_pending"} & row.keys():
         row[name] = bool(row[name])
     return cursor, row

@@ -28,7 +28,6 @@ from ragforge.adapters.stores.sqlite.sql import (
     add_under as in_tree,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import (
     SECTION,
     CodeFilter,
@@ -119,7 +118,7 @@ class SqliteCode:
 
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
-            _mark(connection, project_id, paths, state)
+            file_rows.mark(connection, project_id, paths, state)
 
         await self._database.write(work)
 
@@ -134,7 +133,7 @@ class SqliteCode:
         await self._database.write(work)
 
     async def file(self, project_id: str, path: str) -> File:
-        row = await self._database.read(lambda c: _read_file(c, project_id, path))
+        row = await self._database.read(lambda c: file_rows.read(c, project_id, path))
         if row is None:
             raise FileNotKnown(path)
         return FILE.decode(row)
@@ -236,7 +235,7 @@ class SqliteCode:
                 (project_id, as_json(paths)),
             )
             relation_rows.add(connection, project_id, relations)
-            _mark(connection, project_id, paths, state)
+            file_rows.mark(connection, project_id, paths, state)
 
         await self._database.write(work)
 
@@ -383,20 +382,6 @@ def _check_project(connection: apsw.Connection, project_id: str) -> None:
     check_text("project_id", project_id)
     if not select_value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
         raise ProjectNotFound(project_id)
-
-
-def _mark(connection: apsw.Connection, project_id: str, paths: Sequence[str], state: str) -> None:
-    connection.execute(
-        """UPDATE file SET state = ? WHERE project_id = ?
-           AND path IN (SELECT value FROM json_each(?))""",
-        (state, project_id, as_json(paths)),
-    )
-
-
-def _read_file(connection: apsw.Connection, project_id: str, path: str) -> Row | None:
-    check_text("path", path)
-    statement = "SELECT * FROM file WHERE project_id = ? AND path = ?"
-    return select_one(connection, statement, (project_id, path))
 
 
 def _match(row: tuple[Any, ...]) -> ScopeMatch:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import apsw
 
 from ragforge.adapters.stores.rows import CONVERSATION, REFERENCE, SUMMARY
-from ragforge.adapters.stores.sqlite import messages, notes, summaries, vectors, words
+from ragforge.adapters.stores.sqlite import messages, notes, summary_rows, vectors, words
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert,
@@ -126,8 +126,8 @@ def _read_summaries(connection: apsw.Connection, conversation_id: str) -> tuple[
     )
     found = []
     for row in list(rows):
-        files, scopes = summaries.read_mentions(connection, row["uuid"])
-        covers = summaries.read_covered(connection, row["uuid"])
+        files, scopes = summary_rows.read_mentions(connection, row["uuid"])
+        covers = summary_rows.read_covered(connection, row["uuid"])
         found.append(SummaryBundle(SUMMARY.decode(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)
 
@@ -181,7 +181,7 @@ def _add_summary(
     tokeniser: Tokeniser,
 ) -> None:
     summary = whole.summary
-    row = SUMMARY.encode(summary) | summaries.read_privacy(connection, summary)
+    row = SUMMARY.encode(summary) | summary_rows.read_privacy(connection, summary)
     rowid = insert(connection, "summary", row)
     words.index(
         connection, "summary_words", rowid, tokeniser.prose(format_summary_for_search(summary))
@@ -192,8 +192,8 @@ def _add_summary(
         (summary.uuid, summary.conversation_id, as_json(whole.covers)),
     )
     if summary.level == 2:
-        summaries.cover_parents(connection, summary)
-    for row in summaries.mention_rows(summary.uuid, whole.files, whole.scopes):
+        summary_rows.cover_parents(connection, summary)
+    for row in summary_rows.mention_rows(summary.uuid, whole.files, whole.scopes):
         insert(connection, "mention", row)
     if (vector := known_vectors.get(summary.uuid)) is not None:
         vectors.put(connection, "summary", [(rowid, vector)])

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import apsw
 
 from ragforge.adapters.stores.rows import CONVERSATION
+from ragforge.adapters.stores.sqlite import conversation_rows, words
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import copy_until
 from ragforge.adapters.stores.sqlite.common_words import CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
@@ -27,7 +27,6 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
     upsert,
 )
-from ragforge.adapters.stores.sqlite.sql import select_one as one_row
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.viewers import (
     check_own,
@@ -36,7 +35,6 @@ from ragforge.adapters.stores.sqlite.viewers import (
     is_own,
     is_own_row,
 )
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -47,10 +45,10 @@ from ragforge.domain.conversations import (
     apply_changes,
 )
 from ragforge.domain.hits import Match, WordMatches
-from ragforge.domain.instants import format_instant, latest_plausible, to_epoch_ms
+from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.domain.vectors import Vector
-from ragforge.errors import ConversationNotFound, MessageNotFound
+from ragforge.errors import MessageNotFound
 from ragforge.ports.words import Tokeniser
 
 if TYPE_CHECKING:
@@ -73,7 +71,7 @@ class SqliteConversations(References):
         await self._database.write(lambda c: insert(c, "conversation", row))
 
     async def get(self, conversation_id: str) -> Conversation:
-        row = await self._database.read(lambda c: _read_row(c, conversation_id))
+        row = await self._database.read(lambda c: conversation_rows.read(c, conversation_id))
         return CONVERSATION.decode(row)
 
     async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
@@ -107,12 +105,12 @@ class SqliteConversations(References):
         def work(connection: apsw.Connection) -> Conversation:
             self._check_own(connection, conversation_id, force)
             result = apply_changes(
-                CONVERSATION.decode(_read_row(connection, conversation_id)), changes
+                CONVERSATION.decode(conversation_rows.read(connection, conversation_id)), changes
             )
             row = CONVERSATION.encode(result)
             upsert(connection, "conversation", row, ["uuid"])
             if changes.visibility is not None:
-                _set_visibility(connection, row)
+                conversation_rows.set_visibility(connection, row)
             return result
 
         return await self._database.write(work)
@@ -127,9 +125,9 @@ class SqliteConversations(References):
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         def work(connection: apsw.Connection) -> list[Message]:
             self._check_own(connection, conversation_id)
-            row = _read_row(connection, conversation_id)
+            row = conversation_rows.read(connection, conversation_id)
             placed = message_rows.add(connection, row, messages, self._tokeniser)
-            _count(connection, conversation_id, placed)
+            conversation_rows.count(connection, conversation_id, placed)
             return placed
 
         return await self._database.write(work)
@@ -167,7 +165,7 @@ class SqliteConversations(References):
         bindings = (*where.bindings, -1 if limit is None else limit, offset)
 
         def work(connection: apsw.Connection) -> list[Message]:
-            _read_row(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             statement = f"SELECT * FROM message WHERE {where} {order}"
             return message_rows.load(connection, list(select(connection, statement, bindings)))
 
@@ -175,7 +173,7 @@ class SqliteConversations(References):
 
     async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
         def work(connection: apsw.Connection) -> list[Message]:
-            _read_row(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             rows = select(
                 connection,
                 "SELECT * FROM message WHERE conversation_id = ? ORDER BY position DESC LIMIT ?",
@@ -225,7 +223,7 @@ class SqliteConversations(References):
         limit: int | None = None,
     ) -> list[ToolCall]:
         def work(connection: apsw.Connection) -> list[ToolCall]:
-            _read_row(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             return message_rows.read_calls(connection, conversation_id, tool_name, success, limit)
 
         return await self._database.read(work)
@@ -235,9 +233,11 @@ class SqliteConversations(References):
             source = message_rows.read_row(connection, message_id, self._database.viewer)
             empty = replace(into, message_count=0, turn_count=0, total_chars=0)
             insert(connection, "conversation", CONVERSATION.encode(empty))
-            copy_until(connection, source, _read_row(connection, into.uuid), self._tokeniser)
-            _recount(connection, into.uuid)
-            return CONVERSATION.decode(_read_row(connection, into.uuid))
+            copy_until(
+                connection, source, conversation_rows.read(connection, into.uuid), self._tokeniser
+            )
+            conversation_rows.recount(connection, into.uuid)
+            return CONVERSATION.decode(conversation_rows.read(connection, into.uuid))
 
         return await self._database.write(work)
 
@@ -283,7 +283,7 @@ class SqliteConversations(References):
     async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
         def work(connection: apsw.Connection) -> None:
             self._check_own(connection, conversation_id)
-            row = _read_row(connection, conversation_id)
+            row = conversation_rows.read(connection, conversation_id)
             vector_rows.put(connection, "conversation", [(row["id"], vector)])
 
         await self._database.write(work)
@@ -344,60 +344,6 @@ class SqliteConversations(References):
 
 _LAST = "\U0010ffff"
 """Sorts after every other character."""
-
-
-def _read_row(connection: apsw.Connection, conversation_id: str) -> Row:
-    check_text("conversation_id", conversation_id)
-    row = one_row(connection, "SELECT * FROM conversation WHERE uuid = ?", (conversation_id,))
-    if row is None:
-        raise ConversationNotFound(conversation_id)
-    return row
-
-
-def _set_visibility(connection: apsw.Connection, row: Row) -> None:
-    """Give all that belongs to a conversation the visibility of its row."""
-    given = (row["private_to"], row["uuid"])
-    for table in ("message", "turn", "summary"):
-        statement = f"UPDATE {table} SET private_to = ? WHERE conversation_id = ?"
-        connection.execute(statement, given)
-    connection.execute(
-        """UPDATE note SET private_to = ?, visibility = ?
-           WHERE conversation_id = ? AND author_key = ?""",
-        (row["private_to"], row["visibility"], row["uuid"], row["author_key"]),
-    )
-
-
-def _count(connection: apsw.Connection, conversation_id: str, added: Sequence[Message]) -> None:
-    if not added:
-        return
-    newest = max(message.timestamp for message in added)
-    connection.execute(
-        """UPDATE conversation SET
-             message_count = message_count + :messages, turn_count = turn_count + :turns,
-             total_chars = total_chars + :chars,
-             updated_at = iif(updated_ms < :ms OR updated_ms > :latest, :newest, updated_at),
-             updated_ms = iif(updated_ms < :ms OR updated_ms > :latest, :ms, updated_ms)
-           WHERE uuid = :uuid""",
-        {
-            "messages": len(added),
-            "turns": sum(message.role == "user" for message in added),
-            "chars": sum(message.char_count for message in added),
-            "ms": to_epoch_ms(newest),
-            "newest": format_instant(newest),
-            "latest": to_epoch_ms(latest_plausible()),  # later: the clock was wrong then
-            "uuid": conversation_id,
-        },
-    )
-
-
-def _recount(connection: apsw.Connection, conversation_id: str) -> None:
-    connection.execute(
-        """UPDATE conversation SET (message_count, turn_count, total_chars) = (
-             SELECT count(*), coalesce(sum(role = 'user'), 0), coalesce(sum(char_count), 0)
-             FROM message WHERE conversation_id = conversation.uuid)
-           WHERE uuid = ?""",
-        (conversation_id,),
-    )
 
 
 def _to_ms(moment: datetime | None) -> int | None:

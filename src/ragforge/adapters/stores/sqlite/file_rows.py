@@ -1,4 +1,4 @@
-"""File rows: files replaced with exactly their scopes, many at once."""
+"""File rows: read, marked, and replaced with exactly their scopes, many at once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ import apsw
 from ragforge.adapters.stores.rows import FILE, SCOPE
 from ragforge.adapters.stores.sqlite import relations, scope_rows
 from ragforge.adapters.stores.sqlite.directories import add_directories
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert_many, upsert
+from ragforge.adapters.stores.sqlite.sql import (
+    Where,
+    as_json,
+    insert_many,
+    select_one,
+    upsert,
+)
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import File, ParsedFile
 from ragforge.domain.instants import parse_instant
+from ragforge.domain.text import check_text
 from ragforge.ports.words import Tokeniser
 
 
@@ -24,6 +32,22 @@ def select_files(
     statement = f"""SELECT path, hash, uuid, kind, language, size, mtime, state, imports
                     FROM file WHERE {conditions} ORDER BY {order} LIMIT {limit}"""
     return [_decode_file(*row) for row in connection.execute(statement, conditions.bindings)]
+
+
+def read(connection: apsw.Connection, project_id: str, path: str) -> Row | None:
+    """Return the row of a file, or None."""
+    check_text("path", path)
+    statement = "SELECT * FROM file WHERE project_id = ? AND path = ?"
+    return select_one(connection, statement, (project_id, path))
+
+
+def mark(connection: apsw.Connection, project_id: str, paths: Sequence[str], state: str) -> None:
+    """Set the state of files; unknown paths do nothing."""
+    connection.execute(
+        """UPDATE file SET state = ? WHERE project_id = ?
+           AND path IN (SELECT value FROM json_each(?))""",
+        (state, project_id, as_json(paths)),
+    )
 
 
 def replace(

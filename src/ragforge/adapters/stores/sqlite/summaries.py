@@ -7,9 +7,9 @@ from datetime import datetime
 
 import apsw
 
-from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
+from ragforge.adapters.stores.rows import SUMMARY
+from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -27,10 +27,9 @@ from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.hits import Match
 from ragforge.domain.instants import format_instant, now, to_epoch_ms
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
-from ragforge.domain.text import check_text
 from ragforge.domain.turns import TurnSize
 from ragforge.domain.vectors import Vector
-from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
+from ragforge.errors import SummaryNotFound
 from ragforge.ports.words import Tokeniser
 
 
@@ -48,22 +47,30 @@ class SqliteSummaries:
 
         def work(connection: apsw.Connection) -> None:
             self._check_own(connection, summary.conversation_id)
-            _check_turns(connection, summary.uuid, turn_ids)
+            summary_rows.check_turns(connection, summary.uuid, turn_ids)
             known = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
             if known is not None and format_summary_for_search(
                 SUMMARY.decode(known)
             ) != format_summary_for_search(summary):
                 vector_rows.remove(connection, "summary", known["id"])
-            upsert(connection, "summary", row | read_privacy(connection, summary), ["uuid"])
-            words.index(
-                connection, "summary_words", _read_row(connection, summary.uuid)["id"], document
+            upsert(
+                connection,
+                "summary",
+                row | summary_rows.read_privacy(connection, summary),
+                ["uuid"],
             )
-            _cover(connection, summary)
+            words.index(
+                connection,
+                "summary_words",
+                summary_rows.read(connection, summary.uuid)["id"],
+                document,
+            )
+            summary_rows.cover(connection, summary)
 
         await self._database.write(work)
 
     async def get(self, summary_id: str) -> Summary:
-        return SUMMARY.decode(await self._database.read(lambda c: _read_row(c, summary_id)))
+        return SUMMARY.decode(await self._database.read(lambda c: summary_rows.read(c, summary_id)))
 
     async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
         statement = "SELECT * FROM summary WHERE uuid IN (SELECT value FROM json_each(?))"
@@ -96,7 +103,7 @@ class SqliteSummaries:
                        AND covered_by IS NULL ORDER BY start_turn_index"""
 
         def work(connection: apsw.Connection) -> list[Summary]:
-            _check_conversation(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             return [SUMMARY.decode(r) for r in select(connection, statement, (conversation_id,))]
 
         return await self._database.read(work)
@@ -106,7 +113,7 @@ class SqliteSummaries:
                        AND covered_by IS NULL AND NOT summary_trimmed ORDER BY start_turn_index"""
 
         def work(connection: apsw.Connection) -> list[Summary]:
-            _check_conversation(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             return [SUMMARY.decode(r) for r in select(connection, statement, (conversation_id,))]
 
         return await self._database.read(work)
@@ -119,7 +126,7 @@ class SqliteSummaries:
             GROUP BY t.turn_index HAVING max(m.summary_trimmed) = 0 ORDER BY t.turn_index"""
 
         def work(connection: apsw.Connection) -> list[TurnSize]:
-            _check_conversation(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             return [TurnSize(*row) for row in connection.execute(statement, (conversation_id,))]
 
         return await self._database.read(work)
@@ -129,15 +136,15 @@ class SqliteSummaries:
                        WHERE conversation_id = ? AND summary_trimmed ORDER BY turn_index"""
 
         def work(connection: apsw.Connection) -> list[int]:
-            _check_conversation(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             return select_column(connection, statement, (conversation_id,))
 
         return await self._database.read(work)
 
     async def covered_turns(self, summary_id: str) -> list[int]:
         def work(connection: apsw.Connection) -> list[int]:
-            _read_row(connection, summary_id)
-            return read_covered(connection, summary_id)
+            summary_rows.read(connection, summary_id)
+            return summary_rows.read_covered(connection, summary_id)
 
         return await self._database.read(work)
 
@@ -146,7 +153,7 @@ class SqliteSummaries:
                        WHERE conversation_id = ? AND turn_index < ?"""
 
         def work(connection: apsw.Connection) -> int:
-            _check_conversation(connection, conversation_id)
+            conversation_rows.read(connection, conversation_id)
             return int(select_value(connection, statement, (conversation_id, turn_index)))
 
         return await self._database.read(work)
@@ -154,7 +161,7 @@ class SqliteSummaries:
     async def delete(self, summary_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
             self._read_own(connection, summary_id)
-            remove(connection, summary_id)
+            summary_rows.remove(connection, summary_id)
 
         await self._database.write(work)
 
@@ -171,7 +178,9 @@ class SqliteSummaries:
 
         def work(connection: apsw.Connection) -> int:
             statement = f"SELECT uuid FROM summary o WHERE {where}"
-            return _trim(connection, select_column(connection, statement, where.bindings))
+            return summary_rows.trim(
+                connection, select_column(connection, statement, where.bindings)
+            )
 
         return await self._database.write(work)
 
@@ -194,7 +203,7 @@ class SqliteSummaries:
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
     ) -> None:
-        rows = mention_rows(summary_id, files, scopes)
+        rows = summary_rows.mention_rows(summary_id, files, scopes)
 
         def work(connection: apsw.Connection) -> None:
             self._read_own(connection, summary_id)
@@ -206,8 +215,8 @@ class SqliteSummaries:
 
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
         def work(connection: apsw.Connection) -> tuple[list[FileMention], list[CodeReference]]:
-            _read_row(connection, summary_id)
-            return read_mentions(connection, summary_id)
+            summary_rows.read(connection, summary_id)
+            return summary_rows.read_mentions(connection, summary_id)
 
         return await self._database.read(work)
 
@@ -257,166 +266,11 @@ class SqliteSummaries:
 
     def _read_own(self, connection: apsw.Connection, summary_id: str) -> Row:
         """Return the row of a summary that is to be changed. Raises SummaryNotFound, NotAuthor."""
-        row = _read_row(connection, summary_id)
+        row = summary_rows.read(connection, summary_id)
         if is_hidden(row, self._database.viewer):
             raise SummaryNotFound(summary_id)
         self._check_own(connection, row["conversation_id"])
         return row
-
-
-def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
-    """Return who alone sees a summary: whoever sees its conversation."""
-    statement = "SELECT private_to FROM conversation WHERE uuid = ?"
-    return {"private_to": select_value(connection, statement, (summary.conversation_id,))}
-
-
-def remove(connection: apsw.Connection, summary_id: str) -> int:
-    """Delete a summary and what is built on it; return how many went.
-
-    Turns of theirs whose own summary was trimmed are eligible again as well.
-    """
-    cover = select_value(connection, "SELECT covered_by FROM summary WHERE uuid = ?", (summary_id,))
-    gone = 0
-    for uuid in filter(None, (cover, summary_id)):
-        connection.execute(
-            """UPDATE message SET summary_trimmed = 0 FROM summary s WHERE s.uuid = ?
-               AND message.conversation_id = s.conversation_id
-               AND message.turn_index BETWEEN s.start_turn_index AND s.end_turn_index""",
-            (uuid,),
-        )
-        connection.execute("DELETE FROM summary WHERE uuid = ?", (uuid,))
-        gone += connection.changes()
-    return gone
-
-
-def _trim(connection: apsw.Connection, uuids: Sequence[str]) -> int:
-    """Delete summaries, noting on what they covered that this was done."""
-    given = {"gone": as_json(uuids)}
-    gone = "(SELECT value FROM json_each(:gone))"
-    for statement in (
-        f"""UPDATE message SET summary_trimmed = 1 WHERE uuid IN (
-              SELECT message_id FROM turn WHERE covered_by IN {gone})""",
-        f"UPDATE summary SET summary_trimmed = 1 WHERE covered_by IN {gone}",
-        f"""UPDATE summary SET parent_summaries = (
-              SELECT json_group_array(value) FROM json_each(parent_summaries)
-              WHERE value NOT IN {gone})
-            WHERE uuid IN (SELECT covered_by FROM summary WHERE uuid IN {gone})""",
-        f"DELETE FROM summary WHERE uuid IN {gone}",
-    ):
-        connection.execute(statement, given)
-    return len(uuids)
-
-
-def read_covered(connection: apsw.Connection, summary_id: str) -> list[int]:
-    statement = "SELECT turn_index FROM turn WHERE covered_by = ? ORDER BY turn_index"
-    return select_column(connection, statement, (summary_id,))
-
-
-def read_mentions(
-    connection: apsw.Connection, summary_id: str
-) -> tuple[list[FileMention], list[CodeReference]]:
-    """Return the files, by path, and the scopes, by file and name, that a summary mentions."""
-    statement = """
-        SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
-               qualified_name, hash, how
-        FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
-    rows = list(select(connection, statement, (summary_id,)))
-    files = [FILE_MENTION.decode(row) for row in rows if row["kind"] == "file"]
-    return files, [REFERENCE.decode(row) for row in rows if row["kind"] == "scope"]
-
-
-def mention_rows(
-    summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
-) -> list[Row]:
-    """Return what a summary mentions as rows."""
-    rows = [
-        _to_file_mention(FILE_MENTION.encode(mention, owner_id=summary_id)) for mention in files
-    ]
-    return rows + [
-        _to_scope_mention(REFERENCE.encode(scope, owner_id=summary_id)) for scope in scopes
-    ]
-
-
-def cover_parents(connection: apsw.Connection, summary: Summary) -> None:
-    """Note that an L2 covers the L1 summaries it was made from."""
-    connection.execute(
-        "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
-        (summary.uuid, as_json(summary.parent_summaries)),
-    )
-
-
-def _cover(connection: apsw.Connection, summary: Summary) -> None:
-    """Note what the summary covers, forgetting what an older version of it covered."""
-    for table in ("turn", "summary"):
-        release = f"UPDATE {table} SET covered_by = NULL WHERE covered_by = ?"
-        connection.execute(release, (summary.uuid,))
-    if summary.level == 1:
-        connection.execute(
-            """UPDATE turn SET covered_by = ? WHERE conversation_id = ? AND covered_by IS NULL
-               AND turn_index BETWEEN ? AND ? AND NOT EXISTS (
-                 SELECT 1 FROM message m WHERE m.uuid = turn.message_id AND m.summary_trimmed)""",
-            (
-                summary.uuid,
-                summary.conversation_id,
-                summary.start_turn_index,
-                summary.end_turn_index,
-            ),
-        )
-        return
-    for parent in summary.parent_summaries:
-        _read_row(connection, parent)
-    cover_parents(connection, summary)
-
-
-def _read_row(connection: apsw.Connection, summary_id: str) -> Row:
-    check_text("summary_id", summary_id)
-    row = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary_id,))
-    if row is None:
-        raise SummaryNotFound(summary_id)
-    return row
-
-
-def _check_conversation(connection: apsw.Connection, conversation_id: str) -> None:
-    check_text("conversation_id", conversation_id)
-    if not select_value(
-        connection, "SELECT 1 FROM conversation WHERE uuid = ?", (conversation_id,)
-    ):
-        raise ConversationNotFound(conversation_id)
-
-
-def _check_turns(connection: apsw.Connection, summary_id: str, turn_ids: Sequence[str]) -> None:
-    free = select_column(
-        connection,
-        """SELECT message_id FROM turn WHERE message_id IN (SELECT value FROM json_each(?))
-           AND coalesce(covered_by, ?) = ?""",
-        (as_json(turn_ids), summary_id, summary_id),
-    )
-    for lost in set(turn_ids).difference(free):
-        raise TurnNotFound(lost)
-
-
-def _to_file_mention(row: Row) -> Row:
-    return {
-        "owner_id": row["owner_id"],
-        "kind": "file",
-        "target_id": row["file_id"],
-        "path": row["path"],
-        "qualified_name": None,
-        "hash": row["hash"],
-        "how": row["how"],
-    }
-
-
-def _to_scope_mention(row: Row) -> Row:
-    return {
-        "owner_id": row["owner_id"],
-        "kind": "scope",
-        "target_id": row["scope_id"],
-        "path": row["file"],
-        "qualified_name": row["qualified_name"],
-        "hash": row["hash"],
-        "how": row["how"],
-    }
 
 
 def _make_filter(where: SummaryFilter) -> Where:

@@ -1,0 +1,71 @@
+"""Conversation rows: reading, counting, and who may see what belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from ragforge.adapters.stores.sqlite.sql import select_one
+from ragforge.adapters.stores.table import Row
+from ragforge.domain.conversations import Message
+from ragforge.domain.instants import format_instant, latest_plausible, to_epoch_ms
+from ragforge.domain.text import check_text
+from ragforge.errors import ConversationNotFound
+
+
+def read(connection: apsw.Connection, conversation_id: str) -> Row:
+    """Return a conversation's row. Raises ConversationNotFound."""
+    check_text("conversation_id", conversation_id)
+    row = select_one(connection, "SELECT * FROM conversation WHERE uuid = ?", (conversation_id,))
+    if row is None:
+        raise ConversationNotFound(conversation_id)
+    return row
+
+
+def set_visibility(connection: apsw.Connection, row: Row) -> None:
+    """Give all that belongs to a conversation the visibility of its row."""
+    given = (row["private_to"], row["uuid"])
+    for table in ("message", "turn", "summary"):
+        statement = f"UPDATE {table} SET private_to = ? WHERE conversation_id = ?"
+        connection.execute(statement, given)
+    connection.execute(
+        """UPDATE note SET private_to = ?, visibility = ?
+           WHERE conversation_id = ? AND author_key = ?""",
+        (row["private_to"], row["visibility"], row["uuid"], row["author_key"]),
+    )
+
+
+def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Message]) -> None:
+    """Count messages that were appended."""
+    if not added:
+        return
+    newest = max(message.timestamp for message in added)
+    connection.execute(
+        """UPDATE conversation SET
+             message_count = message_count + :messages, turn_count = turn_count + :turns,
+             total_chars = total_chars + :chars,
+             updated_at = iif(updated_ms < :ms OR updated_ms > :latest, :newest, updated_at),
+             updated_ms = iif(updated_ms < :ms OR updated_ms > :latest, :ms, updated_ms)
+           WHERE uuid = :uuid""",
+        {
+            "messages": len(added),
+            "turns": sum(message.role == "user" for message in added),
+            "chars": sum(message.char_count for message in added),
+            "ms": to_epoch_ms(newest),
+            "newest": format_instant(newest),
+            "latest": to_epoch_ms(latest_plausible()),  # later: the clock was wrong then
+            "uuid": conversation_id,
+        },
+    )
+
+
+def recount(connection: apsw.Connection, conversation_id: str) -> None:
+    """Count all messages anew."""
+    connection.execute(
+        """UPDATE conversation SET (message_count, turn_count, total_chars) = (
+             SELECT count(*), coalesce(sum(role = 'user'), 0), coalesce(sum(char_count), 0)
+             FROM message WHERE conversation_id = conversation.uuid)
+           WHERE uuid = ?""",
+        (conversation_id,),
+    )

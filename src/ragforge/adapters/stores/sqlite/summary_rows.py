@@ -1,0 +1,168 @@
+"""Summary rows: what they cover and mention, and how they go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE
+from ragforge.adapters.stores.sqlite.sql import (
+    as_json,
+    select,
+    select_column,
+    select_one,
+    select_value,
+)
+from ragforge.adapters.stores.table import Row
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.summaries import Summary
+from ragforge.domain.text import check_text
+from ragforge.errors import SummaryNotFound, TurnNotFound
+
+
+def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
+    """Return who alone sees a summary: whoever sees its conversation."""
+    statement = "SELECT private_to FROM conversation WHERE uuid = ?"
+    return {"private_to": select_value(connection, statement, (summary.conversation_id,))}
+
+
+def remove(connection: apsw.Connection, summary_id: str) -> int:
+    """Delete a summary and what is built on it; return how many went.
+
+    Turns of theirs whose own summary was trimmed are eligible again as well.
+    """
+    cover = select_value(connection, "SELECT covered_by FROM summary WHERE uuid = ?", (summary_id,))
+    gone = 0
+    for uuid in filter(None, (cover, summary_id)):
+        connection.execute(
+            """UPDATE message SET summary_trimmed = 0 FROM summary s WHERE s.uuid = ?
+               AND message.conversation_id = s.conversation_id
+               AND message.turn_index BETWEEN s.start_turn_index AND s.end_turn_index""",
+            (uuid,),
+        )
+        connection.execute("DELETE FROM summary WHERE uuid = ?", (uuid,))
+        gone += connection.changes()
+    return gone
+
+
+def trim(connection: apsw.Connection, uuids: Sequence[str]) -> int:
+    """Delete summaries, noting on what they covered that this was done."""
+    given = {"gone": as_json(uuids)}
+    gone = "(SELECT value FROM json_each(:gone))"
+    for statement in (
+        f"""UPDATE message SET summary_trimmed = 1 WHERE uuid IN (
+              SELECT message_id FROM turn WHERE covered_by IN {gone})""",
+        f"UPDATE summary SET summary_trimmed = 1 WHERE covered_by IN {gone}",
+        f"""UPDATE summary SET parent_summaries = (
+              SELECT json_group_array(value) FROM json_each(parent_summaries)
+              WHERE value NOT IN {gone})
+            WHERE uuid IN (SELECT covered_by FROM summary WHERE uuid IN {gone})""",
+        f"DELETE FROM summary WHERE uuid IN {gone}",
+    ):
+        connection.execute(statement, given)
+    return len(uuids)
+
+
+def read_covered(connection: apsw.Connection, summary_id: str) -> list[int]:
+    statement = "SELECT turn_index FROM turn WHERE covered_by = ? ORDER BY turn_index"
+    return select_column(connection, statement, (summary_id,))
+
+
+def read_mentions(
+    connection: apsw.Connection, summary_id: str
+) -> tuple[list[FileMention], list[CodeReference]]:
+    """Return the files, by path, and the scopes, by file and name, that a summary mentions."""
+    statement = """
+        SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
+               qualified_name, hash, how
+        FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
+    rows = list(select(connection, statement, (summary_id,)))
+    files = [FILE_MENTION.decode(row) for row in rows if row["kind"] == "file"]
+    return files, [REFERENCE.decode(row) for row in rows if row["kind"] == "scope"]
+
+
+def mention_rows(
+    summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
+) -> list[Row]:
+    """Return what a summary mentions as rows."""
+    rows = [
+        _to_file_mention(FILE_MENTION.encode(mention, owner_id=summary_id)) for mention in files
+    ]
+    return rows + [
+        _to_scope_mention(REFERENCE.encode(scope, owner_id=summary_id)) for scope in scopes
+    ]
+
+
+def cover_parents(connection: apsw.Connection, summary: Summary) -> None:
+    """Note that an L2 covers the L1 summaries it was made from."""
+    connection.execute(
+        "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
+        (summary.uuid, as_json(summary.parent_summaries)),
+    )
+
+
+def cover(connection: apsw.Connection, summary: Summary) -> None:
+    """Note what the summary covers, forgetting what an older version of it covered."""
+    for table in ("turn", "summary"):
+        release = f"UPDATE {table} SET covered_by = NULL WHERE covered_by = ?"
+        connection.execute(release, (summary.uuid,))
+    if summary.level == 1:
+        connection.execute(
+            """UPDATE turn SET covered_by = ? WHERE conversation_id = ? AND covered_by IS NULL
+               AND turn_index BETWEEN ? AND ? AND NOT EXISTS (
+                 SELECT 1 FROM message m WHERE m.uuid = turn.message_id AND m.summary_trimmed)""",
+            (
+                summary.uuid,
+                summary.conversation_id,
+                summary.start_turn_index,
+                summary.end_turn_index,
+            ),
+        )
+        return
+    for parent in summary.parent_summaries:
+        read(connection, parent)
+    cover_parents(connection, summary)
+
+
+def read(connection: apsw.Connection, summary_id: str) -> Row:
+    check_text("summary_id", summary_id)
+    row = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary_id,))
+    if row is None:
+        raise SummaryNotFound(summary_id)
+    return row
+
+
+def check_turns(connection: apsw.Connection, summary_id: str, turn_ids: Sequence[str]) -> None:
+    free = select_column(
+        connection,
+        """SELECT message_id FROM turn WHERE message_id IN (SELECT value FROM json_each(?))
+           AND coalesce(covered_by, ?) = ?""",
+        (as_json(turn_ids), summary_id, summary_id),
+    )
+    for lost in set(turn_ids).difference(free):
+        raise TurnNotFound(lost)
+
+
+def _to_file_mention(row: Row) -> Row:
+    return {
+        "owner_id": row["owner_id"],
+        "kind": "file",
+        "target_id": row["file_id"],
+        "path": row["path"],
+        "qualified_name": None,
+        "hash": row["hash"],
+        "how": row["how"],
+    }
+
+
+def _to_scope_mention(row: Row) -> Row:
+    return {
+        "owner_id": row["owner_id"],
+        "kind": "scope",
+        "target_id": row["scope_id"],
+        "path": row["file"],
+        "qualified_name": row["qualified_name"],
+        "hash": row["hash"],
+        "how": row["how"],
+    }
