@@ -86,6 +86,21 @@ class RepositoryView:
         out = _run_git(self.git, [*GIT_SETTINGS, *arguments], self.root, self.build_environment())
         return [entry for entry in out.split(b"\0") if entry]
 
+    def list_remotes(self) -> dict[str, str]:
+        """Return the addresses of the remotes by their names, without credentials."""
+        pattern = r"^remote\..*\.url$"
+        try:
+            entries = self._list_entries("config", "--local", "-z", "--get-regexp", pattern)
+        except NotAllowed:  # there are none
+            return {}
+        pairs = [entry.decode(errors="replace").partition("\n") for entry in entries]
+        return {key[len("remote.") : -len(".url")]: url for key, _, url in reversed(pairs)}
+
+    def list_roots(self) -> tuple[str, ...]:
+        """Return the commits without parents that HEAD comes from. Raises NotAllowed."""
+        listed = b"".join(self._list_entries("rev-list", "--max-parents=0", "HEAD"))
+        return tuple(sorted(listed.decode(errors="replace").split()))
+
     def has_submodules(self) -> bool:
         """Tell whether the index names repositories inside this one."""
         return any(

@@ -1,0 +1,149 @@
+"""Projects: which checkouts on which machines are the same repository."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ragforge.domain.instants import now
+from ragforge.domain.text import new_id
+
+_URL = re.compile(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
+_SCP = re.compile(r"(?:[^/@:]*@)?([^/:@]+|\[[^\]]+\]):(?!//)(.*)")
+_LOCAL = re.compile(r"[a-zA-Z]:[\\/]|[./~]")
+
+
+def normalise_remote(url: str) -> str | None:
+    """Return the address of a remote as `host/path`, however it is written.
+
+    The way to get there (https, ssh, a user, a port) does not matter. None for a folder: it
+    means something on one machine alone.
+    """
+    text = url.strip()
+    if not text or _LOCAL.match(text) or text.lower().startswith("file:"):
+        return None
+    found = _URL.fullmatch(text)
+    host, path = found.group(2, 3) if found else ("", "")
+    if not found and (short := _SCP.fullmatch(text)):
+        host, path = short.group(1, 2)
+    path = "/".join(part for part in path.split("/") if part)
+    path = path.removesuffix(".git").rstrip("/")
+    return f"{host.lower()}/{path}" if host and path else None
+
+
+def choose_remote(remotes: Mapping[str, str]) -> str | None:
+    """Return the normalised address of `origin`, or of the only remote."""
+    if "origin" not in remotes and len(remotes) != 1:
+        return None
+    return normalise_remote(remotes.get("origin") or next(iter(remotes.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a repository is known by; a folder without commits and remotes has neither."""
+
+    remote: str | None = None  # `host/path`
+    roots: tuple[str, ...] = ()  # the commits without parents, sorted; none of a shallow clone
+
+    def __bool__(self) -> bool:
+        return self.remote is not None or bool(self.roots)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A folder on a machine in which a project lies, or lay when it was last opened."""
+
+    path: str
+    project_id: str
+    host: str = ""  # "": not known, until somebody opens it
+    remote: str | None = None
+    roots: tuple[str, ...] = ()
+    former_ids: tuple[str, ...] = ()  # what else its project is called in what was stored before
+    stamp: str = ""  # changes when the repository there may be another one
+    uuid: str = field(default_factory=new_id)
+    seen_at: datetime = field(default_factory=now)
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.remote, self.roots)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPlace:
+    """A project, seen from one of its checkouts.
+
+    What was stored about it bears any of its ids: projects that turn out to be one keep theirs.
+    """
+
+    ids: tuple[str, ...]  # that of the project first
+    path: str
+    host: str = ""
+    checkout_id: str = ""
+    checkouts: tuple[Checkout, ...] = ()  # all of the project's
+
+    @property
+    def id(self) -> str:
+        return self.ids[0]
+
+    @classmethod
+    def at(cls, path: str, project_id: str = "") -> ProjectPlace:
+        """Return a place of which nothing else is known; without an id the path is its name."""
+        return cls((project_id or path,), path)
+
+    def look_from(self, project_id: str, path: str) -> ProjectPlace:
+        """Return the place of something stored: this one, if it belongs to the same project."""
+        return self if project_id in self.ids else ProjectPlace.at(path, project_id)
+
+    @property
+    def remotes(self) -> tuple[str, ...]:
+        return tuple(sorted({one.remote for one in self.checkouts if one.remote is not None}))
+
+
+def view_project(checkout: Checkout, related: Iterable[Checkout]) -> ProjectPlace:
+    """Return the project of a checkout, of all checkouts that may belong to it."""
+    own = {one.uuid: one for one in related if one.project_id == checkout.project_id}
+    all_of_it = tuple((own | {checkout.uuid: checkout}).values())
+    former = (former for one in all_of_it for former in one.former_ids)
+    ids = tuple(dict.fromkeys((checkout.project_id, *former)))
+    return ProjectPlace(ids, checkout.path, checkout.host, checkout.uuid, all_of_it)
+
+
+def find_same(identity: Identity, known: Iterable[Checkout]) -> list[str]:
+    """Return the ids of the projects that an identity belongs to.
+
+    They have its remote; else its root commits, and one of both has no remote. Forks and what
+    was made of one template share root commits, so that several may fit: then none is chosen.
+    """
+    projects: dict[str, list[Checkout]] = defaultdict(list)
+    for checkout in known:
+        projects[checkout.project_id].append(checkout)
+    if identity.remote is not None:
+        same = [name for name, all_of_it in projects.items() if _has_remote(identity, all_of_it)]
+        if same:
+            return same
+    same = [name for name, all_of_it in projects.items() if _has_roots(identity, all_of_it)]
+    return same if len(same) == 1 else []
+
+
+def _has_remote(identity: Identity, checkouts: Sequence[Checkout]) -> bool:
+    return any(one.remote == identity.remote for one in checkouts)
+
+
+def _has_roots(identity: Identity, checkouts: Sequence[Checkout]) -> bool:
+    if not identity.roots or all(one.roots != identity.roots for one in checkouts):
+        return False
+    return identity.remote is None or all(one.remote is None for one in checkouts)
+
+
+def pick_checkout(identity: Identity, here: Sequence[Checkout]) -> Checkout | None:
+    """Return which of the checkouts known at a path lies there now, if any does.
+
+    One without an identity may have got its first commit or its remote since.
+    """
+    fitting = find_same(identity, here) if identity else []
+    newest = sorted(here, key=lambda one: one.seen_at, reverse=True)
+    same = [one for one in newest if one.project_id in fitting]
+    return next(iter(same or [one for one in newest if not one.identity]), None)

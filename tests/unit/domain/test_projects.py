@@ -1,0 +1,104 @@
+"""Which addresses and which checkouts are one project."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragforge.domain.projects import (
+    Checkout,
+    Identity,
+    choose_remote,
+    find_same,
+    normalise_remote,
+    pick_checkout,
+    view_project,
+)
+from tests.fakes.builders import at
+
+FLASK = "github.com/pallets/flask"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "https://github.com/pallets/flask",
+        "https://GitHub.com/pallets/flask.git",
+        "https://ann:secret@github.com:443//pallets/flask.git/",
+        "git@github.com:pallets/flask.git",
+        "github.com:/pallets/flask",
+        "ssh://git@github.com:2222/pallets/flask/",
+        "git://github.com/pallets/flask.git",
+    ],
+)
+def test_an_address_is_the_same_however_it_is_written(written: str) -> None:
+    assert normalise_remote(written) == FLASK
+
+
+@pytest.mark.parametrize(
+    "folder", ["/srv/git/a.git", "../a", "~/a", "file:///a/b", "C:\\a", "", "x"]
+)
+def test_a_folder_is_no_address(folder: str) -> None:
+    assert normalise_remote(folder) is None
+
+
+def test_the_remote_is_origin_or_the_only_one() -> None:
+    mirror = "https://b.org/x"
+
+    assert choose_remote({"b": mirror, "origin": "https://a.org/x"}) == "a.org/x"
+    assert choose_remote({"b": mirror}) == "b.org/x"
+    assert choose_remote({"b": mirror, "c": "https://c.org/x"}) is None
+    assert choose_remote({}) is None
+
+
+def checkout(project: str, remote: str | None = None, *roots: str, minute: int = 0) -> Checkout:
+    return Checkout("/w", project, "", remote, roots, uuid=f"{project}{minute}", seen_at=at(minute))
+
+
+def test_the_same_remote_is_the_same_project_whatever_the_history() -> None:
+    known = [checkout("a", FLASK, "r1"), checkout("b", "other/x", "r2")]
+
+    assert find_same(Identity(FLASK, ("r9",)), known) == ["a"]
+    assert find_same(Identity(FLASK), known) == ["a"]  # a shallow clone
+
+
+def test_the_same_roots_are_one_project_if_one_of_both_has_no_remote() -> None:
+    assert find_same(Identity(None, ("r",)), [checkout("a", FLASK, "r")]) == ["a"]
+    assert find_same(Identity(FLASK, ("r",)), [checkout("a", None, "r")]) == ["a"]
+
+
+def test_a_fork_is_another_project() -> None:
+    known = [checkout("a", FLASK, "r"), checkout("a", None, "r", minute=1)]
+
+    assert find_same(Identity("github.com/ann/flask", ("r",)), known) == []
+
+
+def test_a_clone_without_a_remote_joins_none_of_several_forks() -> None:
+    known = [checkout("a", FLASK, "r"), checkout("b", "github.com/ann/flask", "r")]
+
+    assert find_same(Identity(None, ("r",)), known) == []
+
+
+def test_of_two_repositories_that_lay_at_a_path_the_present_one_is_picked() -> None:
+    first, second = checkout("a", FLASK, "r"), checkout("b", "other/x", "s", minute=1)
+
+    assert pick_checkout(Identity(FLASK, ("r",)), [second, first]) == first
+    assert pick_checkout(Identity("third/x", ("t",)), [first, second]) is None
+    assert pick_checkout(Identity(), [first, second]) is None  # a folder without a repository
+
+
+def test_a_folder_that_becomes_a_repository_stays_what_it_was() -> None:
+    folder, other = checkout("a"), checkout("b", "other/x", "s", minute=1)
+
+    assert pick_checkout(Identity(FLASK, ("r",)), [folder, other]) == folder
+    assert pick_checkout(Identity(), [folder, other]) == folder
+    assert pick_checkout(Identity("other/x", ("s",)), [folder, other]) == other
+
+
+def test_a_project_has_the_ids_of_all_that_were_joined_with_it() -> None:
+    here, there = checkout("a"), Checkout("/x", "a", former_ids=("b", "c"), uuid="there")
+
+    place = view_project(here, [here, there, checkout("z")])
+
+    assert place.ids == ("a", "b", "c")
+    assert place.look_from("c", "/else") is place
+    assert place.look_from("z", "/else").ids == ("z",)
