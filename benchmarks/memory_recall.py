@@ -159,7 +159,7 @@ def through(finder: MemorySearch, semantic: bool = True) -> Search:
     """Return the product's search."""
 
     async def search(talk: Talk, query: str) -> list[str]:
-        where = MemoryFilter(project_path=project_of(talk))
+        where = MemoryFilter(project_ids=[project_of(talk)])
         found = await search_conversation_history(
             finder, query, where, semantic=semantic, max_results=max(DEPTHS), levels=(0,)
         )
@@ -198,7 +198,7 @@ def with_levels(finder: MemorySearch, store: Store, opened: bool) -> Search:
         return known
 
     async def search(talk: Talk, query: str) -> list[str]:
-        where = MemoryFilter(project_path=project_of(talk))
+        where = MemoryFilter(project_ids=[project_of(talk)])
         found = await search_conversation_history(finder, query, where, max_results=max(DEPTHS))
         places: list[str] = []
         for hit in found:
@@ -213,7 +213,7 @@ def with_levels(finder: MemorySearch, store: Store, opened: bool) -> Search:
 
 def by_vectors(finder: MemorySearch) -> Search:
     async def search(talk: Talk, query: str) -> list[str]:
-        where = MemoryFilter(project_path=project_of(talk))
+        where = MemoryFilter(project_ids=[project_of(talk)])
         vector = await embed_query(finder.embedder, query)
         if vector is None:
             return []

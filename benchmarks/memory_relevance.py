@@ -119,7 +119,7 @@ async def ask(
 
     with patch.object(combined, "estimate_memory_relevance", keep):
         hits = await search_conversation_history(
-            finder, text, MemoryFilter(project_path=project), max_results=HITS, levels=(0,)
+            finder, text, MemoryFilter(project_ids=[project]), max_results=HITS, levels=(0,)
         )
     there = evidence.intersection(hit.turn.uuid for hit in hits if hit.type == "turn")
     return Asked(kind, text, *seen[0], recall=len(there) / max(len(evidence), 1))

@@ -44,7 +44,7 @@ RESULTS = 10
 STORED = 100
 FILTERS = {
     "everything": MemoryFilter(),
-    "a project": MemoryFilter(project_path="/project-3"),
+    "a project": MemoryFilter(project_ids=["/project-3"]),
     "a conversation": MemoryFilter(conversation_id="conversation-3"),
 }
 

@@ -107,7 +107,7 @@ def floor(
 
 FILTERS: dict[str, tuple[int, MemoryFilter]] = {
     "all": (1, MemoryFilter()),
-    "project": (PROJECTS, MemoryFilter(project_path="/project-0")),
+    "project": (PROJECTS, MemoryFilter(project_ids=["/project-0"])),
     "conversation": (CONVERSATIONS, MemoryFilter(conversation_id="conversation-0")),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -90,6 +91,22 @@ def find_project(cwd: Path) -> Path:
     return cwd
 
 
+def make_stamp(root: Path) -> str:
+    """Return a text that changes when another repository, or another remote, may be in a folder.
+
+    It costs a few looks at the file system and no process. "" if there is no repository.
+    """
+    entry = root / ".git"
+    if not exists(entry):
+        return ""
+    folder = entry
+    if entry.is_file():  # of a linked work tree
+        folder = root / _read_line(entry).removeprefix("gitdir: ")
+    if (folder / "commondir").is_file():
+        folder = folder / _read_line(folder / "commondir")
+    return " ".join(map(_describe, (entry, folder / "config", folder / "shallow")))
+
+
 def is_project(folder: Path) -> bool:
     """Tell whether a folder is a project, whose files may be read without asking."""
     return not is_too_wide(folder) and any(exists(folder / name) for name in MARKERS)
@@ -116,3 +133,21 @@ def find_home() -> Path | None:
 def exists(path: Path) -> bool:
     """Tell whether something is at a path; a dangling link counts, so that it is reported."""
     return os.path.lexists(path)
+
+
+def _read_line(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(4_096).decode(errors="replace").strip().replace("\0", "")
+    except OSError:
+        return ""
+
+
+def _describe(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError:
+        return "-"
+    if stat.S_ISDIR(found.st_mode):  # its time changes with every commit
+        return str(found.st_ino)
+    return f"{found.st_ino}.{found.st_size}.{found.st_mtime_ns}"

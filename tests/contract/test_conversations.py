@@ -137,7 +137,7 @@ async def test_directories_that_look_alike_are_not_mixed_up(store: Store) -> Non
 
     for path in paths:
         assert await found(store, ConversationFilter(cwd=path)) == [path]
-        assert await found(store, ConversationFilter(project_path=path)) == [path]
+        assert await found(store, ConversationFilter(project_ids=[path])) == [path]
 
 
 async def test_directory_and_project_are_told_apart(store: Store) -> None:
@@ -145,7 +145,7 @@ async def test_directory_and_project_are_told_apart(store: Store) -> None:
     await create(store, conversation("/w/shop", project_path="/w", uuid="root"))
 
     assert await found(store, ConversationFilter(cwd="/w/shop")) == ["root"]
-    assert await found(store, ConversationFilter(project_path="/w/shop")) == ["sub"]
+    assert await found(store, ConversationFilter(project_ids=["/w/shop"])) == ["sub"]
 
 
 async def test_status_and_tags_narrow_what_is_found(store: Store) -> None:

@@ -163,7 +163,7 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
         "uncovered": await summaries.uncovered_turns(cart),
         "not in level 2": await summaries.not_in_level_2(cart),
         "mentions": await summaries.mentions("l1-0"),
-        "project": await code.project(rich.shop.path),
+        "project": await code.project(rich.shop.uuid),
         "files": await code.files(shop),
         "directories": [d.path for d in await code.directories(shop)],
         "scopes": await code.scopes_in(shop, "src/cart.py"),

@@ -14,7 +14,7 @@ from tests.fakes.rich import fill
 pytestmark = pytest.mark.neo4j
 
 PROPERTIES = {
-    "Conversation": """uuid title summary summary_embedding tags status cwd project_path
+    "Conversation": """uuid title summary summary_embedding tags status cwd project_path project_id
         message_count turn_count total_chars created_at updated_at""",
     "Message": """uuid conversation_id role content reasoning timestamp char_count turn_index
         token_count embedding""",
@@ -24,8 +24,10 @@ PROPERTIES = {
         files_mentioned key_findings tools_used topics start_turn_index end_turn_index
         char_range_start char_range_end summary_char_count parent_summaries created_at
         embedding""",
-    "Note": "uuid project_path conversation_id text tags supersedes created_at embedding",
-    "Project": "uuid path name state",
+    "Note": """uuid project_path project_id conversation_id text tags supersedes created_at
+        embedding""",
+    "Checkout": "uuid host path project_id former_ids remote roots stamp seen_at",
+    "Project": "uuid path name state host project_id",
     "Directory": "uuid path name",
     "File": "uuid path name hash language size mtime state",
     "Scope": """uuid name qualified_name type file language startLine endLine signature

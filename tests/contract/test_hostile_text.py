@@ -88,7 +88,7 @@ async def test_in_conversations(store: Store, text: str, name: str) -> None:
     assert (changed.title, changed.summary, changed.tags) == (text + "!", text + "!", (text,))
     for where in (
         ConversationFilter(cwd=name),
-        ConversationFilter(project_path=name),
+        ConversationFilter(project_ids=[name]),
         ConversationFilter(tags=(text,)),
     ):
         assert await store.conversations.find(where) == [changed]
@@ -161,7 +161,7 @@ async def test_in_summaries(store: Store, text: str, name: str) -> None:
     assert await store.summaries.mentions(name) == (files, scopes)
     assert await store.summaries.covered_turns(name) == [0]
     assert await store.summaries.not_in_level_2(name) == []
-    assert given in await store.summaries.find(SummaryFilter(name, name, level=1))
+    assert given in await store.summaries.find(SummaryFilter(name, [name], level=1))
     await store.summaries.delete(name)
     assert await store.summaries.find(SummaryFilter()) == []
 
@@ -188,7 +188,7 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
         await store.code.replace_files(name, [ParsedFile(file, (scope,))])
         await store.code.embed([ScopeVector(name, direction(0, name), text)])
 
-    assert await store.code.project(name) == given
+    assert await store.code.project(given.uuid) == given
     assert await store.code.file(name, name) == file
     assert await store.code.files(name, name) == [file]
     [told] = await store.code.scopes_named(name, text)
@@ -260,9 +260,9 @@ async def test_in_filters_it_finds_nothing_that_is_not_there(store: Store, text:
     await store.conversations.create(conversation(uuid="c"))
     await store.conversations.append("c", [user("zebra", uuid="t")])
 
-    for where in (MemoryFilter(conversation_id=text), MemoryFilter(project_path=text)):
+    for where in (MemoryFilter(conversation_id=text), MemoryFilter(project_ids=[text])):
         assert await store.conversations.turns_by_words("zebra", where, 9) == []
     assert await store.conversations.turns([text]) == {}
     assert await store.code.files(text, text) == []
-    assert await store.summaries.find(SummaryFilter(text, text)) == []
+    assert await store.summaries.find(SummaryFilter(text, [text])) == []
     assert await store.jobs.claim(this_process(), MINUTE, [text]) is None

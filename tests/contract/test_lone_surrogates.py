@@ -218,7 +218,7 @@ async def test_in_a_list_of_ids_or_a_filter_they_find_nothing(
         lambda: store.conversations.find(ConversationFilter(tags=(BAD,))),
         lambda: store.conversations.starting_with(BAD),
         lambda: store.conversations.touches(files=[BAD], scope_ids=[BAD]),
-        lambda: store.conversations.touches(names=[BAD], project_path=BAD),
+        lambda: store.conversations.touches(names=[BAD], project_ids=[BAD]),
         lambda: store.code.scopes([BAD]),
         lambda: store.code.files("p", BAD),
         lambda: store.code.scopes_named("p", BAD),

@@ -75,10 +75,10 @@ async def test_what_does_not_pass_the_filter_is_neither_found_nor_counted(store:
     await plant(store, "there", "zebra", "zebra", "zebra", project="/q")
     matching = store.conversations.match_words
 
-    project = await matching("zebra", MemoryFilter(project_path="/p"), 9, reach=4)
+    project = await matching("zebra", MemoryFilter(project_ids=["/p"]), 9, reach=4)
     talk = await matching("zebra", MemoryFilter(conversation_id="there"), 9, reach=4)
-    late = await matching("zebra", MemoryFilter("here", "/p", since=at(1)), 9, reach=4)
-    none = await matching("zebra", MemoryFilter("here", "/q"), 9, reach=4)
+    late = await matching("zebra", MemoryFilter("here", ["/p"], since=at(1)), 9, reach=4)
+    none = await matching("zebra", MemoryFilter("here", ["/q"]), 9, reach=4)
 
     assert held(project).keys() == {"here-0", "here-1", "here-2"}
     assert (project.counts, project.turn_count) == ({"zebra": 2}, 3)
@@ -102,7 +102,7 @@ async def test_what_another_process_stores_is_found_in_its_scope(
 ) -> None:
     await plant(store, "c", "lion")
     there = await reopen()
-    inside = MemoryFilter(project_path="/p")
+    inside = MemoryFilter(project_ids=["/p"])
 
     for count in range(1, 6):
         await store.conversations.append("c", [user("zebra")])

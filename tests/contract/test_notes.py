@@ -13,7 +13,7 @@ from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, SHOP, at, conversation, direction, note, score_of, vector
 from tests.fakes.engines import counts
 
-HERE = NoteFilter(SHOP)
+HERE = NoteFilter([SHOP])
 EVERY = NoteFilter(with_superseded=True)
 
 
@@ -52,7 +52,7 @@ async def test_notes_are_listed_newest_first_by_project_tag_time_text_and_conver
     assert await found(store, HERE, limit=1) == ["c"]
     assert [one.uuid for one in await store.notes.find(HERE, 2, 1)] == ["b", "a"]
     assert await found(store, NoteFilter(tags=("x", "z"))) == ["a"]
-    assert await found(store, NoteFilter(SHOP, text="one")) == ["a"]
+    assert await found(store, NoteFilter([SHOP], text="one")) == ["a"]
     assert await found(store, NoteFilter(conversation_id="c")) == ["b"]
     assert await found(store, NoteFilter(since=at(2), until=at(3))) == ["c", "b"]
 
@@ -117,7 +117,9 @@ async def test_words_and_tags_find_notes_after_the_filters(store: Store) -> None
     )
 
     assert {m.id for m in await store.notes.by_words("lease", HERE, 5)} == {"a", "b"}
-    assert [m.id for m in await store.notes.by_words("lease", NoteFilter("/work/bank"), 1)] == ["c"]
+    assert [m.id for m in await store.notes.by_words("lease", NoteFilter(["/work/bank"]), 1)] == [
+        "c"
+    ]
     assert await store.notes.by_words("giraffe", HERE, 5) == []
     assert await store.notes.by_words("lease", HERE, 0) == []
 

@@ -27,14 +27,16 @@ async def folders(store: Store, project_id: str) -> list[str]:
     return [one.path for one in await store.code.directories(project_id)]
 
 
-async def test_a_project_is_known_by_its_exact_path(store: Store) -> None:
-    given = Project("/w/shop", "The Shop", state="ready")
+async def test_a_project_is_known_by_its_exact_id(store: Store) -> None:
+    given = Project("/w/shop", "The Shop", "Shop", "ready", "ann", "repository")
     await store.code.save_project(given)
 
-    assert await store.code.project("/w/shop") == given
-    for other in ("/w/shop/", "/w/shop2", "/w", "/w/Shop", "/w/sho_", "/w/%"):
+    assert await store.code.project("Shop") == given
+    assert await store.code.checkouts(["other", "repository"]) == [given]
+    for other in ("Shop/", "shop", "Sho_", "%", "/w/shop", "repository"):
         with pytest.raises(ProjectNotFound):
             await store.code.project(other)
+        assert await store.code.checkouts([f"{other}x"]) == []
 
 
 async def test_saving_a_project_again_changes_it_and_keeps_its_files(
@@ -45,24 +47,28 @@ async def test_saving_a_project_again_changes_it_and_keeps_its_files(
 
     await store.code.save_project(moved)
 
-    assert await store.code.project("/moved") == moved
+    assert await store.code.project(shop) == moved
     assert await store.archive.count("project") == 1
     assert await paths(store, shop) == ["a.py"]
     assert (await store.code.scope("f")).name == "f"
 
 
-async def test_two_projects_cannot_have_one_path(store: Store, shop: str) -> None:
-    other = project("/w/other", uuid="other")
+async def test_a_checkout_is_alone_at_its_path_of_a_host(store: Store, shop: str) -> None:
+    other, shop_path = project("/w/other", uuid="other"), project().path
     await store.code.save_project(other)
 
     with pytest.raises(DuplicateId):
         await store.code.save_project(project(uuid="new"))
     with pytest.raises(DuplicateId):
-        await store.code.save_project(replace(other, path=project().path))
+        await store.code.save_project(replace(other, path=shop_path, project_id=shop_path))
+    elsewhere = project(uuid="elsewhere", host="bob")
+    await store.code.save_project(elsewhere)
+    await store.code.save_project(project(uuid="fork", project_id="fork"))
 
-    assert (await store.code.project(project().path)).uuid == shop
-    assert await store.code.project("/w/other") == other
-    assert await store.archive.count("project") == 2
+    assert (await store.code.project(shop)).path == project().path
+    assert await store.code.project("other") == other
+    assert elsewhere in await store.code.checkouts([shop_path])
+    assert await store.archive.count("project") == 4
 
 
 async def test_a_project_needs_a_path_and_an_id(store: Store) -> None:

@@ -61,16 +61,16 @@ async def test_one_project_never_leaks_into_another(store: Store, recall: Recall
         await plant(store, name, project=path)
 
     for path, name in projects.items():
-        assert await recall(MemoryFilter(project_path=path), 9) == [f"{name}-0"]
-    assert await recall(MemoryFilter(project_path="/none"), 9) == []
+        assert await recall(MemoryFilter(project_ids=[path]), 9) == [f"{name}-0"]
+    assert await recall(MemoryFilter(project_ids=["/none"]), 9) == []
     assert len(await recall(EVERYWHERE, 9)) == 6
 
 
 async def test_a_conversation_of_another_project_is_not_found(store: Store, recall: Recall) -> None:
     await plant(store, "a", project="/p")
 
-    assert await recall(MemoryFilter("a", "/p"), 9) == ["a-0"]
-    assert await recall(MemoryFilter("a", "/q"), 9) == []
+    assert await recall(MemoryFilter("a", ["/p"]), 9) == ["a-0"]
+    assert await recall(MemoryFilter("a", ["/q"]), 9) == []
 
 
 async def test_filters_come_before_the_limit(store: Store, recall: Recall) -> None:
@@ -78,7 +78,7 @@ async def test_filters_come_before_the_limit(store: Store, recall: Recall) -> No
     await plant(store, "small", turns=1, project="/quiet", angle=80)
 
     assert await recall(MemoryFilter(conversation_id="small"), 1) == ["small-0"]
-    assert await recall(MemoryFilter(project_path="/quiet"), 1) == ["small-0"]
+    assert await recall(MemoryFilter(project_ids=["/quiet"]), 1) == ["small-0"]
     late = MemoryFilter(since=at(399))
     assert await recall(late, 1) == ["crowd-399"]
 

@@ -150,8 +150,8 @@ async def test_filters_narrow_what_is_found(store: Store) -> None:
     await save(store, first, second, level_2([first, second], uuid="l2"), other, deep)
 
     assert set(await found(store, SummaryFilter(conversation_id="c"))) == {"c1", "c2", "l2"}
-    assert set(await found(store, SummaryFilter(project_path="/p"))) == {"c1", "c2", "l2"}
-    assert await found(store, SummaryFilter(project_path="/p2")) == ["d1"]
+    assert set(await found(store, SummaryFilter(project_ids=["/p"]))) == {"c1", "c2", "l2"}
+    assert await found(store, SummaryFilter(project_ids=["/p2"])) == ["d1"]
     assert await found(store, SummaryFilter(level=2)) == ["l2"]
     assert await found(store, SummaryFilter("c", level=1)) == ["c1", "c2"]
     assert await found(store, SummaryFilter("c", "/p2")) == []

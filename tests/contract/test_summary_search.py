@@ -46,7 +46,7 @@ async def test_scopes_never_leak(store: Store, search: Search) -> None:
 
     for name, path in (("c", "/p"), ("d", "/p2"), ("e", "/p/sub"), ("f", "/_")):
         assert await search(SummaryFilter(conversation_id=name), 9) == [f"of {name}"]
-        assert await search(SummaryFilter(project_path=path), 9) == [f"of {name}"]
+        assert await search(SummaryFilter(project_ids=[path]), 9) == [f"of {name}"]
     assert len(await search(ANY, 9)) == 4
     assert await search(SummaryFilter("c", "/p2"), 9) == []
 
@@ -75,7 +75,7 @@ async def test_filters_come_before_the_limit(store: Store, search: Search) -> No
     await plant(store, "small", 0, "wanted", angle=80, conversation_summary="one zebra of many")
 
     assert await search(SummaryFilter(conversation_id="small"), 1) == ["wanted"]
-    assert await search(SummaryFilter(project_path="/quiet"), 1) == ["wanted"]
+    assert await search(SummaryFilter(project_ids=["/quiet"]), 1) == ["wanted"]
     assert len(await search(ANY, 5)) == 5
 
 

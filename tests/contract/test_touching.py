@@ -91,7 +91,7 @@ async def test_a_class_is_touched_when_its_method_is(talks: Store) -> None:
 
 
 async def test_a_project_is_not_mixed_with_another(talks: Store) -> None:
-    where = {"names": ["add"], "project_path": "/work/shop"}
+    where = {"names": ["add"], "project_ids": ["/work/shop"]}
     assert await touching(talks, **where) == ["scoped", "referred"]
 
 
@@ -102,7 +102,7 @@ async def test_all_that_a_conversation_touched_can_be_asked_for(talks: Store) ->
     assert await touches(conversation_id="none") == []
     narrowed = await touches(conversation_id="referred", names=["add"])
     assert [one.name for one in narrowed] == ["Cart.add"]
-    assert await touches(conversation_id="referred", project_path="/work/bank") == []
+    assert await touches(conversation_id="referred", project_ids=["/work/bank"]) == []
 
 
 async def test_a_search_hit_is_no_touching(talks: Store) -> None:
@@ -117,7 +117,7 @@ async def test_a_search_hit_is_no_touching(talks: Store) -> None:
 
 async def test_nothing_asked_is_nothing_found_and_the_newest_come_first(talks: Store) -> None:
     assert await touching(talks) == []
-    assert await touching(talks, project_path="/work/shop") == []
+    assert await touching(talks, project_ids=["/work/shop"]) == []
     assert await touching(talks, names=["add"], limit=1) == ["bank"]
     await talks.conversations.append("referred", [assistant(uuid="late", timestamp=at(99))])
     await talks.conversations.refer("late", [reference("id-add", "src/cart.py", "Cart.add")])

@@ -59,7 +59,7 @@ async def test_one_conversation_or_one_project_is_trimmed_alone(store: Store) ->
     for name, cwd in (("a", "/work/shop"), ("b", "/work/shop"), ("c", "/work/bank")):
         await plant(store, name, cwd)
     assert await store.summaries.trim(THEN, 1, conversation_id="a") == 2
-    assert await store.summaries.trim(THEN, 2, project_path="/work/bank") == 1
+    assert await store.summaries.trim(THEN, 2, project_ids=["/work/bank"]) == 1
     assert await left(store, "a") == ["both", "third"]
     assert await left(store, "b") == ["both", "first", "second", "third"]
     assert await left(store, "c") == ["first", "second", "third"]

@@ -21,23 +21,23 @@ async def talks(store: Store) -> Store:
 
 
 async def test_turns_wait_oldest_first_each_project_by_itself(talks: Store) -> None:
-    assert await talks.conversations.turns_to_link(SHOP, 9) == []
+    assert await talks.conversations.turns_to_link([SHOP], 9) == []
     await talks.conversations.set_link_pending(["b-0", "a-0", "c-0", "a-1", "none"], True)
 
-    assert await talks.conversations.turns_to_link(SHOP, 9) == ["a-0", "b-0"]
-    assert await talks.conversations.turns_to_link(SHOP, 1) == ["a-0"]
-    assert await talks.conversations.turns_to_link(BANK, 9) == ["c-0"]
+    assert await talks.conversations.turns_to_link([SHOP], 9) == ["a-0", "b-0"]
+    assert await talks.conversations.turns_to_link([SHOP], 1) == ["a-0"]
+    assert await talks.conversations.turns_to_link([BANK], 9) == ["c-0"]
 
     await talks.conversations.set_link_pending(["a-0", "c-0"], False)
     await talks.conversations.set_link_pending([], True)
-    assert await talks.conversations.turns_to_link(SHOP, 9) == ["b-0"]
-    assert await talks.conversations.turns_to_link(BANK, 9) == []
+    assert await talks.conversations.turns_to_link([SHOP], 9) == ["b-0"]
+    assert await talks.conversations.turns_to_link([BANK], 9) == []
 
 
 async def test_a_branch_of_a_turn_that_waits_waits_too(talks: Store) -> None:
     await talks.conversations.set_link_pending(["a-0"], True)
     await talks.conversations.branch("a-1", conversation(SHOP, uuid="branch"))
     await talks.conversations.branch("b-1", conversation(SHOP, uuid="other"))
-    waiting = await talks.conversations.turns_to_link(SHOP, 9)
+    waiting = await talks.conversations.turns_to_link([SHOP], 9)
     owners = await talks.conversations.conversations_of(waiting)
     assert sorted(owners.values()) == ["a", "branch"]

@@ -130,7 +130,7 @@ async def test_what_was_added_is_found_covered_and_continued(store: Store) -> No
     await store.archive.add_conversation(whole)
 
     talk, told = store.conversations, store.summaries
-    [by_words] = await talk.turns_by_words("zebra", MemoryFilter(project_path="/work/shop"), 5)
+    [by_words] = await talk.turns_by_words("zebra", MemoryFilter(project_ids=["/work/shop"]), 5)
     [by_vector] = await talk.turns_by_vector(direction(20), MemoryFilter(), 5)
     assert by_words.id == by_vector.id == "new-0"
     [summary_hit] = await told.by_words("cart", SummaryFilter(conversation_id="new"), 5)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ragforge.domain.code import FileMention, Project, Relation, Scope
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.projects import Checkout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.code import ScopeVector
@@ -78,6 +79,10 @@ async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]
     shop, bank = project(uuid="shop", state="ready"), project("/work/bank", uuid="bank")
     for one in (shop, bank):
         await store.code.save_project(one)
+        place = Checkout(one.path, one.project_id, "ann", f"host/{one.uuid}", ("r1", "r2"))
+        await store.projects.save(
+            replace(place, uuid=one.uuid, former_ids=("/old",), seen_at=at(4))
+        )
     path = "src/cart.py"
     whole = scope("Cart", path, (1, 30), uuid="Cart", type="class", docstring="Holds zebras.")
     add = scope("add", path, (5, 9), uuid="Cart.add", qualified_name="Cart.add", language="python")

@@ -19,6 +19,7 @@ from ragforge.domain import instants
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import Message
 from ragforge.domain.instants import now
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.work import NewJob
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
@@ -90,7 +91,9 @@ def test_what_an_older_version_wrote_is_read() -> None:
 async def test_a_session_of_the_future_is_not_the_current_one_for_ever(
     store: Store, tmp_path: Path
 ) -> None:
-    sessions = Sessions(store, tmp_path, tmp_path, None, Identity("Ann", "here"))
+    sessions = Sessions(
+        store, tmp_path, ProjectPlace.at(str(tmp_path)), None, Identity("Ann", "here")
+    )
     await sessions.create("yesterday")
     with clock_set_by(YEARS):
         future = await sessions.create("of 2030")

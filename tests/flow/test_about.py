@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 from ragforge.memory.code.about import find_conversations_about, resolve_subject
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, mention, parsed, project, reference, scope, user
 from tests.fakes.builders import summary as make_summary
+
+
+def place(root: Path) -> ProjectPlace:
+    return ProjectPlace.at(str(root))
 
 
 @pytest.fixture
@@ -44,7 +49,9 @@ async def root(store: Store, tmp_path: Path) -> Path:
 async def about(
     store: Store, root: Path, text: str, cwd: Path | None = None, everywhere: bool = False
 ) -> list[str]:
-    found = await find_conversations_about(store, text, cwd or root, root, everywhere=everywhere)
+    found = await find_conversations_about(
+        store, text, cwd or root, place(root), everywhere=everywhere
+    )
     return sorted(one.conversation.uuid for one in found)
 
 
@@ -103,4 +110,4 @@ async def test_odd_texts_name_nothing(store: Store, root: Path, text: str) -> No
 
 async def test_nothing_at_all_is_refused(store: Store, root: Path) -> None:
     with pytest.raises(InputError, match="Name a file"):
-        await resolve_subject(store.code, " ", root, root)
+        await resolve_subject(store.code, " ", root, place(root))

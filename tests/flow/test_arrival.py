@@ -76,7 +76,7 @@ async def store(app: App, session: str, numbers: range, chars: int) -> None:
 
 
 async def new_session(app: App) -> str:
-    return (await create_session(app.store.conversations, app.cwd, app.project_path)).uuid
+    return (await create_session(app.store.conversations, app.cwd, app.project)).uuid
 
 
 async def test_the_conversations_own_summaries_of_both_levels_come_before_its_newest_turns(
@@ -256,7 +256,7 @@ async def test_what_was_to_be_remembered_comes_with_a_question_about_it(
     environ: dict[str, str], project: Path
 ) -> None:
     async with opened(environ, project) as (app, server):
-        place = str(app.project_path)
+        place = app.project
         old = await app.notebook.remember("Cranes are greased on Mondays.", place)
         await app.notebook.remember("Cranes are greased on Fridays.", place, supersedes=old.uuid)
         await app.ask("When are the cranes greased?", await new_session(app))

@@ -209,10 +209,10 @@ async def test_one_scope_never_leaks_into_another(store: Store, recall: MemorySe
         return {hit.conversation_id for hit in hits}
 
     assert await talks(MemoryFilter(conversation_id="a")) == {"a"}
-    assert await talks(MemoryFilter(project_path="/shop")) == {"a", "b"}
-    assert await talks(MemoryFilter(project_path="/other")) == {"c"}
+    assert await talks(MemoryFilter(project_ids=["/shop"])) == {"a", "b"}
+    assert await talks(MemoryFilter(project_ids=["/other"])) == {"c"}
     assert await talks(EVERYTHING) == {"a", "b", "c"}
-    nowhere = MemoryFilter(conversation_id="a", project_path="/other")
+    nowhere = MemoryFilter(conversation_id="a", project_ids=["/other"])
     assert await search(recall, "where are the invoices?", nowhere) == []
 
 

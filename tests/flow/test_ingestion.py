@@ -353,12 +353,12 @@ async def test_a_part_of_a_project_can_be_forgotten_and_comes_back(
     await brain.ingest()
     before = await snapshot(store, root)
 
-    assert await brain.ingester.forget(root, "shop") == 3
+    assert await brain.ingester.forget(brain.project_id, "shop") == 3
     assert {file.path for file in (await snapshot(store, root)).files} == {
         path for path in SHOP if not path.startswith("shop/")
     }
-    assert await brain.ingester.forget(root, "web/page.ts") == 1
-    assert await brain.ingester.forget(root, "sho") == 0
+    assert await brain.ingester.forget(brain.project_id, "web/page.ts") == 1
+    assert await brain.ingester.forget(brain.project_id, "sho") == 0
     assert not any(hit.scope.file == CART for hit in await brain.search("price_of Cart.total"))
     assert (root / CART).exists()
 
@@ -369,14 +369,14 @@ async def test_a_part_of_a_project_can_be_forgotten_and_comes_back(
 async def test_a_forgotten_project_leaves_nothing(brain: Brain, store: Store, root: Path) -> None:
     await brain.ingest()
 
-    assert await brain.ingester.forget(root) == 6
+    assert await brain.ingester.forget(brain.project_id) == 6
 
     assert not await brain.is_ingested()
     assert await store.archive.count("project") == 0
     for kind in ("file", "scope", "relation", "vector"):
         assert await store.archive.count(kind) == 0
     with pytest.raises(ProjectNotFound):
-        await brain.ingester.forget(root)
+        await brain.ingester.forget(brain.project_id)
 
 
 async def test_status_tells_what_is_known_and_what_is_to_be_done(
@@ -604,7 +604,7 @@ async def test_all_is_looked_through_until_a_run_has_embedded_it(
     _, embedded = await brain.ingest()
 
     assert embedded == len((await snapshot(store, root)).scopes)
-    project = await store.code.project(str(root.resolve()))
+    project = await store.code.project(brain.project_id)
     assert project.state == format_embedded_state(toy.name)
     assert await brain.ingest() == (IngestionReport(brain.project_id, 6, 0, 0, 0, 0), 0)
 

@@ -11,6 +11,7 @@ from ragforge.app.code import open_brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.instants import now
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
@@ -25,6 +26,8 @@ from ragforge.tools.edits.change import Change
 from ragforge.tools.search_memory import make_memory_tool
 from tests.fakes.builders import SHOP, assistant, parsed, project, scope, system, tool_call, user
 from tests.fakes.remembering import Memory, memory_of
+
+HERE = ProjectPlace.at(SHOP)
 
 
 @pytest.fixture
@@ -153,7 +156,7 @@ async def test_an_edit_is_linked_to_the_scopes_that_it_changed(store: Store, sho
     await memory.worker.drain()  # the file was not ingested since: it is known as a whole
     assert await hows(memory, steps[1].uuid) == {"cart": "edited"}
 
-    assert await store.conversations.turns_to_link(str(shop), 9) == [turn.uuid]
+    assert await store.conversations.turns_to_link([str(shop)], 9) == [turn.uuid]
     await brain.ingest()
     await memory.worker.drain()
     assert await hows(memory, steps[0].uuid) == {"three": "read"}
@@ -161,7 +164,9 @@ async def test_an_edit_is_linked_to_the_scopes_that_it_changed(store: Store, sho
     assert await hows(memory, steps[2].uuid) == {"cart": "edited", "three": "edited"}
     assert (await hows(memory, steps[3].uuid))["two"] == "found"
     ids = [step.uuid for step in steps]
-    assert await find_stale_in_turn(store, str(shop), ids) == []  # edited as it is now
+    assert (
+        await find_stale_in_turn(store, ProjectPlace.at(str(shop)), ids) == []
+    )  # edited as it is now
 
 
 async def test_a_project_that_is_not_known_has_no_code_to_refer_to(memory: Memory) -> None:
@@ -183,7 +188,7 @@ async def test_a_turn_is_linked_when_its_project_becomes_known(store: Store, sho
     await brain.ingest()
     await memory.worker.drain()
     assert await referred(memory, turn) == ["three", "cart"]
-    assert await store.conversations.turns_to_link(str(shop), 9) == []
+    assert await store.conversations.turns_to_link([str(shop)], 9) == []
 
     (shop / "more.py").write_text("def four(): pass\n")
     await brain.ingest()
@@ -206,11 +211,11 @@ async def test_a_turn_does_not_wait_for_ever_for_its_edits_to_be_ingested(
     cart.write_text(CART + "\n# changed by somebody else\n")
     await brain.ingest()
     await memory.worker.drain()
-    assert len(await store.conversations.turns_to_link(str(shop), 9)) == 1  # it may yet come
+    assert len(await store.conversations.turns_to_link([str(shop)], 9)) == 1  # it may yet come
 
     monkeypatch.setattr(pending_links, "WAITS", timedelta())
-    assert await link_waiting(store, str(shop)) == 1
-    assert await store.conversations.turns_to_link(str(shop), 9) == []
+    assert await link_waiting(store, [str(shop)]) == 1
+    assert await store.conversations.turns_to_link([str(shop)], 9) == []
     assert await hows(memory, said.uuid) == {"cart": "edited"}
 
 
@@ -250,7 +255,7 @@ async def test_a_model_that_searches_memory_hears_what_has_changed_since(memory:
     await memory.say(talk, "Why is the sum odd?", "Because `Cart.total` rounds. " + "word " * 500)
     await memory.worker.drain()
     recall = MemorySearch(memory.store.conversations, None, memory.store.summaries)
-    tool = make_memory_tool(recall, Notebook(memory.store, recall.embedder), SHOP)
+    tool = make_memory_tool(recall, Notebook(memory.store, recall.embedder), HERE)
     before = await tool.run({"query": "odd sum"})
     assert {hit["type"] for hit in before} == {"turn", "summary"}
     assert all("code_since" not in hit for hit in before)
@@ -283,21 +288,21 @@ async def test_memory_tells_what_has_changed_since_and_what_is_gone(memory: Memo
     await memory.worker.drain()
     [summary] = await memory.store.summaries.find(SummaryFilter(talk))
     ids = [turn.user.uuid, turn.replies[0].uuid]
-    assert await find_stale_in_turn(memory.store, SHOP, ids) == []
-    assert await find_stale_in_summary(memory.store, SHOP, summary.uuid) == []
+    assert await find_stale_in_turn(memory.store, HERE, ids) == []
+    assert await find_stale_in_summary(memory.store, HERE, summary.uuid) == []
 
     changed = scope("total", qualified_name="Cart.total", uuid="total", hash="new")
     await memory.store.code.replace_files("shop", [parsed("src/cart.py", changed, hash="new")])
 
-    told = [str(one) for one in await find_stale_in_turn(memory.store, SHOP, ids)]
+    told = [str(one) for one in await find_stale_in_turn(memory.store, HERE, ids)]
     assert told == ["Cart.add (src/cart.py): gone", "Cart.total (src/cart.py): changed since"]
-    told = [str(one) for one in await find_stale_in_summary(memory.store, SHOP, summary.uuid)]
+    told = [str(one) for one in await find_stale_in_summary(memory.store, HERE, summary.uuid)]
     assert told[0] == "src/cart.py: changed since"
     assert "Cart.total (src/cart.py): changed since" in told
 
     await memory.store.code.remove_files("shop", ["src/cart.py"])
-    [first, *_] = await find_stale_in_summary(memory.store, SHOP, summary.uuid)
+    [first, *_] = await find_stale_in_summary(memory.store, HERE, summary.uuid)
     assert str(first) == "src/cart.py: gone"
 
     await memory.store.code.delete_project("shop")
-    assert await find_stale_in_turn(memory.store, SHOP, ids) == []
+    assert await find_stale_in_turn(memory.store, HERE, ids) == []

@@ -38,7 +38,7 @@ async def test_an_insight_is_kept_found_and_superseded(agent: ConversationAgent)
     assert await agent.notes("on which day do we deploy?") == [new]
     assert {note.uuid for note in await agent.notes(with_superseded=True)} == {old.uuid, new.uuid}
     [hit] = await search_notes(
-        agent.app.store, agent.app.recall.embedder, "deploy", str(agent.app.project_path), 5
+        agent.app.store, agent.app.recall.embedder, "deploy", agent.app.project.ids, 5
     )
     assert (hit.note, hit.type, hit.confidence) == (new, "note", 1.0)
     assert hit.found_by == ("words", "meaning"), "its vector was made in the background"

@@ -28,7 +28,7 @@ async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: 
     (tmp_path / "link").symlink_to(place)
     first = await create_session(talk, place)
     await talk.append(first.uuid, exchange("How are you?", "Well."))
-    second = await create_session(talk, tmp_path / "link" / ".." / "src", tmp_path / "project")
+    second = await create_session(talk, tmp_path / "link" / ".." / "src")
 
     for name in (place, tmp_path / "link", Path(f"{place}/"), place / ".." / "src"):
         lines = await get_sessions_by_cwd(talk, name)

@@ -13,6 +13,7 @@ import pytest
 from ragforge.domain.code import Touch
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.instants import now
+from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.code.about import ConversationAbout, find_conversations_about, merge_touches
 from ragforge.ports.store import Store
 from ragforge.tools.command.run import CommandRunner
@@ -68,7 +69,9 @@ async def about(
 ) -> list[ConversationAbout]:
     root = root.resolve()
     log = GitHistory(CommandRunner(root)) if with_git else None
-    return await find_conversations_about(memory.store, name, root, root, log=log)
+    return await find_conversations_about(
+        memory.store, name, root, ProjectPlace.at(str(root)), log=log
+    )
 
 
 async def after(memory: Memory, root: Path, name: str) -> list[str]:
@@ -166,7 +169,7 @@ async def test_a_model_asks_for_it_by_name_and_gets_ids_to_read_on(
     memory: Memory, tmp_path: Path
 ) -> None:
     root = tmp_path.resolve()
-    tool = make_sessions_about_tool(memory.store, str(root), CommandRunner(root))
+    tool = make_sessions_about_tool(memory.store, ProjectPlace.at(str(root)), CommandRunner(root))
     found = await tool.run({"name": "Cart::total"})
     [session] = found["sessions"]
     [first, second] = session["touched"]

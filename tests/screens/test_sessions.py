@@ -25,7 +25,7 @@ async def remember(environ: dict[str, str], project: Path, titles: tuple[str, ..
         ids = []
         for title in titles:
             store = app.store.conversations
-            session = await create_session(store, app.cwd, app.project_path)
+            session = await create_session(store, app.cwd, app.project)
             await app.ask(f"Tell me: {title}", session.uuid)
             await rename(store, session, title)
             ids.append(session.uuid)

@@ -187,7 +187,18 @@ def test_every_method_of_a_port_is_known_to_the_gate_or_writes_no_text() -> None
 
 def test_every_text_of_a_record_is_on_the_list() -> None:
     identities = {
-        *("uuid", "cwd", "project_path", "role", "status", "process", "type", "file", "hash"),
+        *(
+            "uuid",
+            "cwd",
+            "project_path",
+            "project_id",
+            "role",
+            "status",
+            "process",
+            "type",
+            "file",
+            "hash",
+        ),
         *("path", "kind", "language", "state", "key", "conversation_id", "supersedes", "scope_id"),
         *("embedding_hash", "parent_summaries", "how"),
         *("author", "host", "agent", "visibility"),

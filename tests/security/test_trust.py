@@ -101,7 +101,7 @@ async def test_nothing_is_opened_of_a_store_that_a_cloned_repository_ships(
         context = await agent.app.build_context(QUESTION)
         await agent.app.jobs.wait(20)
         with pytest.raises(ProjectNotFound):
-            await agent.app.store.code.project(str(secret))
+            await agent.app.store.code.project(agent.app.brain.project_id)
 
     assert FORGED not in context.text
     assert agent.app.settings.store.url != str(shipped)
@@ -125,7 +125,7 @@ async def test_a_queued_job_of_a_trusted_store_reads_no_other_folder(
         await app.jobs.wait(20)
         dead = await app.jobs.find(10, ["dead"])
         with pytest.raises(ProjectNotFound):
-            await app.store.code.project(str(secret))
+            await app.store.code.project(app.brain.project_id)
 
     assert len(dead) == 2
     assert all(job.attempts == 1 and str(secret) in (job.error or "") for job in dead)

@@ -44,7 +44,7 @@ def open_agent(
     """
     turn = settings.agent.turn
     limits = TurnLimits(turn.max_steps, turn.max_seconds, turn.max_spend_usd, turn.max_result_chars)
-    state, project = Path(settings.agent.state_dir), Path(toolbox.project_path)
+    state, project = Path(settings.agent.state_dir), Path(toolbox.project.path)
     left_out = {tool.spec.name for tool in own_tools}  # the program's own take their places
     if not settings.agent.memory.enabled:
         left_out |= RECALLING

@@ -26,6 +26,7 @@ from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 from ragforge.jobs.worker import Worker
 from ragforge.llm.spend import Meter
@@ -77,12 +78,15 @@ class App:
     identity: Identity
     tools: Sequence[Tool] = ()  # of the program's own
 
+    @property
+    def project(self) -> ProjectPlace:
+        """The project, which may have other checkouts."""
+        return self.brain.place
+
     @cached_property
     def sessions(self) -> Sessions:
         """The conversations of this directory: found, changed, exported, imported."""
-        return Sessions(
-            self.store, self.cwd, self.project_path, self.recall.embedder, self.identity
-        )
+        return Sessions(self.store, self.cwd, self.project, self.recall.embedder, self.identity)
 
     @cached_property
     def memory(self) -> Memory:
@@ -107,8 +111,8 @@ class App:
     @cached_property
     def maintenance(self) -> Maintenance:
         """Rebuild summaries and vectors, and inspect the store."""
-        project, embedder = str(self.project_path), self.recall.embedder
-        return Maintenance(self.store, project, embedder, self.condenser, self.worker)
+        embedder = self.recall.embedder
+        return Maintenance(self.store, self.project.ids, embedder, self.condenser, self.worker)
 
     @cached_property
     def rules(self) -> PermissionRules:
@@ -143,7 +147,7 @@ class App:
             self.recall,
             self.notebook,
             self.store,
-            str(self.project_path),
+            self.project,
         )
 
     @cached_property
@@ -246,9 +250,7 @@ class App:
         """
         if not message.strip():
             raise InputError("The message is empty. Say something.")
-        new = Conversation(
-            cwd=str(self.cwd), project_path=str(self.project_path), author=self.identity.author
-        )
+        new = self.sessions.make_new()
         session = session or await self.sessions.find_current() or new
         return await self.context.build_enriched_context(session, message, options=options)
 

@@ -89,8 +89,8 @@ def open_worker(
             await link_or_wait(store, conversation_id, turn_id)
             await condenser.enqueue_due(conversation_id)
 
-    async def link(project_path: str) -> None:
-        await link_waiting(store, project_path)
+    async def link(project_ids: list[str]) -> None:
+        await link_waiting(store, project_ids)
 
     handlers: dict[str, Handler] = {
         titles.TITLE_JOB: title,

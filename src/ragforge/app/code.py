@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,15 +15,17 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.app.identity import find_identity
 from ragforge.app.jobs import Jobs, name_ingest_kind
 from ragforge.app.models import open_embedder
+from ragforge.app.projects import recognise_project
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.ingestion.ingest import Ingester
+from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.project import Brain, ProjectStatus, find_subdirectory
 from ragforge.brain.search.code import CodeFinder, CodeHit
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError
 from ragforge.folders import find_project
@@ -126,16 +128,19 @@ class Code:
 
         With `thorough`, every file of a large project is compared too.
         """
-        if not self.is_read:  # to compare is to read
-            return ProjectStatus(str(self.project_path), known=False)
-        return await self.brain.status(thorough)
+        found = ProjectStatus(str(self.project_path), known=False)
+        if self.is_read:  # to compare is to read
+            found = await self.brain.status(thorough)
+        place = self.brain.place
+        checkouts = tuple(sorted(f"{one.host}:{one.path}" for one in place.checkouts))
+        return replace(found, project_id=place.id, remotes=place.remotes, checkouts=checkouts)
 
     async def forget(self, path: Path) -> int:
         """Forget the code of the project, or of a directory or file in it; return how many files.
 
         Raises InputError if the path is not in the project.
         """
-        return await self.brain.ingester.forget(self.project_path, self.locate(path) or None)
+        return await self.brain.ingester.forget(self.brain.project_id, self.locate(path) or None)
 
     async def search(
         self,
@@ -241,7 +246,8 @@ async def open_code(
     try:
         embedder = open_embedder(settings)
         try:
-            brain = open_brain(settings, store, embedder, find_project(place))
+            known = await recognise_project(settings, store, place)
+            brain = open_brain(settings, store, embedder, find_project(place), known)
             trust = FolderTrust.of(settings, brain.root, trust_project)
             yield Code(
                 brain,
@@ -257,16 +263,23 @@ async def open_code(
         await store.close()
 
 
-def open_brain(settings: Settings, store: Store, embedder: Embedder | None, project: Path) -> Brain:
-    """Return the brain of the project at a path."""
+def open_brain(
+    settings: Settings,
+    store: Store,
+    embedder: Embedder | None,
+    root: Path,
+    recognised: ProjectPlace | None = None,
+) -> Brain:
+    """Return the brain of a project's checkout at a path."""
+    place = recognised or make_place(root.resolve())
     limits = FileLimits(settings.brain.max_file_bytes, settings.brain.max_files)
     ingester = Ingester(store.code, store.locks, this_process(), limits)
 
-    async def link_turns(root: Path) -> None:
+    async def link_turns() -> None:
         from ragforge.memory.code.pending_links import (
             enqueue_links,  # searching code needs none of it
         )
 
-        await enqueue_links(store, str(root))
+        await enqueue_links(store, place.ids)
 
-    return Brain(project, ingester, CodeFinder(store.code, embedder, WORDS), link_turns)
+    return Brain(root, ingester, CodeFinder(store.code, embedder, WORDS), link_turns, place)

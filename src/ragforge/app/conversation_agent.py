@@ -123,7 +123,7 @@ class ConversationAgent:
         limit: int = LISTED,
         everywhere: bool = False,
     ) -> list[Conversation]:
-        """Return conversations of this directory, or of all, the last active first."""
+        """Return conversations of this project, or of all, the last active first."""
         found = await self.app.sessions.find(status, tags, limit, everywhere=everywhere)
         return [Conversation(self.app, facts) for facts in found]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from ragforge.domain.conversations import Conversation, ConversationFilter
@@ -43,7 +43,7 @@ class Maintenance:
     """Work on a whole store or project, started by hand."""
 
     store: Store
-    project_path: str
+    project_ids: Sequence[str]
     embedder: Embedder | None
     condenser: Condenser
     worker: Worker
@@ -109,8 +109,8 @@ class Maintenance:
         await summaries.forget_trims(conversation_id)
 
     async def _conversations(self, everywhere: bool) -> AsyncIterator[Conversation]:
-        project = None if everywhere else self.project_path
-        where = ConversationFilter(project_path=project, own=True)
+        project_ids = None if everywhere else self.project_ids
+        where = ConversationFilter(project_ids=project_ids, own=True)
         offset = 0
         while page := await self.store.conversations.find(where, PAGE, offset):
             for conversation in page:

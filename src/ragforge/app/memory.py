@@ -82,7 +82,10 @@ class Memory:
                 found.append([])
                 continue
             conversation = await store.conversations.get(hit.conversation_id)
-            found.append(await find_stale(store, conversation.project_path, hit))
+            place = self.sessions.project.look_from(
+                conversation.project_id, conversation.project_path
+            )
+            found.append(await find_stale(store, place, hit))
         return found
 
     async def find_summaries(
@@ -125,11 +128,11 @@ class Memory:
         """
         from ragforge.memory.code.about import resolve_subject
 
-        cwd, project = self.sessions.cwd, self.sessions.project_path
+        cwd, project = self.sessions.cwd, self.sessions.project
         subject = await resolve_subject(self.sessions.store.code, path, cwd, project)
         found: dict[str, Summary] = {}
         for file in subject.files:
-            summaries = await self.history.get_summaries_mentioning_file(file, str(project))
+            summaries = await self.history.get_summaries_mentioning_file(file, project.ids)
             found |= {summary.uuid: summary for summary in summaries}
         return sorted(found.values(), key=lambda summary: summary.created_at, reverse=True)
 
@@ -165,7 +168,9 @@ class Memory:
         """
         return await self.condenser.summarise_all(conversation_id)
 
-    def _project(self, everywhere: bool, conversation_id: str | None = None) -> str | None:
-        """Return the project to which a search is limited, or None for all of them."""
+    def _project(
+        self, everywhere: bool, conversation_id: str | None = None
+    ) -> Sequence[str] | None:
+        """Return the ids of the project to which a search is limited, or None for all."""
         is_limited = not everywhere and conversation_id is None
-        return str(self.sessions.project_path) if is_limited else None
+        return self.sessions.project.ids if is_limited else None

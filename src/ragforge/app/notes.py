@@ -33,12 +33,10 @@ class Notes:
         kept. `conversation` is the one in which the note was made; the note belongs to its project.
         Raises InputError if the text is empty or too long, NoteNotFound, AmbiguousId.
         """
-        project, uuid = (
-            str(self.sessions.project_path),
-            await self.sessions.resolve_id(conversation),
-        )
+        project, uuid = self.sessions.project, await self.sessions.resolve_id(conversation)
         if uuid is not None:
-            project = (await self.sessions.load(uuid)).project_path
+            session = await self.sessions.load(uuid)
+            project = project.look_from(session.project_id, session.project_path)
         return await self.notebook.remember(
             text, project, tags=tags, supersedes=supersedes, conversation_id=uuid
         )
@@ -55,7 +53,7 @@ class Notes:
         """Return notes of this project, or of all: the newest first, or with a query those that
         are relevant to it, the best first.
         """
-        project = None if everywhere else str(self.sessions.project_path)
+        project = None if everywhere else self.sessions.project.ids
         where = NoteFilter(project, tags=tuple(tags), with_superseded=with_superseded)
         if query is None:
             return await self.sessions.store.notes.find(where, limit)

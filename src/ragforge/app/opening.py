@@ -18,10 +18,12 @@ from ragforge.app.code import open_brain
 from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.identity import find_identity
 from ragforge.app.models import open_chat, open_embedder
+from ragforge.app.projects import recognise_project
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import Level
 from ragforge.errors import StoreError
 from ragforge.folders import find_project
@@ -56,7 +58,9 @@ async def open_app(
     store = await open_store(settings)
     try:
         async with AsyncExitStack() as models:
-            app = _build_app(settings, store, normalise(cwd), models, trust_project)
+            place = normalise(cwd)
+            project = await recognise_project(settings, store, place)
+            app = _build_app(settings, store, place, project, models, trust_project)
             app = replace(app, tools=tools)
             stopping = asyncio.Event()
             working = asyncio.create_task(_work(app, stopping))
@@ -76,7 +80,12 @@ async def open_app(
 
 
 def _build_app(
-    settings: Settings, store: Store, cwd: Path, models: AsyncExitStack, trust_project: bool
+    settings: Settings,
+    store: Store,
+    cwd: Path,
+    place: ProjectPlace,
+    models: AsyncExitStack,
+    trust_project: bool,
 ) -> App:
     meter = Meter(settings.llm.max_spend_usd)
     chat = open_chat(settings, meter)
@@ -88,7 +97,7 @@ def _build_app(
     embedder = code_embedder if memory.embeddings.enabled else None
     recall = MemorySearch(store.conversations, embedder, store.summaries)
     project = find_project(cwd)
-    brain = open_brain(settings, store, code_embedder, project)
+    brain = open_brain(settings, store, code_embedder, project, place)
     condenser = open_condenser(settings, store, embedder, chat)
     trust = FolderTrust.of(settings, project, trust_project)
     identity = find_identity(settings)

@@ -17,7 +17,8 @@ from ragforge.domain.conversations import (
     ConversationStatus,
 )
 from ragforge.domain.instants import latest_plausible
-from ragforge.domain.text import Json
+from ragforge.domain.projects import Checkout, ProjectPlace, RepositoryIdentity
+from ragforge.domain.text import Json, new_id
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
@@ -76,7 +77,7 @@ class Sessions:
 
     store: Store
     cwd: Path
-    project_path: Path
+    project: ProjectPlace
     embedder: Embedder | None
     identity: Identity
 
@@ -95,10 +96,14 @@ class Sessions:
         """Return the last active session of this directory, or a new one."""
         return await self.find_current() or await self.create()
 
+    def make_new(self) -> Conversation:
+        """Return an empty session of this directory, which is not stored."""
+        return Conversation(str(self.cwd), self.project.path, project_id=self.project.id)
+
     async def create(self, title: str | None = None, tags: Sequence[str] = ()) -> Conversation:
         """Begin a session in this directory. Secrets in its title are redacted."""
         store = self.store.conversations
-        made = await sessions.create_session(store, self.cwd, self.project_path, self.identity)
+        made = await sessions.create_session(store, self.cwd, self.project, self.identity)
         if title is None and not tags:
             return made
         line = None if title is None else sessions.clean_title(title)
@@ -114,9 +119,9 @@ class Sessions:
         *,
         everywhere: bool = False,
     ) -> list[Conversation]:
-        """Return the sessions of this directory, or of all, the last active first."""
-        cwd = None if everywhere else str(self.cwd)
-        where = ConversationFilter(cwd=cwd, status=status, tags=tuple(tags))
+        """Return the sessions of this project, or of all, the last active first."""
+        projects = None if everywhere else self.project.ids
+        where = ConversationFilter(project_ids=projects, status=status, tags=tuple(tags))
         return await self.store.conversations.find(where, limit)
 
     async def add_last_messages(self, found: Sequence[Conversation]) -> list[SessionLine]:
@@ -191,7 +196,7 @@ class Sessions:
         from ragforge.memory.search.similar import find_similar_conversations
         from ragforge.memory.search.turns import MemorySearch
 
-        project = None if everywhere else str(self.project_path)
+        project = None if everywhere else self.project.ids
         memory = MemorySearch(self.store.conversations, self.embedder, self.store.summaries)
         return await find_similar_conversations(memory, query, limit, project)
 
@@ -206,9 +211,9 @@ class Sessions:
         from ragforge.tools.command.run import CommandRunner
         from ragforge.tools.git_history import GitHistory
 
-        log = GitHistory(CommandRunner(self.project_path))
+        log = GitHistory(CommandRunner(Path(self.project.path)))
         return await find_conversations_about(
-            self.store, name, self.cwd, self.project_path, log=log, everywhere=everywhere
+            self.store, name, self.cwd, self.project, log=log, everywhere=everywhere
         )
 
     async def branch(
@@ -291,12 +296,26 @@ class Sessions:
         from ragforge.memory.embed import enqueue_missing
         from ragforge.memory.exchange.imports import import_conversation
 
-        place = (self.cwd, self.project_path) if here else None
+        place = (self.cwd, self.project) if here else None
         archive = self.store.archive
         imported = await import_conversation(
-            archive, document, as_new=as_new, place=place, identity=self.identity
+            archive,
+            document,
+            as_new=as_new,
+            place=place,
+            identity=self.identity,
+            name_project=self._name_project,
         )
         if self.embedder is not None:
             await enqueue_missing(self.store, self.embedder)
-        await enqueue_links(self.store, imported.conversation.project_path)
+        await enqueue_links(self.store, [imported.conversation.project_id])
         return imported
+
+    async def _name_project(self, path: str) -> str:
+        """Return the id of the project at a path; whoever opens one there finds it."""
+        known = await self.store.projects.related(path, RepositoryIdentity())
+        here = next((one for one in known if one.path == path), None)
+        if here is None:
+            here = Checkout(path, new_id())
+            await self.store.projects.save(here)
+        return here.project_id

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from ragforge.brain.ingestion import embedding_state, locks
 from ragforge.brain.ingestion.embed import embed_scopes
-from ragforge.brain.ingestion.ingest import Ingester, make_project_id
+from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.search.code import CodeFinder, CodeHit, keep_relevant, keep_within
 from ragforge.brain.search.documents import search_documents
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
+from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError, ModelError, ProjectNotFound
 from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
 from ragforge.search.small_talk import is_small_talk
@@ -45,6 +46,9 @@ class ProjectStatus:
     model: str | None = None
     ingesting: str | None = None  # the process that does it now
     embedding: str | None = None
+    project_id: str = ""  # of the repository, which may have other checkouts
+    remotes: tuple[str, ...] = ()
+    checkouts: tuple[str, ...] = ()  # `host:path`
 
     @property
     def is_fresh(self) -> bool:
@@ -59,16 +63,23 @@ class Brain:
     root: Path
     ingester: Ingester
     finder: CodeFinder
-    on_ingested: Callable[[Path], Awaitable[object]] | None = None  # called after each ingestion
+    on_ingested: Callable[[], Awaitable[object]] | None = None  # called after each ingestion
+    recognised: ProjectPlace | None = None  # None: the project is known by its path
 
     @cached_property
+    def place(self) -> ProjectPlace:
+        """The project as it is known here."""
+        return self.recognised or make_place(self.root.resolve())
+
+    @property
     def project_id(self) -> str:
-        return make_project_id(self.root.resolve())
+        """The id of the checkout, by which its code is known."""
+        return self.place.checkout_id
 
     async def is_ingested(self) -> bool:
         """Tell whether the project has been ingested."""
         try:
-            await self.finder.code.project(str(self.root.resolve()))
+            await self.finder.code.project(self.project_id)
         except ProjectNotFound:
             return False
         return True
@@ -82,9 +93,9 @@ class Brain:
         the project cannot be listed, ModelError if embedding fails: what was read stays, and
         can be found by words.
         """
-        report = await self.ingester.ingest(self.root, on_step, paths)
+        report = await self.ingester.ingest(self.root, on_step, self.place, paths)
         if self.on_ingested is not None:
-            await self.on_ingested(self.root.resolve())
+            await self.on_ingested()
         return report, await self._embed(report, on_step)
 
     async def _embed(self, report: IngestionReport, on_step: OnStep) -> int:

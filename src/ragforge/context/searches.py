@@ -23,6 +23,7 @@ from ragforge.context.replay import Replays
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.receipts import SearchReport, SearchState
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
@@ -190,6 +191,10 @@ class Searches:
             read_instructions, self.brain.root, cwd, budget.instructions, mark
         )
 
+    def _find_place(self, conversation: Conversation) -> ProjectPlace:
+        """Return the project of a conversation, which may be another than the open one."""
+        return self.brain.place.look_from(conversation.project_id, conversation.project_path)
+
     async def search_memory(
         self,
         conversation: Conversation,
@@ -200,7 +205,7 @@ class Searches:
         """Return the project's relevant memories, and which of their code has changed since."""
         if not budget.recalls:
             return []
-        where = MemoryFilter(project_path=conversation.project_path)
+        where = MemoryFilter(project_ids=self._find_place(conversation).ids)
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
         if budget.memories is not None:
             wanted = budget.memories
@@ -212,7 +217,7 @@ class Searches:
         least = max(budget.min_score, SHARE_OF_BEST * best)
         hits = [hit for hit in said if hit.score >= least][:wanted]
         stale, before = await gather_or_cancel(
-            find_all_stale(self.store, conversation.project_path, hits[:CHECKED_HITS]),
+            find_all_stale(self.store, self._find_place(conversation), hits[:CHECKED_HITS]),
             self._read_turns_before(hits, without),
         )
         stale += [[] for _ in hits[CHECKED_HITS:]]
@@ -228,7 +233,8 @@ class Searches:
         if not budget.recalls:
             return []
         store, embedder = self.store, self.recall.embedder
-        found = await search_notes(store, embedder, message, conversation.project_path, MOST_NOTES)
+        ids = self._find_place(conversation).ids
+        found = await search_notes(store, embedder, message, ids, MOST_NOTES)
         return [hit for hit in found if hit.score >= LEAST_NOTE_SCORE]
 
     async def search_code(

@@ -30,12 +30,18 @@ CHUNK = "chunk"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A tree of files, identified by its absolute path."""
+    """A tree of files: one checkout of a project, at a path of a machine."""
 
     path: str
     name: str
     uuid: str = field(default_factory=new_id)
     state: str = "new"
+    host: str = ""  # "": not known
+    project_id: str = ""  # of the repository, which may have other checkouts
+
+    def __post_init__(self) -> None:
+        if not self.project_id:  # nobody recognised it: it is known by its path
+            object.__setattr__(self, "project_id", self.path)
 
 
 @dataclass(frozen=True, slots=True)

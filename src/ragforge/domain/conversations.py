@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -43,6 +44,11 @@ class Conversation(Authored):
     host: str | None = None  # the machine where it began
     agent: str = AGENT  # the program that answers in it
     visibility: Visibility = "shared"
+    project_id: str = ""  # of the repository, wherever it lies; the path is where it lay
+
+    def __post_init__(self) -> None:
+        if not self.project_id:  # nobody recognised it: it is known by its path
+            object.__setattr__(self, "project_id", self.project_path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ class ConversationFilter:
     """Which conversations to find; a field that is None does not restrict."""
 
     cwd: str | None = None
-    project_path: str | None = None
+    project_ids: Sequence[str] | None = None  # any of these
     status: ConversationStatus | None = None
     tags: tuple[str, ...] = ()  # any of these
     since: datetime | None = None  # by last activity
@@ -152,6 +158,6 @@ class MemoryFilter:
     """Which turns to search: those of a conversation or project, within a time; else all."""
 
     conversation_id: str | None = None
-    project_path: str | None = None
+    project_ids: Sequence[str] | None = None  # any of these
     since: datetime | None = None
     until: datetime | None = None

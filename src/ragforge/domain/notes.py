@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -26,13 +27,18 @@ class Note(Authored):
     created_at: datetime = field(default_factory=now)
     author: str | None = None
     visibility: Visibility = "shared"
+    project_id: str = ""  # of the repository, wherever it lies
+
+    def __post_init__(self) -> None:
+        if not self.project_id:  # nobody recognised it: it is known by its path
+            object.__setattr__(self, "project_id", self.project_path)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteFilter:
     """Which notes to find; a field that is None does not restrict."""
 
-    project_path: str | None = None
+    project_ids: Sequence[str] | None = None  # any of these
     conversation_id: str | None = None
     tags: tuple[str, ...] = ()  # any of these
     text: str | None = None  # exactly this

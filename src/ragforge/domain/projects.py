@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ragforge.domain.instants import now
@@ -42,7 +42,7 @@ def choose_remote(remotes: Mapping[str, str]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class RepositoryIdentity:
     """What a repository is known by; a folder without commits and remotes has neither."""
 
     remote: str | None = None  # `host/path`
@@ -67,8 +67,8 @@ class Checkout:
     seen_at: datetime = field(default_factory=now)
 
     @property
-    def identity(self) -> Identity:
-        return Identity(self.remote, self.roots)
+    def identity(self) -> RepositoryIdentity:
+        return RepositoryIdentity(self.remote, self.roots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +111,46 @@ def view_project(checkout: Checkout, related: Iterable[Checkout]) -> ProjectPlac
     return ProjectPlace(ids, checkout.path, checkout.host, checkout.uuid, all_of_it)
 
 
-def find_same(identity: Identity, known: Iterable[Checkout]) -> list[str]:
+def find_same(identity: RepositoryIdentity, known: Iterable[Checkout]) -> list[str]:
     """Return the ids of the projects that an identity belongs to.
 
-    They have its remote; else its root commits, and one of both has no remote. Forks and what
-    was made of one template share root commits, so that several may fit: then none is chosen.
+    They have its remote, or its root commits and one of both has no remote. Forks and what was
+    made of one template share root commits, so that several may fit: then none of these is one.
     """
     projects: dict[str, list[Checkout]] = defaultdict(list)
     for checkout in known:
         projects[checkout.project_id].append(checkout)
-    if identity.remote is not None:
-        same = [name for name, all_of_it in projects.items() if _has_remote(identity, all_of_it)]
-        if same:
-            return same
-    same = [name for name, all_of_it in projects.items() if _has_roots(identity, all_of_it)]
-    return same if len(same) == 1 else []
+    by_remote = [name for name, its in projects.items() if _has_remote(identity, its)]
+    by_roots = [name for name, its in projects.items() if _has_roots(identity, its)]
+    return by_remote + (by_roots if len(by_roots) == 1 else [])
 
 
-def _has_remote(identity: Identity, checkouts: Sequence[Checkout]) -> bool:
-    return any(one.remote == identity.remote for one in checkouts)
+def _has_remote(identity: RepositoryIdentity, checkouts: Sequence[Checkout]) -> bool:
+    return identity.remote is not None and any(one.remote == identity.remote for one in checkouts)
 
 
-def _has_roots(identity: Identity, checkouts: Sequence[Checkout]) -> bool:
+def _has_roots(identity: RepositoryIdentity, checkouts: Sequence[Checkout]) -> bool:
     if not identity.roots or all(one.roots != identity.roots for one in checkouts):
         return False
     return identity.remote is None or all(one.remote is None for one in checkouts)
 
 
-def pick_checkout(identity: Identity, here: Sequence[Checkout]) -> Checkout | None:
+def pick_checkout(
+    identity: RepositoryIdentity, same: Sequence[str], here: Sequence[Checkout]
+) -> Checkout | None:
     """Return which of the checkouts known at a path lies there now, if any does.
 
-    One without an identity may have got its first commit or its remote since.
+    `same` are the projects that the identity belongs to. A checkout without an identity may have
+    got its first commit or its remote since.
     """
-    fitting = find_same(identity, here) if identity else []
     newest = sorted(here, key=lambda one: one.seen_at, reverse=True)
-    same = [one for one in newest if one.project_id in fitting]
-    return next(iter(same or [one for one in newest if not one.identity]), None)
+    exact = [one for one in newest if one.identity == identity]
+    fitting = [one for one in newest if one.project_id in same]
+    return next(iter(exact or fitting or [one for one in newest if not one.identity]), None)
+
+
+def join_checkout(checkout: Checkout, project_id: str) -> Checkout:
+    """Return the checkout as one of another project, which is called by its ids as well."""
+    former = dict.fromkeys((*checkout.former_ids, checkout.project_id))
+    former.pop(project_id, None)
+    return replace(checkout, project_id=project_id, former_ids=tuple(former))

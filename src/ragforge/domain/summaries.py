@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -69,7 +70,7 @@ class SummaryFilter:
     """Which summaries to find; a field that is None does not restrict."""
 
     conversation_id: str | None = None
-    project_path: str | None = None
+    project_ids: Sequence[str] | None = None  # any of these
     level: Level | None = None
     since: datetime | None = None
     until: datetime | None = None

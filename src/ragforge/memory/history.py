@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -105,20 +105,20 @@ class History:
         return await self.get_summaries_by_date_range(since, None, conversation_id, level)
 
     async def get_summaries_mentioning_file(
-        self, path: str, project_path: str | None = None, level: Level | None = None
+        self, path: str, project_ids: Sequence[str] | None = None, level: Level | None = None
     ) -> list[Summary]:
         """Return the summaries that mention a file of the project, newest first."""
-        where = SummaryFilter(project_path=project_path, level=level, file=path)
+        where = SummaryFilter(project_ids=project_ids, level=level, file=path)
         return _sort_newest_first(await self.store.summaries.find(where))
 
     async def get_unread_findings(
-        self, project_path: str | None = None, conversation_id: str | None = None
+        self, project_ids: Sequence[str] | None = None, conversation_id: str | None = None
     ) -> list[Summary]:
         """Return the summaries with findings that were not shown yet, newest first.
 
         They stay unread until `mark_findings_read`.
         """
-        where = SummaryFilter(conversation_id, project_path, unread=True)
+        where = SummaryFilter(conversation_id, project_ids, unread=True)
         return _sort_newest_first(await self.store.summaries.find(where))
 
     async def mark_findings_read(self, summaries: Iterable[Summary]) -> None:
@@ -145,13 +145,13 @@ class History:
         before: datetime,
         level: Level | None = None,
         conversation_id: str | None = None,
-        project_path: str | None = None,
+        project_ids: Sequence[str] | None = None,
     ) -> int:
         """Delete the summaries made before a time; level, conversation and project restrict.
 
         They are not made again from the same turns. Returns how many were deleted.
         """
-        return await self.store.summaries.trim(before, level, conversation_id, project_path)
+        return await self.store.summaries.trim(before, level, conversation_id, project_ids)
 
     async def _read_newest(
         self, conversation_id: str, without: Iterable[str]

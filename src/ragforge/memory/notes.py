@@ -10,6 +10,7 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.domain.work import NewJob
@@ -38,7 +39,7 @@ class Notebook:
     async def remember(
         self,
         text: str,
-        project_path: str,
+        project: ProjectPlace,
         *,
         tags: Sequence[str] = (),
         supersedes: str | None = None,
@@ -59,19 +60,20 @@ class Notebook:
         if len(words) > MAX_CHARS:
             raise InputError(f"The note has {len(words):,} characters: at most {MAX_CHARS:,}.")
         older = None if supersedes is None else await self.resolve(supersedes)
-        if older is not None and older.project_path != project_path:
+        if older is not None and older.project_id not in project.ids:
             raise NoteNotFound(older.uuid)  # the note belongs to another project
-        known = await self.store.notes.find(NoteFilter(project_path, text=words), limit=1)
+        known = await self.store.notes.find(NoteFilter(project.ids, text=words), limit=1)
         if known and older is None:
             return known[0]
         note = Note(
             words,
-            project_path,
+            project.path,
             tuple(dict.fromkeys(filter(None, (redact(tag.strip()) for tag in tags))))[:MAX_TAGS],
             conversation_id,
             None if older is None else older.uuid,
             author=None if self.identity is None else self.identity.author,
             visibility=await self._choose_visibility(conversation_id),
+            project_id=project.id,
         )
         await self.store.notes.add(note)
         if self.embedder is not None:
@@ -143,13 +145,17 @@ class Notebook:
 
 
 async def search_notes(
-    store: Store, embedder: Embedder | None, query: str, project: str | None, limit: int = 5
+    store: Store,
+    embedder: Embedder | None,
+    query: str,
+    project_ids: Sequence[str] | None,
+    limit: int = 5,
 ) -> list[NoteHit]:
     """Return the notes of a project, or of all, that are relevant to a query, best first.
 
     Superseded ones are left out.
     """
-    return await Notebook(store, embedder).search(query, NoteFilter(project), limit)
+    return await Notebook(store, embedder).search(query, NoteFilter(project_ids), limit)
 
 
 def _measure_shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:

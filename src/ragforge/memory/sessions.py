@@ -14,6 +14,7 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     Message,
 )
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import AmbiguousId, InputError
 from ragforge.folders import find_project
@@ -49,13 +50,14 @@ def normalise(cwd: Path) -> Path:
 async def create_session(
     store: ConversationStore,
     cwd: Path,
-    project_path: Path | None = None,
+    project: ProjectPlace | None = None,
     identity: Identity | None = None,
 ) -> Conversation:
     """Begin somebody's session in a directory, for the given project or the directory's own."""
     place = normalise(cwd)
-    project = find_project(place) if project_path is None else normalise(project_path)
-    conversation = sign(Conversation(cwd=str(place), project_path=str(project)), identity)
+    project = project or ProjectPlace.at(str(find_project(place)))
+    new = Conversation(str(place), project.path, project_id=project.id)
+    conversation = sign(new, identity)
     await store.create(conversation)
     return conversation
 
@@ -116,7 +118,13 @@ async def branch(
         title = clean_title(title)
     elif source.title is not None:
         title = f"{source.title} (branch)"
-    into = Conversation(source.cwd, source.project_path, title=title, tags=source.tags)
+    into = Conversation(
+        source.cwd,
+        source.project_path,
+        title=title,
+        tags=source.tags,
+        project_id=source.project_id,
+    )
     return await store.branch(message.uuid, sign(into, identity))
 
 

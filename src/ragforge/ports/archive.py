@@ -14,6 +14,7 @@ RecordKind: TypeAlias = Literal[
     "tool_result",
     "summary",
     "note",
+    "checkout",
     "project",
     "file",
     "scope",

@@ -38,13 +38,16 @@ class CodeStore(Protocol):
     """Projects, directories, files, scopes and relations. Each write is one transaction."""
 
     async def save_project(self, project: Project) -> None:
-        """Store a project, or change the one with this id.
+        """Store a checkout of a project, or change the one with this id.
 
-        Raises DuplicateId if another project has its path.
+        Raises DuplicateId if another one of the same project has its path on its host.
         """
 
-    async def project(self, path: str) -> Project:
-        """Return the project at this exact path. Raises ProjectNotFound."""
+    async def project(self, project_id: str) -> Project:
+        """Return the checkout with this id. Raises ProjectNotFound."""
+
+    async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
+        """Return the checkouts of projects that were ingested, by path, host and id."""
 
     async def delete_project(self, project_id: str) -> None:
         """Delete a project with its files, scopes, relations and vectors.

@@ -184,8 +184,8 @@ class ConversationStore(Protocol):
         Ids that are unknown or somebody else's do nothing.
         """
 
-    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
-        """Return turns of a project whose links to code are still to be made, oldest first.
+    async def turns_to_link(self, project_ids: Sequence[str], limit: int) -> list[str]:
+        """Return turns of projects whose links to code are still to be made, oldest first.
 
         Those of other authors are left to them.
         """
@@ -196,7 +196,7 @@ class ConversationStore(Protocol):
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
-        project_path: str | None = None,
+        project_ids: Sequence[str] | None = None,
         conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
@@ -206,4 +206,5 @@ class ConversationStore(Protocol):
 
         A name is that of a scope, which may be gone: its qualified name, or a part of that
         between dots. So a class is touched when its method is. The newest come first.
+        Scopes have other ids in other checkouts: a name with its file finds those of all.
         """

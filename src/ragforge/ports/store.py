@@ -11,6 +11,7 @@ from ragforge.ports.archive import Archive
 from ragforge.ports.code import CodeStore
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.notes import NoteStore
+from ragforge.ports.projects import ProjectStore
 from ragforge.ports.summaries import SummaryStore
 from ragforge.ports.work import JobQueue, LockStore
 
@@ -55,6 +56,7 @@ class Store:
     conversations: ConversationStore
     summaries: SummaryStore
     notes: NoteStore
+    projects: ProjectStore
     code: CodeStore
     jobs: JobQueue
     locks: LockStore

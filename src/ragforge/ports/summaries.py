@@ -77,7 +77,7 @@ class SummaryStore(Protocol):
         before: datetime,
         level: Level | None = None,
         conversation_id: str | None = None,
-        project_path: str | None = None,
+        project_ids: Sequence[str] | None = None,
     ) -> int:
         """Delete exactly the viewer's summaries that were made before the date; return how many.
 

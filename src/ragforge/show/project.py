@@ -24,6 +24,8 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
         return
     rows = [
         ["project", found.path],
+        *(["repository", remote] for remote in found.remotes),
+        *(["also at", place] for place in found.checkouts if not place.endswith(f":{found.path}")),
         ["state", "up to date" if found.is_fresh else "not up to date"],
         ["files", f"{found.files:,}"],
         ["scopes", f"{found.scopes:,}"],

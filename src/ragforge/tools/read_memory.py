@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.notes import Note
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json, to_text
 from ragforge.domain.turns import Turn, group_into_turns
@@ -49,25 +50,25 @@ class MemoryRecord:
         }
 
 
-def make_read_memory_tool(store: Store, project_path: str) -> Tool:
+def make_read_memory_tool(store: Store, project: ProjectPlace) -> Tool:
     """Return read_memory for a model; it sees this project alone."""
 
     async def call(given: ReadMemoryArguments) -> MemoryRecord:
-        return MemoryRecord(await read_memory(store, project_path, given.id))
+        return MemoryRecord(await read_memory(store, project, given.id))
 
     return as_tool("read_memory", ReadMemoryArguments, call)
 
 
-async def read_memory(store: Store, project_path: str, wanted: str) -> Turn | Summary | Note:
+async def read_memory(store: Store, project: ProjectPlace, wanted: str) -> Turn | Summary | Note:
     """Return a turn, a summary or a note of the project. Raises InputError if there is none."""
     for note in (await store.notes.with_ids([wanted])).values():
-        if note.project_path == project_path:
+        if note.project_id in project.ids:
             return note
     owners = await store.conversations.conversations_of([wanted])
     owners |= await store.summaries.conversations_of([wanted])
     if (owner := owners.get(wanted)) is not None:
         conversation = await store.conversations.get(owner)
-        if conversation.project_path == project_path:
+        if conversation.project_id in project.ids:
             messages = (await store.conversations.turns([wanted])).get(wanted)
             if messages:
                 return group_into_turns(messages)[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from ragforge.domain.notes import Note
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.memory.notes import MAX_CHARS, Notebook
@@ -38,13 +39,13 @@ class SavedNote:
         return {"id": note.uuid, "text": note.text, "supersedes": note.supersedes}
 
 
-def make_remember_tool(notebook: Notebook, project_path: str, conversation_id: str) -> Tool:
+def make_remember_tool(notebook: Notebook, project: ProjectPlace, conversation_id: str) -> Tool:
     """Return remember for a model; it writes notes of this project alone."""
 
     async def call(given: RememberArguments) -> SavedNote:
         note = await notebook.remember(
             given.text,
-            project_path,
+            project,
             tags=given.tags,
             supersedes=given.supersedes,
             conversation_id=conversation_id,

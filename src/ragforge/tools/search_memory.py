@@ -11,6 +11,7 @@ from pydantic import Field
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import HistoryHit, NoteHit, TurnHit
 from ragforge.domain.instants import now
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.memory.code.stale import StaleCode, find_all_stale
@@ -42,15 +43,15 @@ class FoundMemories:
         return [_format(hit, aged) for hit, aged in zip(self.hits, self.ages, strict=True)]
 
 
-def make_memory_tool(recall: MemorySearch, notebook: Notebook, project_path: str) -> Tool:
+def make_memory_tool(recall: MemorySearch, notebook: Notebook, project: ProjectPlace) -> Tool:
     """Return search_memory for a model; it sees this project alone."""
 
     async def call(given: MemoryArguments) -> FoundMemories:
         since = None if given.days is None else now() - timedelta(days=given.days)
-        where = MemoryFilter(project_path=project_path, since=since)
+        where = MemoryFilter(project_ids=project.ids, since=since)
         hits = await search_memory(recall, notebook, given.query, where, max_results=given.limit)
         said = [hit for hit in hits if not isinstance(hit, NoteHit)]
-        ages = iter(await find_all_stale(notebook.store, project_path, said))
+        ages = iter(await find_all_stale(notebook.store, project, said))
         aged = [[] if isinstance(hit, NoteHit) else next(ages) for hit in hits]
         return FoundMemories(tuple(hits), tuple(aged))
 

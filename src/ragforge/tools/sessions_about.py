@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.memory.code.about import ConversationAbout, TouchedCode, find_conversations_about
@@ -72,13 +73,13 @@ class SessionsAbout:
         }
 
 
-def make_sessions_about_tool(store: Store, project_path: str, runner: CommandRunner) -> Tool:
+def make_sessions_about_tool(store: Store, project: ProjectPlace, runner: CommandRunner) -> Tool:
     """Return sessions_about for a model; it sees this project alone."""
-    root = Path(project_path)
+    root = Path(project.path)
 
     async def call(given: AboutArguments) -> SessionsAbout:
         found = await find_conversations_about(
-            store, given.name, root, root, log=GitHistory(runner)
+            store, given.name, root, project, log=GitHistory(runner)
         )
         turns = [
             (code.touch.conversation_id, code.touch.first_turn)

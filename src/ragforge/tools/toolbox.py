@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragforge.brain.project import Brain
+from ragforge.domain.projects import ProjectPlace
 from ragforge.llm.calls import Tool
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
@@ -50,7 +51,7 @@ class Toolbox:
     recall: MemorySearch
     notebook: Notebook
     store: Store
-    project_path: str
+    project: ProjectPlace
 
     def make_reading_tools(self) -> tuple[Tool, ...]:
         """Return the tools that a model may use without permission."""
@@ -59,20 +60,20 @@ class Toolbox:
             make_code_tool(self.brain),
             make_explore_tool(self.brain),
             *self.make_memory_tools(),
-            make_sessions_about_tool(self.store, self.project_path, self.runner),
+            make_sessions_about_tool(self.store, self.project, self.runner),
             *make_git_tools(self.runner),
         )
 
     def make_memory_tools(self) -> tuple[Tool, ...]:
         """Return the tools that look into memory alone."""
         return (
-            make_memory_tool(self.recall, self.notebook, self.project_path),
-            make_read_memory_tool(self.store, self.project_path),
+            make_memory_tool(self.recall, self.notebook, self.project),
+            make_read_memory_tool(self.store, self.project),
         )
 
     def make_note_tool(self, conversation_id: str) -> Tool:
         """Return the tool that writes notes; it changes nothing but memory."""
-        return make_remember_tool(self.notebook, self.project_path, conversation_id)
+        return make_remember_tool(self.notebook, self.project, conversation_id)
 
     def make_changing_tools(self, journal: Journal, permit: Permit) -> tuple[Tool, ...]:
         """Return the tools that change something, each time with the user's permission."""

@@ -97,8 +97,8 @@ async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
         await store.conversations.append(place, [user(text) for _ in range(3)])
     matching = store.conversations.match_words
 
-    there = await matching("common zebra lion", MemoryFilter(project_path="/b"), 9, reach=0)
-    here = await matching("common zebra lion", MemoryFilter(project_path="/a"), 9, reach=0)
+    there = await matching("common zebra lion", MemoryFilter(project_ids=["/b"]), 9, reach=0)
+    here = await matching("common zebra lion", MemoryFilter(project_ids=["/a"]), 9, reach=0)
 
     assert there.counts == {"zebra": 3, "lion": 3}
     assert here.counts == {"common": 3}

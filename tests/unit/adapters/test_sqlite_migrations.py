@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -11,7 +10,8 @@ import pytest
 
 from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.projects import RepositoryIdentity, view_project
 from ragforge.memory.secrets.gate import guard_store
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import (
@@ -190,42 +190,56 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
     await store.close()
 
 
-async def test_documents_of_an_older_file_are_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_the_paths_of_an_older_file_become_projects_whose_words_are_still_found(
+    tmp_path: Path,
 ) -> None:
-    steps = migrate.read_migrations()
-    documents = next(n for n, step in enumerate(steps) if "read again" in step)
-    write(tmp_path / "project", SHOP)
-    locks = await open_sqlite(tmp_path / "locks.db", WORDS)  # later steps change how they are kept
-    monkeypatch.setattr(migrate, "read_migrations", lambda: steps[:documents])
-    old = await open_sqlite(tmp_path / "store.db", WORDS)
-    await brain_of(replace(old, locks=locks.locks), tmp_path / "project").ingest()
-    await old.close()
-    monkeypatch.setattr(migrate, "read_migrations", lambda: steps[: documents + 1])
+    write_old_store(tmp_path / "store.db", ["parsing headers"])
 
-    new = await open_sqlite(tmp_path / "store.db", WORDS)
-    report, _ = await brain_of(replace(new, locks=locks.locks), tmp_path / "project").ingest()
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+
+    [checkout] = await store.projects.related("/p", RepositoryIdentity())
+    assert (checkout.host, checkout.identity) == ("", RepositoryIdentity())
+    place = view_project(checkout, [])
+    [found] = await store.conversations.find(ConversationFilter(project_ids=place.ids))
+    assert found.project_id == checkout.project_id != "/p"
+    turns = await store.conversations.turns_by_words("headers", MemoryFilter(None, place.ids), 9)
+    assert [match.id for match in turns] == ["message-0"]
+    await store.close()
+
+
+def take_step(path: Path, words: str) -> None:
+    """Take the step with these words on a file of today."""
+    step = next(step for step in migrate.read_migrations() if words in step)
+    connection = apsw.Connection(str(path))
+    connection.execute(step)
+    connection.close()
+
+
+async def test_documents_of_an_older_file_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    write(tmp_path / "project", SHOP)
+    old = await open_sqlite(path, WORDS)
+    await brain_of(old, tmp_path / "project").ingest()
+    await old.close()
+    take_step(path, "Documents are cut at their headings")
+
+    new = await open_sqlite(path, WORDS)
+    report, _ = await brain_of(new, tmp_path / "project").ingest()
 
     assert report.changed == ("docs/guide.md",)
     await new.close()
-    await locks.close()
 
 
 async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    steps = migrate.read_migrations()
-    redacted = next(n for n, step in enumerate(steps) if "Secrets in sources" in step)
     secret = "ghp_" + "a1B2c3" * 6
     write(tmp_path / "project", {"app.py": f'TOKEN = "{secret}"\n'})
-    locks = await open_sqlite(tmp_path / "locks.db", WORDS)  # later steps change how they are kept
-    monkeypatch.setattr(migrate, "read_migrations", lambda: steps[:redacted])
     old = await open_sqlite(tmp_path / "store.db", WORDS)
-    report, _ = await brain_of(replace(old, locks=locks.locks), tmp_path / "project").ingest()
+    report, _ = await brain_of(old, tmp_path / "project").ingest()
     assert secret in (await old.code.scopes_in(report.project_id, "app.py"))[0].source
     await old.close()
-    await locks.close()
-    monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
+    take_step(tmp_path / "store.db", "Secrets in sources")
 
     new = guard_store(await open_sqlite(tmp_path / "store.db", WORDS))
     report, _ = await brain_of(new, tmp_path / "project").ingest()

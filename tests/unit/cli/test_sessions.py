@@ -127,9 +127,7 @@ def test_sessions_are_chosen_by_status_tag_and_number(
     assert ragforge("sessions", "list", "--status", "lost").code == 2
     assert ragforge("sessions", "list", "--limit", "0").code == 2
     nothing = ragforge("sessions", "list", "--tag", "zebra")
-    assert (
-        nothing.err == "There are no active sessions tagged zebra in this directory. Try --all.\n"
-    )
+    assert nothing.err == "There are no active sessions tagged zebra of this project. Try --all.\n"
 
 
 def test_sessions_in_json_have_stable_keys(ragforge: Ragforge, talk: str, project: Path) -> None:
@@ -153,7 +151,7 @@ def test_sessions_in_json_have_stable_keys(ragforge: Ragforge, talk: str, projec
 
 
 def test_no_sessions_is_a_note_and_an_empty_list(ragforge: Ragforge, in_store: InStore) -> None:
-    assert ragforge("sessions", "list").err.startswith("There are no active sessions in this")
+    assert ragforge("sessions", "list").err.startswith("There are no active sessions of this")
     assert json.loads(ragforge("sessions", "list", "--json").out) == {"sessions": []}
 
 

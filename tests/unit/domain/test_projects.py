@@ -6,7 +6,7 @@ import pytest
 
 from ragforge.domain.projects import (
     Checkout,
-    Identity,
+    RepositoryIdentity,
     choose_remote,
     find_same,
     normalise_remote,
@@ -57,41 +57,52 @@ def checkout(project: str, remote: str | None = None, *roots: str, minute: int =
 def test_the_same_remote_is_the_same_project_whatever_the_history() -> None:
     known = [checkout("a", FLASK, "r1"), checkout("b", "other/x", "r2")]
 
-    assert find_same(Identity(FLASK, ("r9",)), known) == ["a"]
-    assert find_same(Identity(FLASK), known) == ["a"]  # a shallow clone
+    assert find_same(RepositoryIdentity(FLASK, ("r9",)), known) == ["a"]
+    assert find_same(RepositoryIdentity(FLASK), known) == ["a"]  # a shallow clone
 
 
 def test_the_same_roots_are_one_project_if_one_of_both_has_no_remote() -> None:
-    assert find_same(Identity(None, ("r",)), [checkout("a", FLASK, "r")]) == ["a"]
-    assert find_same(Identity(FLASK, ("r",)), [checkout("a", None, "r")]) == ["a"]
+    assert find_same(RepositoryIdentity(None, ("r",)), [checkout("a", FLASK, "r")]) == ["a"]
+    assert find_same(RepositoryIdentity(FLASK, ("r",)), [checkout("a", None, "r")]) == ["a"]
+
+
+def test_a_repository_that_gets_the_remote_of_another_project_joins_it() -> None:
+    known = [checkout("a", None, "r"), checkout("b", FLASK, "s")]
+
+    assert find_same(RepositoryIdentity(FLASK, ("r",)), known) == ["b", "a"]
+    assert pick(RepositoryIdentity(FLASK, ("r",)), known[:1]) == known[0]
 
 
 def test_a_fork_is_another_project() -> None:
     known = [checkout("a", FLASK, "r"), checkout("a", None, "r", minute=1)]
 
-    assert find_same(Identity("github.com/ann/flask", ("r",)), known) == []
+    assert find_same(RepositoryIdentity("github.com/ann/flask", ("r",)), known) == []
 
 
 def test_a_clone_without_a_remote_joins_none_of_several_forks() -> None:
     known = [checkout("a", FLASK, "r"), checkout("b", "github.com/ann/flask", "r")]
 
-    assert find_same(Identity(None, ("r",)), known) == []
+    assert find_same(RepositoryIdentity(None, ("r",)), known) == []
+
+
+def pick(identity: RepositoryIdentity, here: list[Checkout]) -> Checkout | None:
+    return pick_checkout(identity, find_same(identity, here) if identity else [], here)
 
 
 def test_of_two_repositories_that_lay_at_a_path_the_present_one_is_picked() -> None:
     first, second = checkout("a", FLASK, "r"), checkout("b", "other/x", "s", minute=1)
 
-    assert pick_checkout(Identity(FLASK, ("r",)), [second, first]) == first
-    assert pick_checkout(Identity("third/x", ("t",)), [first, second]) is None
-    assert pick_checkout(Identity(), [first, second]) is None  # a folder without a repository
+    assert pick(RepositoryIdentity(FLASK, ("r",)), [second, first]) == first
+    assert pick(RepositoryIdentity("third/x", ("t",)), [first, second]) is None
+    assert pick(RepositoryIdentity(), [first, second]) is None  # a folder without a repository
 
 
 def test_a_folder_that_becomes_a_repository_stays_what_it_was() -> None:
     folder, other = checkout("a"), checkout("b", "other/x", "s", minute=1)
 
-    assert pick_checkout(Identity(FLASK, ("r",)), [folder, other]) == folder
-    assert pick_checkout(Identity(), [folder, other]) == folder
-    assert pick_checkout(Identity("other/x", ("s",)), [folder, other]) == other
+    assert pick(RepositoryIdentity(FLASK, ("r",)), [folder, other]) == folder
+    assert pick(RepositoryIdentity(), [folder, other]) == folder
+    assert pick(RepositoryIdentity("other/x", ("s",)), [folder, other]) == other
 
 
 def test_a_project_has_the_ids_of_all_that_were_joined_with_it() -> None:

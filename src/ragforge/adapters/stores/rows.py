@@ -22,6 +22,7 @@ from ragforge.domain.code import (
 )
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
+from ragforge.domain.projects import Checkout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.work import Job, NewJob
 
@@ -32,7 +33,7 @@ CONVERSATION = Table(
     Conversation,
     derived=("author_key", "private_to"),
     milliseconds={"updated_ms": "updated_at"},
-    ids=("cwd", "project_path"),
+    ids=("cwd", "project_path", "project_id"),
 )
 MESSAGE = Table(
     "message",
@@ -59,9 +60,10 @@ NOTE = Table(
     Note,
     derived=("author_key", "private_to"),
     milliseconds={"created_ms": "created_at"},
-    ids=("project_path",),
+    ids=("project_path", "project_id"),
 )
-PROJECT = Table("project", Project, ids=("path",))
+CHECKOUT = Table("checkout", Checkout, ids=("path", "project_id"))
+PROJECT = Table("project", Project, ids=("path", "project_id"))
 FILE = Table("file", File, owner=("project_id",), derived=("name",), ids=("path",))
 SCOPE = Table("scope", Scope, owner=("file_id",), named=_LINES)
 REFERENCE = Table("reference", CodeReference, owner=("owner_id",), ids=("scope_id",))
@@ -71,7 +73,7 @@ TOUCH = Table("touch", Touch)  # read from several tables; never stored as such
 
 _STORED: tuple[Table[Any], ...] = (
     *(CONVERSATION, MESSAGE, TOOL_CALL, TOOL_RESULT, SUMMARY, NOTE),
-    *(PROJECT, FILE, SCOPE, REFERENCE, FILE_MENTION, JOB),
+    *(CHECKOUT, PROJECT, FILE, SCOPE, REFERENCE, FILE_MENTION, JOB),
 )
 TIMES = frozenset[str]().union(*(table.times for table in _STORED))
 LISTS = frozenset[str]().union(*(table.lists for table in _STORED))

@@ -38,7 +38,7 @@ async def settle(
     if not await lock_store.acquire(name, holder, locks.LEASE):
         return  # an ingestion may be changing it now
     try:
-        if await code.project(found.path) == found:
+        if await code.project(found.uuid) == found:
             await code.save_project(replace(found, state=format_embedded_state(model)))
     finally:
         await lock_store.release(name, holder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import File, FileMark, Project
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound
 from ragforge.ports.code import CodeStore
@@ -30,6 +31,11 @@ MANY_NAMED = 100
 def make_project_id(root: Path) -> str:
     """Return the id of the project at a path."""
     return make_id("project", str(root))
+
+
+def make_place(root: Path) -> ProjectPlace:
+    """Return the place of a project that is known by its path alone."""
+    return ProjectPlace((str(root),), str(root), checkout_id=make_project_id(root))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class Ingester:
         self,
         root: Path,
         on_step: OnStep = lambda _: None,
+        place: ProjectPlace | None = None,
         paths: Collection[str] | None = None,
     ) -> IngestionReport:
         """Read new and changed files, forget those that are gone, and relate affected files.
@@ -66,7 +73,8 @@ class Ingester:
         Raises OSError if the root cannot be listed.
         """
         root = root.resolve()
-        uuid = make_project_id(root)
+        place = place or make_place(root)
+        uuid = place.checkout_id
 
         def report_waiting(_: Lock) -> None:
             on_step(IngestionStep("waiting"))
@@ -74,7 +82,7 @@ class Ingester:
         async with locks.hold_lock(
             self.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
         ):
-            project = await self._ensure(root, uuid)
+            project = await self._ensure(root, place)
             if paths is not None and (found := await self._look_at(root, uuid, paths)):
                 return await self._bring_up_to_date(root, project, found, on_step)
             return await self._bring_up_to_date(
@@ -146,12 +154,12 @@ class Ingester:
             found.marks,
         ).execute()
 
-    async def forget(self, root: Path, under: str | None = None) -> int:
-        """Forget the project at a path, or a directory or file in it; return how many files.
+    async def forget(self, project_id: str, under: str | None = None) -> int:
+        """Forget a project, or a directory or file in it; return how many files.
 
         Raises ProjectNotFound.
         """
-        project = await self.code.project(str(root.resolve()))
+        project = await self.code.project(project_id)
         async with locks.hold_lock(
             self.locks, locks.name_ingestion_lock(project.uuid), self.holder
         ):
@@ -162,10 +170,12 @@ class Ingester:
                 await self.code.remove_files(project.uuid, files)
         return len(files)
 
-    async def _ensure(self, root: Path, uuid: str) -> Project:
+    async def _ensure(self, root: Path, place: ProjectPlace) -> Project:
         try:
-            return await self.code.project(str(root))
+            known = await self.code.project(place.checkout_id)
         except ProjectNotFound:
-            project = Project(str(root), root.name or str(root), uuid)
+            known = Project(str(root), root.name or str(root), place.checkout_id, project_id="-")
+        project = replace(known, host=place.host, project_id=place.id)
+        if project != known:
             await self.code.save_project(project)
-            return project
+        return project

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from ragforge.domain.code import Touch, pick_strongest
 from ragforge.domain.conversations import Conversation
-from ragforge.errors import ConversationNotFound, InputError, ProjectNotFound
+from ragforge.domain.projects import ProjectPlace
+from ragforge.errors import ConversationNotFound, InputError
+from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
@@ -46,7 +48,7 @@ async def find_conversations_about(
     store: Store,
     text: str,
     cwd: Path,
-    project: Path,
+    project: ProjectPlace,
     *,
     log: CommitLog | None = None,
     everywhere: bool = False,
@@ -62,13 +64,13 @@ async def find_conversations_about(
             files=subject.files,
             scope_ids=subject.scope_ids,
             names=subject.names,
-            project_path=None if everywhere else str(project),
+            project_ids=None if everywhere else project.ids,
         )
     )
     if not touches:
         return []
     oldest = min(touch.when for touch in touches)
-    tracker = CodeTracker(store.code, log, str(project))
+    tracker = CodeTracker(store.code, log, project.path)
     found: dict[str, list[TouchedCode]] = {}
     known: dict[str, Conversation] = {}
     for touch in touches:
@@ -77,7 +79,8 @@ async def find_conversations_about(
             known[owner] = known.get(owner) or await store.conversations.get(owner)
         except ConversationNotFound:
             continue  # deleted since
-        since = await tracker.track(touch, known[owner].project_path, oldest)
+        place = project.look_from(known[owner].project_id, known[owner].project_path)
+        since = await tracker.track(touch, place, oldest)
         found.setdefault(owner, []).append(TouchedCode(touch, since))
     last_active = sorted(found, key=lambda owner: known[owner].updated_at, reverse=True)
     return [ConversationAbout(known[owner], tuple(found[owner])) for owner in last_active]
@@ -105,7 +108,7 @@ def merge_touches(touches: Iterable[Touch]) -> list[Touch]:
     return [touch for touch in by_thing.values() if not is_repeated(touch)]
 
 
-async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: Path) -> Subject:
+async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: ProjectPlace) -> Subject:
     """Return what a text names: files by a path from `cwd` or the project, and scopes by name.
 
     Raises InputError if several files end with the path.
@@ -113,11 +116,10 @@ async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: Path) 
     wanted = text.strip()
     if not wanted:
         raise InputError("Name a file, a directory or something in the code.")
-    paths = _guess_paths(wanted, cwd, project)
+    paths = _guess_paths(wanted, cwd, Path(project.path))
     names = () if "/" in wanted else (re.sub(r"::|#", ".", wanted).removesuffix("()"),)
-    try:
-        known = await code.project(str(project))
-    except ProjectNotFound:
+    known = await find_checkout(code, project)
+    if known is None:
         return Subject(paths, (), names)
     scopes = await code.scopes_named(known.uuid, names[0]) if names else []
     files = await _find_files(code, known.uuid, wanted, paths)

@@ -16,9 +16,10 @@ from ragforge.domain.code import (
     pick_strongest,
 )
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
-from ragforge.errors import ProjectNotFound
+from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.file_names import FileNames
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.code import CodeStore
@@ -68,7 +69,7 @@ async def link_summary(store: Store, summary: Summary) -> None:
     if project is None:
         return
     files = {file.path: file for file in await store.code.files(project.uuid)}
-    names = FileNames(files, project.path, conversation.cwd)
+    names = FileNames(files, conversation.project_path, conversation.cwd)
     meant = {path for name in summary.files_mentioned if (path := names.resolve(name))}
     text = format_summary_for_search(summary)
     scopes: list[Scope] = []
@@ -128,10 +129,8 @@ def _contains_name(name: str, text: str) -> bool:
 
 
 async def _find_project(code: CodeStore, conversation: Conversation) -> Project | None:
-    try:
-        return await code.project(conversation.project_path)
-    except ProjectNotFound:
-        return None
+    place = ProjectPlace.at(conversation.project_path, conversation.project_id)
+    return await find_checkout(code, place)
 
 
 def _make_reference(scope: Scope, how: TouchKind) -> CodeReference:

@@ -6,11 +6,11 @@ ingestion checks whether turns wait, and queues one durable job that links them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from ragforge.domain.instants import now
 from ragforge.domain.work import NewJob
-from ragforge.errors import ProjectNotFound
 from ragforge.memory.code.links import link_turn
 from ragforge.ports.store import Store
 
@@ -25,7 +25,7 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
 
     Raises ConversationNotFound.
     """
-    project = (await store.conversations.get(conversation_id)).project_path
+    project = [(await store.conversations.get(conversation_id)).project_id]
     was_known = await _is_known(store, project)
     is_done = await link_turn(store, turn_id)
     await store.conversations.set_link_pending([turn_id], not is_done)
@@ -33,25 +33,25 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
         await enqueue_links(store, project)  # ingested meanwhile, before this turn waited
 
 
-async def enqueue_links(store: Store, project_path: str) -> bool:
+async def enqueue_links(store: Store, project_ids: Sequence[str]) -> bool:
     """Queue the linking of the waiting turns of a project; return whether there are any."""
-    waiting = await store.conversations.turns_to_link(project_path, 1)
+    waiting = await store.conversations.turns_to_link(project_ids, 1)
     if waiting:
         whose = f"{store.viewer}:" if store.viewer else ""  # everybody links their own
-        job = NewJob(f"link:{whose}{project_path}", LINK_JOB, project_path)
+        job = NewJob(f"link:{whose}{project_ids[0]}", LINK_JOB, list(project_ids))
         await store.jobs.enqueue([job], again=True)
     return bool(waiting)
 
 
-async def link_waiting(store: Store, project_path: str) -> int:
+async def link_waiting(store: Store, project_ids: Sequence[str]) -> int:
     """Link the waiting turns of a project; return how many are done.
 
     A turn whose edits are not ingested yet keeps waiting, unless it is old.
     """
-    if not await _is_known(store, project_path):
+    if not await _is_known(store, project_ids):
         return 0
     done, kept = 0, set[str]()
-    while page := await store.conversations.turns_to_link(project_path, PAGE + len(kept)):
+    while page := await store.conversations.turns_to_link(project_ids, PAGE + len(kept)):
         new = [turn_id for turn_id in page if turn_id not in kept]
         if not new:
             break
@@ -64,12 +64,8 @@ async def link_waiting(store: Store, project_path: str) -> int:
     return done
 
 
-async def _is_known(store: Store, project_path: str) -> bool:
-    try:
-        await store.code.project(project_path)
-    except ProjectNotFound:
-        return False
-    return True
+async def _is_known(store: Store, project_ids: Sequence[str]) -> bool:
+    return bool(await store.code.checkouts(project_ids))
 
 
 async def _is_old(store: Store, turn_id: str) -> bool:

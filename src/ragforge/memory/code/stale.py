@@ -12,7 +12,9 @@ from typing import Literal, TypeAlias
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import FOUND, CodeReference, File, FileMention
 from ragforge.domain.hits import MemoryHit
-from ragforge.errors import FileNotKnown, ProjectNotFound
+from ragforge.domain.projects import ProjectPlace
+from ragforge.errors import FileNotKnown
+from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.store import Store
 
 StaleKind: TypeAlias = Literal["changed since", "gone"]
@@ -41,13 +43,13 @@ class _MentionedCode:
     references: Sequence[CodeReference]
 
 
-async def find_stale(store: Store, project_path: str, hit: MemoryHit) -> list[StaleCode]:
+async def find_stale(store: Store, place: ProjectPlace, hit: MemoryHit) -> list[StaleCode]:
     """Return the code of a hit that has changed since."""
-    return (await find_all_stale(store, project_path, [hit]))[0]
+    return (await find_all_stale(store, place, [hit]))[0]
 
 
 async def find_all_stale(
-    store: Store, project_path: str, hits: Sequence[MemoryHit]
+    store: Store, place: ProjectPlace, hits: Sequence[MemoryHit]
 ) -> list[list[StaleCode]]:
     """Return the changed code of several hits; the references of all turns are read at once."""
     spoken = {
@@ -68,50 +70,50 @@ async def find_all_stale(
         return _MentionedCode([], [one for id_ in said for one in references.get(id_, ())])
 
     mentioned = await gather_or_cancel(*map(list_code, hits))
-    return await _compare_all(store, project_path, mentioned)
+    return await _compare_all(store, place, mentioned)
 
 
 async def find_stale_in_turn(
-    store: Store, project_path: str, message_ids: Sequence[str]
+    store: Store, place: ProjectPlace, message_ids: Sequence[str]
 ) -> list[StaleCode]:
     """Return the code of a turn that has changed since, by the ids of its messages."""
     references = await store.conversations.references_of(message_ids)
     found = [one for message_id in message_ids for one in references.get(message_id, ())]
-    return await _compare(store, project_path, (), found)
+    return await _compare(store, place, (), found)
 
 
 async def find_stale_in_summary(
-    store: Store, project_path: str, summary_id: str
+    store: Store, place: ProjectPlace, summary_id: str
 ) -> list[StaleCode]:
     """Return the code of a summary that has changed since. Raises SummaryNotFound."""
     files, scopes = await store.summaries.mentions(summary_id)
-    return await _compare(store, project_path, files, scopes)
+    return await _compare(store, place, files, scopes)
 
 
 async def _compare(
     store: Store,
-    project_path: str,
+    place: ProjectPlace,
     files: Sequence[FileMention],
     references: Sequence[CodeReference],
 ) -> list[StaleCode]:
-    return (await _compare_all(store, project_path, [_MentionedCode(files, references)]))[0]
+    return (await _compare_all(store, place, [_MentionedCode(files, references)]))[0]
 
 
 async def _compare_all(
-    store: Store, project_path: str, mentioned: Sequence[_MentionedCode]
+    store: Store, place: ProjectPlace, mentioned: Sequence[_MentionedCode]
 ) -> list[list[StaleCode]]:
     """Return the changed code of each; what the code is now is read once for all."""
     paths = {file.path for one in mentioned for file in one.files}
-    scope_ids = {r.scope_id for one in mentioned for r in one.references if r.how != FOUND}
-    if not paths and not scope_ids:
+    touched = [r for one in mentioned for r in one.references if r.how != FOUND]
+    if not paths and not touched:
         return [[] for _ in mentioned]
-    try:
-        project = await store.code.project(project_path)
-    except ProjectNotFound:
+    project = await find_checkout(store.code, place)
+    if project is None:
         return [[] for _ in mentioned]  # the whole project was removed, so nothing is known
     hashes = await _read_hashes(store, project.uuid, sorted(paths))
-    scopes = await store.code.scopes(sorted(scope_ids)) if scope_ids else {}
-    hashes |= {scope.uuid: scope.hash for scope in scopes.values()}
+    wanted = dict.fromkeys((r.scope_id, r.file, r.qualified_name) for r in touched)
+    scopes = await find_scopes(store.code, project, list(wanted)) if wanted else {}
+    hashes |= {known: scope.hash for known, scope in scopes.items()}
     return [_list_stale(one, hashes) for one in mentioned]
 
 

@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
 from ragforge.domain.code import Project, ScopeName, Touch
-from ragforge.errors import ProjectNotFound
+from ragforge.domain.projects import ProjectPlace
+from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.code import CodeStore
 
 ChangeKind: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
@@ -78,20 +79,20 @@ class CodeTracker:
     code: CodeStore
     log: CommitLog | None = None
     logged_project: str | None = None  # whose history the log is
-    _projects: dict[str, Project | None] = field(default_factory=dict)
+    _projects: dict[ProjectPlace, Project | None] = field(default_factory=dict)
     _found: dict[tuple[str, str, str], CodeState] = field(default_factory=dict)
     _logs: dict[tuple[str, str, str], tuple[Commit, ...] | None] = field(default_factory=dict)
 
-    async def track(self, touch: Touch, project_path: str, oldest: datetime) -> CodeState:
+    async def track(self, touch: Touch, place: ProjectPlace, oldest: datetime) -> CodeState:
         """Return what became of touched code; `oldest` is the time of the first touch of all."""
-        project = await self._find_project(project_path)
-        key = (project_path, touch.target_id, touch.hash)
+        project = await self._find_project(place)
+        key = (place.path, touch.target_id, touch.hash)
         if key not in self._found:
             self._found[key] = (
                 CodeState(None) if project is None else await self._find_scope(touch, project)
             )
         found = self._found[key]
-        if self.log is None or project_path != self.logged_project:
+        if self.log is None or place.path != self.logged_project:
             return found
         if key not in self._logs:
             self._logs[key] = await self._list_commits(self.log, touch, found, oldest)
@@ -100,18 +101,16 @@ class CodeTracker:
             return found
         return replace(found, commits=tuple(one for one in commits if one.when > touch.when))
 
-    async def _find_project(self, path: str) -> Project | None:
-        if path not in self._projects:
-            try:
-                self._projects[path] = await self.code.project(path)
-            except ProjectNotFound:
-                self._projects[path] = None
-        return self._projects[path]
+    async def _find_project(self, place: ProjectPlace) -> Project | None:
+        if place not in self._projects:
+            self._projects[place] = await find_checkout(self.code, place)
+        return self._projects[place]
 
     async def _find_scope(self, touch: Touch, project: Project) -> CodeState:
         if touch.name is None:
             return await self._find_file(touch, project)
-        known = (await self.code.scopes([touch.target_id])).get(touch.target_id)
+        wanted = [(touch.target_id, touch.file, touch.name)]
+        known = (await find_scopes(self.code, project, wanted)).get(touch.target_id)
         if known is not None:
             is_same = known.hash == touch.hash
             lines = (known.start_line, known.end_line)

@@ -70,7 +70,9 @@ class TurnCode:
         written += [edit.file for _, edit in edits]
         for message in (turn.user, *turn.replies):
             written += find_paths(message.content)
-        places = {name: guess_paths(name, project.path, conversation.cwd) for name in written}
+        places = {
+            name: guess_paths(name, conversation.project_path, conversation.cwd) for name in written
+        }
         wanted = dict.fromkeys(path for found in places.values() for path in found)
         by_file = defaultdict(list)
         for scope in await code.names_in(project.uuid, list(wanted)):

@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -30,6 +30,7 @@ from ragforge.domain.conversation_bundle import (
 from ragforge.domain.conversation_bundle import copy_with_new_ids as with_new_ids
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
@@ -71,14 +72,15 @@ async def import_conversation(
     document: bytes | Json,
     *,
     as_new: bool = False,
-    place: tuple[Path, Path] | None = None,
+    place: tuple[Path, ProjectPlace] | None = None,
     identity: Identity | None = None,
+    name_project: Callable[[str], Awaitable[str]] | None = None,
 ) -> ImportResult:
     """Store an exported conversation, given as text or as parsed JSON.
 
     With `as_new` it gets new ids; with `place`, a working directory and its project, it belongs
-    there; with `identity` it is theirs, with its notes. Messages keep their authors.
-    One transaction stores everything or nothing.
+    there. Else `name_project` says which project lies at its path. With `identity` it is theirs,
+    with its notes; messages keep their authors. One transaction stores everything or nothing.
     Raises ImportRefused, DuplicateId if one of its ids is in use, DimensionMismatch.
     """
     import asyncio
@@ -91,10 +93,11 @@ async def import_conversation(
     if as_new:
         whole = with_new_ids(whole)
     if place is not None:
-        cwd, project = map(str, place)
-        moved = replace(whole.conversation, cwd=cwd, project_path=project)
-        notes = tuple(replace(note, project_path=project) for note in whole.notes)
-        whole = replace(whole, conversation=moved, notes=notes)
+        cwd, project = place
+        whole = _move(whole, str(cwd), project.path, project.id)
+    elif name_project is not None:
+        about = whole.conversation
+        whole = _move(whole, about.cwd, about.project_path, await name_project(about.project_path))
     if identity is not None:
         notes = tuple(
             replace(note, author=identity.author, visibility=identity.visibility)
@@ -103,6 +106,13 @@ async def import_conversation(
         whole = replace(whole, conversation=sign(whole.conversation, identity), notes=notes)
     await archive.add_conversation(whole)
     return ImportResult(set_counters(whole.conversation, whole.messages), redacted)
+
+
+def _move(whole: ConversationBundle, cwd: str, path: str, project_id: str) -> ConversationBundle:
+    """Return a conversation with its notes as one of a directory and its project."""
+    moved = replace(whole.conversation, cwd=cwd, project_path=path, project_id=project_id)
+    notes = [replace(note, project_path=path, project_id=project_id) for note in whole.notes]
+    return replace(whole, conversation=moved, notes=tuple(notes))
 
 
 def parse_document(data: bytes) -> Json:

@@ -126,7 +126,7 @@ async def search_memory(
     """
     book = notebook if semantic else replace(notebook, embedder=None)
     of_notes = NoteFilter(
-        where.project_path, where.conversation_id, since=where.since, until=where.until
+        where.project_ids, where.conversation_id, since=where.since, until=where.until
     )
     with_notes = include_turns and 0 in levels if include_notes is None else include_notes
     said, notes = await gather_or_cancel(

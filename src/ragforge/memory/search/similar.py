@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
@@ -40,7 +40,7 @@ class SimilarConversation:
 
 
 async def find_similar_conversations(
-    memory: MemorySearch, query: str, limit: int = 5, project_path: str | None = None
+    memory: MemorySearch, query: str, limit: int = 5, project_ids: Sequence[str] | None = None
 ) -> list[SimilarConversation]:
     """Return the conversations of a project, or of all, that are most about the query.
 
@@ -48,8 +48,8 @@ async def find_similar_conversations(
     summaries: nothing has to be summarised or embedded yet.
     """
     talks, summaries, least = memory.conversations, memory.summaries, memory.threshold
-    of_turns = MemoryFilter(project_path=project_path)
-    of_summaries = SummaryFilter(project_path=project_path)
+    of_turns = MemoryFilter(project_ids=project_ids)
+    of_summaries = SummaryFilter(project_ids=project_ids)
     text = expand_query(query, WORDS).text
     turn_words, summary_words = await gather_or_cancel(
         _group_by_conversation(
@@ -78,7 +78,7 @@ async def find_similar_conversations(
                 limit,
             ),
             talks.conversations_by_vector(
-                vector, ConversationFilter(project_path=project_path), limit, least
+                vector, ConversationFilter(project_ids=project_ids), limit, least
             ),
         )
         nearest = _take_highest(

@@ -55,7 +55,7 @@ async def search_summaries(
     store, wanted = memory.summaries, limit * SUMMARIES_A_HIT
     chosen = SummaryFilter(
         conversation_id=where.conversation_id,
-        project_path=where.project_path,
+        project_ids=where.project_ids,
         level=levels[0] if len(levels) == 1 else None,
         since=where.since,
         until=where.until,

@@ -22,7 +22,7 @@ async def list_(terminal: Terminal, argument: str) -> None:
     sessions = terminal.app.sessions
     here = await sessions.find(limit=MOST_SESSIONS)
     if not here:
-        terminal.screen.say("There are no sessions in this directory yet.")
+        terminal.screen.say("There are no sessions of this project yet.")
         return
     lines = await sessions.add_last_messages(here)
     show_sessions(lines, with_directory=False, viewer=terminal.app.identity.key)
@@ -35,7 +35,7 @@ async def resume(terminal: Terminal, argument: str) -> None:
     else:
         here = await app.sessions.find(limit=MOST_SESSIONS)
         if not here:
-            raise InputError("There are no sessions in this directory yet.")
+            raise InputError("There are no sessions of this project yet.")
         found = await pick(app, here, terminal.screen.signs)
     if found is not None:
         await _go_to(terminal, found)
@@ -79,7 +79,7 @@ async def _go_to(terminal: Terminal, session: Conversation) -> None:
 
 
 COMMANDS = (
-    Command("sessions", "", "The sessions of this directory", list_),
+    Command("sessions", "", "The sessions of this project", list_),
     Command("resume", "[ID]", "Resume another session", resume),
     Command("clear", "", "Begin a new session", clear),
     Command("rename", "TITLE", "Give this session another title", rename),

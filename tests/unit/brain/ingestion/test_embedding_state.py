@@ -28,7 +28,7 @@ async def store(engines: Engines) -> Store:
 
 async def settled(store: Store, found: Project) -> bool:
     await settle(store.code, store.locks, this_process(), found, "toy")
-    return (await store.code.project(SHOP.path)).state == format_embedded_state("toy")
+    return (await store.code.project(SHOP.uuid)).state == format_embedded_state("toy")
 
 
 async def test_what_was_embedded_is_settled(store: Store) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.domain.projects import Identity
-from ragforge.tools.command.git.identity import make_stamp, read_identity
+from ragforge.domain.projects import RepositoryIdentity
+from ragforge.folders import make_stamp
+from ragforge.tools.command.git.identity import read_identity
 
 REMOTE = "https://ann:token@Example.org/shop.git"
 
@@ -29,7 +30,7 @@ def shop(tmp_path: Path) -> Path:
     return root
 
 
-def identify(root: Path) -> Identity:
+def identify(root: Path) -> RepositoryIdentity:
     found = read_identity(str(root))
     assert found is not None
     return found
@@ -59,30 +60,30 @@ def test_a_remote_is_part_of_it_without_its_password(shop: Path, tmp_path: Path)
 def test_a_shallow_clone_has_no_roots(shop: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--depth=1", f"file://{shop}", "shallow")
 
-    assert identify(tmp_path / "shallow") == Identity()
+    assert identify(tmp_path / "shallow") == RepositoryIdentity()
 
 
 def test_a_folder_and_an_empty_repository_have_no_identity(tmp_path: Path) -> None:
-    assert identify(tmp_path) == Identity()
-    assert make_stamp(str(tmp_path)) == ""
+    assert identify(tmp_path) == RepositoryIdentity()
+    assert make_stamp(tmp_path) == ""
     git(tmp_path / "new", "init")
 
-    assert identify(tmp_path / "new") == Identity()
+    assert identify(tmp_path / "new") == RepositoryIdentity()
 
 
 def test_the_stamp_changes_with_the_repository_and_not_with_commits(
     shop: Path, tmp_path: Path
 ) -> None:
-    before = make_stamp(str(shop))
+    before = make_stamp(shop)
     git(shop, "commit", "--allow-empty", "-m", "third")
-    assert make_stamp(str(shop)) == before
+    assert make_stamp(shop) == before
 
     git(shop, "remote", "add", "origin", REMOTE)
-    with_remote = make_stamp(str(shop))
+    with_remote = make_stamp(shop)
     shop.rename(tmp_path / "aside")
     git(shop, "init")
 
-    assert len({before, with_remote, make_stamp(str(shop))}) == 3
+    assert len({before, with_remote, make_stamp(shop)}) == 3
 
 
 def test_a_repository_that_leads_out_of_the_project_is_not_read(shop: Path, tmp_path: Path) -> None:

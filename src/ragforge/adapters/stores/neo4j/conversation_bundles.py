@@ -171,7 +171,7 @@ async def _add_summary(
     tx: Transaction, whole: SummaryBundle, conversation: Row, tokeniser: Tokeniser
 ) -> None:
     row = SUMMARY.encode(whole.summary, private_to=conversation["private_to"])
-    await summary_nodes.put(tx, row, conversation["project_path"], tokeniser)
+    await summary_nodes.put(tx, row, conversation["project_id"], tokeniser)
     await summary_nodes.cover_turns(tx, row, whole.covers)
     if whole.summary.level == 2:
         await summary_nodes.cover_parents(tx, row)

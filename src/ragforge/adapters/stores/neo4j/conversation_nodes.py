@@ -147,7 +147,7 @@ def make_filter(where: ConversationFilter) -> Where:
     conditions = Where().add(is_seen("n")).add("n.cwd = $cwd", cwd=where.cwd)
     if where.own:
         conditions.add(is_own_node("n"))
-    conditions.add("n.project_path = $project_path", project_path=where.project_path)
+    conditions.any_of("project_id", where.project_ids)
     conditions.add("n.status = $status", status=where.status)
     if where.tags:
         conditions.add("any(tag IN n.tags WHERE tag IN $tags)", tags=list(where.tags))

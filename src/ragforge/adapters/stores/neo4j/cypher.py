@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -84,6 +84,11 @@ class Where:
             self._conditions.append(condition)
             self.parameters |= parameters
         return self
+
+    def any_of(self, name: str, values: Sequence[str] | None) -> Where:
+        """Add: the property has one of these values, unless they are None."""
+        given = None if values is None else list(values)
+        return self.add(f"n.{name} IN ${name}s", **{f"{name}s": given})
 
     def between(self, name: str, since: datetime | None, until: datetime | None) -> Where:
         """Add bounds, both inclusive, on a property that holds milliseconds."""

@@ -186,7 +186,7 @@ async def put_messages(tx: Transaction, rows: Sequence[Row]) -> None:
     await tx.each(
         f"""MATCH (c:Conversation {{uuid: row.conversation_id}})
             MERGE (m:Message {{uuid: row.uuid}}) SET {assign("m", MESSAGE)},
-              m.project_path = CASE row.role WHEN 'user' THEN c.project_path END
+              m.project_id = CASE row.role WHEN 'user' THEN c.project_id END
             MERGE (c)-[:HAS_MESSAGE]->(m)""",
         rows,
     )

@@ -103,7 +103,7 @@ class Neo4jNotes:
 
 def _make_filter(where: NoteFilter) -> Where:
     conditions = Where().add(is_seen("n"))
-    conditions.add("n.project_path = $project_path", project_path=where.project_path)
+    conditions.any_of("project_id", where.project_ids)
     conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
     conditions.add("n.text = $text", text=where.text)
     if not where.with_superseded:

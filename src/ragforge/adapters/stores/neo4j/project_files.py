@@ -29,20 +29,29 @@ class ProjectFiles:
 
         async def work(tx: Transaction) -> None:
             holder = await tx.value(
-                "MATCH (n:Project {path: $path}) RETURN n.uuid", path=row["path"]
+                """MATCH (n:Project {project_id: $row.project_id})
+                   WHERE n.path = $row.path AND n.host = $row.host AND n.uuid <> $row.uuid
+                   RETURN n.uuid LIMIT 1""",
+                row=row,
             )
-            if holder not in (None, project.uuid):
+            if holder is not None:
                 raise DuplicateId("project", project.path)
             await tx.rows("MERGE (n:Project {uuid: $row.uuid}) SET n += $row", row=row)
 
         await self._database.write(work)
 
-    async def project(self, path: str) -> Project:
-        query = f"MATCH (n:Project {{path: $path}}) RETURN {select_fields('n', PROJECT)} AS row"
-        row = await self._database.value(query, path=path)
+    async def project(self, project_id: str) -> Project:
+        query = f"MATCH (n:Project {{uuid: $id}}) RETURN {select_fields('n', PROJECT)} AS row"
+        row = await self._database.value(query, id=project_id)
         if row is None:
-            raise ProjectNotFound(path)
+            raise ProjectNotFound(project_id)
         return PROJECT.decode(row)
+
+    async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
+        query = f"""MATCH (n:Project) WHERE n.project_id IN $ids
+                    RETURN {select_fields("n", PROJECT)} AS row ORDER BY n.path, n.host, n.uuid"""
+        found = await self._database.column(query, ids=list(project_ids))
+        return [PROJECT.decode(row) for row in found]
 
     async def delete_project(self, project_id: str) -> None:
         await self._database.write(partial(nodes.begin_forgetting, project_id=project_id))

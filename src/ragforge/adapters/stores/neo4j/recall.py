@@ -98,5 +98,5 @@ class TurnSearch:
 def _make_filter(where: MemoryFilter) -> Where:
     conditions = Where().add(is_seen("n"))
     conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
-    conditions.add("n.project_path = $project_path", project_path=where.project_path)
+    conditions.any_of("project_id", where.project_ids)
     return conditions.between("timestamp_ms", where.since, where.until)

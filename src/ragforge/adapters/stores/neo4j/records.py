@@ -19,6 +19,7 @@ from ragforge.adapters.stores.neo4j.vectors import (
     Shelf,
 )
 from ragforge.adapters.stores.rows import (
+    CHECKOUT,
     CONVERSATION,
     FILE,
     FLAGS,
@@ -108,6 +109,7 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
     # Level 1 first: level 2 refers to it.
     "summary": (_make_summary_section(1), _make_summary_section(2)),
     "note": (_make_section("Note", NOTE, is_seen("n")),),
+    "checkout": (_make_section("Checkout", CHECKOUT),),
     "project": (_make_section("Project", PROJECT),),
     "file": tuple(_make_section(label, FILE) for label in ("File", "WebPage")),
     "scope": tuple(_make_section(label, SCOPE) for label in ("Scope", "MarkdownSection")),

@@ -61,12 +61,12 @@ class References:
             lambda tx: tx.rows(query, ids=list(turn_ids), pending=pending or None)
         )
 
-    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+    async def turns_to_link(self, project_ids: Sequence[str], limit: int) -> list[str]:
         return await self._database.column(
-            f"""MATCH (m:Message) WHERE m.link_pending = true AND m.project_path = $project
+            f"""MATCH (m:Message) WHERE m.link_pending = true AND m.project_id IN $projects
                  AND {is_own("m.conversation_id")}
                RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit""",
-            project=project_path,
+            projects=list(project_ids),
             limit=limit,
         )
 
@@ -76,12 +76,13 @@ class References:
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
-        project_path: str | None = None,
+        project_ids: Sequence[str] | None = None,
         conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
+        projects = None if project_ids is None else list(project_ids)
         where = Where().add(is_seen("c"))
-        where.add("c.project_path = $project", project=project_path)
+        where.add("c.project_id IN $projects", projects=projects)
         where.add("c.uuid = $conversation", conversation=conversation_id)
         if conversation_id is not None and not (files or scope_ids or names):
             referring = "MATCH (m:Message {conversation_id: $conversation})"

@@ -15,6 +15,7 @@ from ragforge.adapters.stores.neo4j import (
     jobs,
     messages,
     note_nodes,
+    projects,
     summary_nodes,
     vectors,
 )
@@ -23,6 +24,7 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.relations import put_relations
 from ragforge.adapters.stores.neo4j.scopes import put_vectors
 from ragforge.adapters.stores.rows import (
+    CHECKOUT,
     CONVERSATION,
     FILE,
     FLAGS,
@@ -129,7 +131,7 @@ async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokenise
         covers = [int(turn) for turn in row.get("covers") or ()]
         [fact] = _pick_columns(SUMMARY, [row])
         conversation = await conversation_nodes.read(tx, fact["conversation_id"])
-        await summary_nodes.put(tx, fact, conversation["project_path"], tokeniser)
+        await summary_nodes.put(tx, fact, conversation["project_id"], tokeniser)
         await summary_nodes.uncover(tx, fact["uuid"])
         await summary_nodes.cover_turns(tx, fact, covers)
         if fact["level"] == 2:
@@ -140,6 +142,10 @@ async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokenise
 
 async def _write_notes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
     await note_nodes.put(tx, _pick_columns(NOTE, rows), tokeniser)
+
+
+async def _write_checkouts(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    await projects.put(tx, _pick_columns(CHECKOUT, rows))
 
 
 async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
@@ -219,6 +225,7 @@ _WRITERS: dict[RecordKind, _Writer] = {
     "tool_result": _write_results,
     "summary": _write_summaries,
     "note": _write_notes,
+    "checkout": _write_checkouts,
     "project": _write_projects,
     "file": _write_files,
     "scope": _write_scopes,

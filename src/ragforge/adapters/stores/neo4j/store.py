@@ -13,6 +13,7 @@ from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
 from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_server_version
 from ragforge.adapters.stores.neo4j.notes import Neo4jNotes
+from ragforge.adapters.stores.neo4j.projects import Neo4jProjects
 from ragforge.adapters.stores.neo4j.query import run_query
 from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
 from ragforge.ports.store import Health, Store
@@ -57,6 +58,7 @@ async def open_neo4j(
         conversations=Neo4jConversations(opened, tokeniser),
         summaries=Neo4jSummaries(opened, tokeniser),
         notes=Neo4jNotes(opened, tokeniser),
+        projects=Neo4jProjects(opened),
         code=Neo4jCode(opened, tokeniser),
         jobs=Neo4jJobs(opened),
         locks=Neo4jLocks(opened),

@@ -37,7 +37,7 @@ class Neo4jSummaries:
             if summary.level == 2:
                 for parent in summary.parent_summaries:
                     await nodes.read(tx, parent)
-            await nodes.put(tx, row, conversation["project_path"], self._tokeniser)
+            await nodes.put(tx, row, conversation["project_id"], self._tokeniser)
             await nodes.uncover(tx, summary.uuid)
             if summary.level == 2:
                 await nodes.cover_parents(tx, row)
@@ -141,9 +141,9 @@ class Neo4jSummaries:
         before: datetime,
         level: Level | None = None,
         conversation_id: str | None = None,
-        project_path: str | None = None,
+        project_ids: Sequence[str] | None = None,
     ) -> int:
-        where = _make_filter(SummaryFilter(conversation_id, project_path, level))
+        where = _make_filter(SummaryFilter(conversation_id, project_ids, level))
         where.add("n.created_ms < $before", before=filter_ms("before", before))
         where.add(is_own("n.conversation_id"))
 
@@ -241,7 +241,7 @@ async def _read_own(tx: Transaction, summary_id: str) -> None:
 def _make_filter(where: SummaryFilter) -> Where:
     conditions = Where().add(is_seen("n"))
     conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
-    conditions.add("n.project_path = $project_path", project_path=where.project_path)
+    conditions.any_of("project_id", where.project_ids)
     conditions.add("n.level = $level", level=where.level)
     mentions = "EXISTS { MATCH (f:CodeMention {owner_id: n.uuid}) WHERE f.path = $file }"
     conditions.add(mentions, file=where.file)

@@ -26,7 +26,7 @@ async def read(tx: Transaction, summary_id: str) -> Row:
     return row
 
 
-async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeniser) -> None:
+async def put(tx: Transaction, row: Stored, project_id: str, tokeniser: Tokeniser) -> None:
     """Store a summary, or change the one with its id; a changed text loses its vector."""
     known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=row["uuid"])
     if known is not None and format_summary_for_search(
@@ -40,7 +40,7 @@ async def put(tx: Transaction, row: Stored, project_path: str, tokeniser: Tokeni
         f"""MATCH (c:Conversation {{uuid: $row.conversation_id}})
             MERGE (n:Summary {{uuid: $row.uuid}}) SET {assign("n", SUMMARY, "$row")}
             MERGE (c)-[:HAS_SUMMARY]->(n)""",
-        row={**row, "project_path": project_path, "words": make_summary_words(row, tokeniser)},
+        row={**row, "project_id": project_id, "words": make_summary_words(row, tokeniser)},
     )
 
 

@@ -74,6 +74,7 @@ _TABLES: dict[RecordKind, _Source] = {
     # Level 1 first: level 2 refers to it.
     "summary": _Source("*", "summary", ("level", "uuid")),
     "note": _Source("*", "note"),
+    "checkout": _Source("*", "checkout"),
     "project": _Source("*", "project"),
     "file": _Source("*", "file"),
     "scope": _Source(scope_rows.COLUMNS, scope_rows.TABLES),
@@ -194,11 +195,11 @@ def _record(
 def _write_message(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     upsert(connection, "message", row, ["uuid"])
     if row["role"] == "user":
-        project = "SELECT project_path FROM conversation WHERE uuid = ?"
+        project = "SELECT project_id FROM conversation WHERE uuid = ?"
         turn = {
             "message_id": row["uuid"],
             "conversation_id": row["conversation_id"],
-            "project_path": select_value(connection, project, (row["conversation_id"],)),
+            "project_id": select_value(connection, project, (row["conversation_id"],)),
             "private_to": row["private_to"],
             "turn_index": row["turn_index"],
             "started_ms": row["timestamp_ms"],
@@ -298,6 +299,7 @@ _WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = 
     "tool_result": _write_result,
     "summary": _write_summary,
     "note": _write_note,
+    "checkout": _upsert_into("checkout", "uuid"),
     "project": _upsert_into("project", "uuid"),
     "file": _write_file,
     "scope": _write_scope,

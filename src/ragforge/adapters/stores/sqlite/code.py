@@ -17,6 +17,7 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
+    add_any,
     as_json,
     select,
     select_column,
@@ -71,21 +72,29 @@ class SqliteCode:
         row = PROJECT.encode(project)
 
         def work(connection: apsw.Connection) -> None:
-            statement = "SELECT uuid FROM project WHERE path = ?"
-            holder = select_value(connection, statement, (project.path,))
-            if holder not in (None, project.uuid):
+            statement = """SELECT uuid FROM project
+                           WHERE path = ? AND host = ? AND project_id = ? AND uuid <> ?"""
+            place = (project.path, project.host, project.project_id, project.uuid)
+            if select_value(connection, statement, place) is not None:
                 raise DuplicateId("project", project.path)
             upsert(connection, "project", row, ["uuid"])
 
         await self._database.write(work)
 
-    async def project(self, path: str) -> Project:
-        check_text("path", path)
-        statement = "SELECT * FROM project WHERE path = ?"
-        row = await self._database.read(lambda c: select_one(c, statement, (path,)))
+    async def project(self, project_id: str) -> Project:
+        check_text("project_id", project_id)
+        statement = "SELECT * FROM project WHERE uuid = ?"
+        row = await self._database.read(lambda c: select_one(c, statement, (project_id,)))
         if row is None:
-            raise ProjectNotFound(path)
+            raise ProjectNotFound(project_id)
         return PROJECT.decode(row)
+
+    async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
+        where = add_any(Where(), "project_id", project_ids)
+        statement = f"SELECT * FROM project WHERE {where} ORDER BY path, host, uuid"
+        return await self._database.read(
+            lambda c: [PROJECT.decode(row) for row in select(c, statement, where.bindings)]
+        )
 
     async def delete_project(self, project_id: str) -> None:
         def work(connection: apsw.Connection) -> None:
@@ -391,7 +400,7 @@ def _match(row: tuple[Any, ...]) -> ScopeMatch:
 def _make_filter(where: CodeFilter) -> Where:
     conditions = Where().add("o.project_id = ?", where.project_id)
     if where.project_id is not None:
-        conditions.keys.append(words.make_key("p", where.project_id))
+        conditions.keys.append([words.make_key("p", where.project_id)])
         conditions.keys_say_all = not (where.under or where.types or where.files)
     conditions.add("o.type = ?" if where.sections else "o.type <> ?", SECTION)
     if where.files:

@@ -20,6 +20,7 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.references import References
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
+    add_any,
     as_json,
     insert,
     select,
@@ -351,7 +352,8 @@ def _to_ms(moment: datetime | None) -> int | None:
 
 
 def _make_filter(where: ConversationFilter) -> Where:
-    conditions = Where().add("o.cwd = ?", where.cwd).add("o.project_path = ?", where.project_path)
+    conditions = Where().add("o.cwd = ?", where.cwd)
+    add_any(conditions, "o.project_id", where.project_ids)
     conditions.add("o.status = ?", where.status)
     conditions.add("o.updated_ms >= ?", _to_ms(where.since)).add(
         "o.updated_ms <= ?", _to_ms(where.until)
@@ -364,13 +366,12 @@ def _make_filter(where: ConversationFilter) -> Where:
 
 def _make_turn_filter(where: MemoryFilter) -> Where:
     conditions = Where().add("o.conversation_id = ?", where.conversation_id)
-    conditions.add("o.project_path = ?", where.project_path)
+    add_any(conditions, "o.project_id", where.project_ids)
     conditions.add("o.started_ms >= ?", _to_ms(where.since)).add(
         "o.started_ms <= ?", _to_ms(where.until)
     )
     if where.conversation_id is not None:
-        conditions.keys.append(words.make_key("c", where.conversation_id))
-    elif where.project_path is not None:
-        conditions.keys.append(words.make_key("p", where.project_path))
-    conditions.keys_say_all = len(conditions.bindings) == len(conditions.keys)
+        conditions.keys.append([words.make_key("c", where.conversation_id)])
+    elif where.project_ids is not None:
+        conditions.keys.append([words.make_key("p", one) for one in where.project_ids])
     return conditions

@@ -127,7 +127,7 @@ def _open_turn(connection: apsw.Connection, conversation: Row, message: Message)
         {
             "message_id": message.uuid,
             "conversation_id": conversation["uuid"],
-            "project_path": conversation["project_path"],
+            "project_id": conversation["project_id"],
             "private_to": conversation["private_to"],
             "turn_index": message.turn_index,
             "started_ms": row["timestamp_ms"],
@@ -159,7 +159,7 @@ def index_turn(
     )
     for turn in group_into_turns(load(connection, list(rows))):
         rowid = turn_id(connection, conversation_id, turn_index)
-        project = select_value(connection, "SELECT project_path FROM turn WHERE id = ?", (rowid,))
+        project = select_value(connection, "SELECT project_id FROM turn WHERE id = ?", (rowid,))
         keys = f"{words.make_key('c', conversation_id)} {words.make_key('p', project)}"
         document = tokeniser.prose(format_turn_for_search(turn))
         found = document.split()

@@ -89,6 +89,7 @@ def _upgrade(connection: apsw.Connection, path: Path, steps: list[str]) -> int:
         connection.pragma("journal_mode", "wal")
     if _read_schema(connection) == len(steps):
         return len(steps)
+    connection.pragma("foreign_keys", False)  # a step may make a table anew that others refer to
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have upgraded it while this one waited.

@@ -12,6 +12,7 @@ from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
+    add_any,
     as_json,
     insert,
     select,
@@ -173,7 +174,7 @@ def _read_row(connection: apsw.Connection, note_id: str) -> Row:
 
 
 def _make_filter(where: NoteFilter) -> Where:
-    conditions = Where().add("o.project_path = ?", where.project_path)
+    conditions = add_any(Where(), "o.project_id", where.project_ids)
     conditions.add("o.conversation_id = ?", where.conversation_id)
     conditions.add("o.text = ?", where.text)
     if not where.with_superseded:

@@ -55,14 +55,14 @@ class References:
         given = (pending, as_json(turn_ids))
         await self._database.write(lambda c: c.execute(statement, given))
 
-    async def turns_to_link(self, project_path: str, limit: int) -> list[str]:
+    async def turns_to_link(self, project_ids: Sequence[str], limit: int) -> list[str]:
         own = is_own(self._database.viewer, "t.conversation_id")
         statement = f"""
             SELECT t.message_id FROM message m JOIN turn t ON t.message_id = m.uuid
-            WHERE m.link_pending AND t.project_path = ? AND {own}
+            WHERE m.link_pending AND t.project_id IN (SELECT value FROM json_each(?)) AND {own}
             ORDER BY t.started_ms, t.id LIMIT ?"""
         return await self._database.read(
-            lambda c: select_column(c, statement, (project_path, limit))
+            lambda c: select_column(c, statement, (as_json(project_ids), limit))
         )
 
     async def touches(
@@ -71,7 +71,7 @@ class References:
         files: Sequence[str] = (),
         scope_ids: Sequence[str] = (),
         names: Sequence[str] = (),
-        project_path: str | None = None,
+        project_ids: Sequence[str] | None = None,
         conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
@@ -83,7 +83,7 @@ class References:
             JOIN conversation c ON c.uuid = m.conversation_id
             WHERE r.how <> 'found' AND (:all OR r.file IN (SELECT value FROM json_each(:files))
                 OR r.scope_id IN (SELECT value FROM json_each(:scopes)) OR {_NAMED})
-              AND (:project IS NULL OR c.project_path = :project)
+              AND (:projects IS NULL OR c.project_id IN (SELECT value FROM json_each(:projects)))
               AND (:conversation IS NULL OR c.uuid = :conversation)
             UNION ALL
             SELECT s.conversation_id, s.start_turn_index, s.end_turn_index, s.created_at, r.how,
@@ -93,14 +93,14 @@ class References:
             WHERE r.how <> 'found' AND (:all OR r.path IN (SELECT value FROM json_each(:files))
                 OR (r.kind = 'scope' AND r.target_id IN (SELECT value FROM json_each(:scopes)))
                 OR {_NAMED})
-              AND (:project IS NULL OR c.project_path = :project)
+              AND (:projects IS NULL OR c.project_id IN (SELECT value FROM json_each(:projects)))
               AND (:conversation IS NULL OR c.uuid = :conversation)
             ORDER BY moment DESC, 1, 2, 3, 6, 7, 9 LIMIT :limit"""
         bindings = {
             "files": as_json(files),
             "scopes": as_json(scope_ids),
             "names": as_json(names),
-            "project": project_path,
+            "projects": None if project_ids is None else as_json(project_ids),
             "conversation": conversation_id,
             "all": conversation_id is not None and not (files or scope_ids or names),
             "limit": limit,

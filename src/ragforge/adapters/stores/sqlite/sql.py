@@ -112,7 +112,7 @@ class Where:
     def __init__(self) -> None:
         self._conditions = ["1"]
         self.bindings: list[Any] = []
-        self.keys: list[str] = []  # words that a full-text search may demand as well
+        self.keys: list[list[str]] = []  # of each, a full-text search may demand one
         self.keys_say_all = False  # whether they are all that the conditions demand
 
     def add(self, condition: str, *bindings: Any) -> Where:
@@ -127,6 +127,12 @@ class Where:
 
     def __bool__(self) -> bool:
         return len(self._conditions) > 1
+
+
+def add_any(where: Where, column_name: str, values: Sequence[str] | None) -> Where:
+    """Add: the column has one of these values, unless they are None."""
+    given = None if values is None else as_json(values)
+    return where.add(f"{column_name} IN (SELECT value FROM json_each(?))", given)
 
 
 def add_under(where: Where, column_name: str, path: str | None) -> Where:

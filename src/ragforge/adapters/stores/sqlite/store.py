@@ -16,6 +16,7 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
 from ragforge.adapters.stores.sqlite.notes import SqliteNotes
+from ragforge.adapters.stores.sqlite.projects import SqliteProjects
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.sql import select
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
@@ -71,6 +72,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         conversations=SqliteConversations(database, tokeniser, vectors),
         summaries=SqliteSummaries(database, tokeniser, vectors),
         notes=SqliteNotes(database, tokeniser, vectors),
+        projects=SqliteProjects(database),
         code=SqliteCode(database, tokeniser, vectors),
         jobs=SqliteJobs(database),
         locks=SqliteLocks(database),

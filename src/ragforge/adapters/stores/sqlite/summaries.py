@@ -170,9 +170,9 @@ class SqliteSummaries:
         before: datetime,
         level: Level | None = None,
         conversation_id: str | None = None,
-        project_path: str | None = None,
+        project_ids: Sequence[str] | None = None,
     ) -> int:
-        where = _make_filter(SummaryFilter(conversation_id, project_path, level))
+        where = _make_filter(SummaryFilter(conversation_id, project_ids, level))
         where.add("o.created_ms < ?", to_epoch_ms(before))
         where.add(is_own(self._database.viewer, "o.conversation_id"))
 
@@ -275,10 +275,12 @@ class SqliteSummaries:
 
 def _make_filter(where: SummaryFilter) -> Where:
     conditions = Where().add("o.conversation_id = ?", where.conversation_id)
-    conditions.add(
-        "o.conversation_id IN (SELECT uuid FROM conversation WHERE project_path = ?)",
-        where.project_path,
-    )
+    if where.project_ids is not None:
+        conditions.add(
+            """o.conversation_id IN (SELECT uuid FROM conversation
+               WHERE project_id IN (SELECT value FROM json_each(?)))""",
+            as_json(where.project_ids),
+        )
     conditions.add("o.level = ?", where.level)
     conditions.add("o.uuid IN (SELECT owner_id FROM mention WHERE path = ?)", where.file)
     if where.unread:

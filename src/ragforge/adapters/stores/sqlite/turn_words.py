@@ -15,6 +15,7 @@ import apsw
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, parse_numbers
 from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
 from ragforge.adapters.stores.sqlite.sql import Where, select_value
+from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
 
@@ -122,7 +123,7 @@ class TurnWords:
         """Return the turns that hold a word and pass the filter, ascending."""
         # With the keys, the index skips the turns outside the filter that hold a frequent word.
         keys = self._where.keys if count > self._turns else []
-        wanted = [*(f'keys : "{key}"' for key in keys), f'{column} : "{word}"']
+        wanted = [*(f"keys : ({format_any_of(key)})" for key in keys), f'{column} : "{word}"']
         statement = "SELECT group_concat(rowid) FROM turn_words WHERE turn_words MATCH ?"
         rows = parse_numbers(select_value(self._connection, statement, (" AND ".join(wanted),)))
         if self._passes is None:

@@ -57,11 +57,11 @@ def search(
     """
     if not words:
         return []
-    expression = _format_any_of(words)
+    expression = format_any_of(words)
     if telling:
-        expression = f"({_format_any_of(telling)}) AND ({expression})"
+        expression = f"({format_any_of(telling)}) AND ({expression})"
     for wanted in where.keys:
-        expression = f'keys : "{wanted}" AND ({expression})'
+        expression = f"keys : ({format_any_of(wanted)}) AND ({expression})"
     score = f"-bm25({table}, {_WEIGHTS[table]}) AS score"
     if where.keys_say_all:
         # The index alone decides: only the best are looked up in the table.
@@ -85,7 +85,7 @@ def are_there(connection: apsw.Connection, table: str, words: list[str], key: st
     """Tell whether any text under a key holds any of the words; the first found will do."""
     if not words:
         return False
-    either = _format_any_of(words)
+    either = format_any_of(words)
     statement = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1"
     return select_value(connection, statement, (f'keys : "{key}" AND ({either})',)) is not None
 
@@ -94,14 +94,14 @@ def count(connection: apsw.Connection, table: str, words: list[str], key: str, m
     """Return how many texts under a key hold any of the words; no more than `most` are counted."""
     if not words:
         return 0
-    either = _format_any_of(words)
+    either = format_any_of(words)
     statement = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)"
     return int(
         select_value(connection, statement, (f'keys : "{key}" AND ({either})', max(most, 0)))
     )
 
 
-def _format_any_of(words: Sequence[str]) -> str:
+def format_any_of(words: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
 

@@ -73,7 +73,7 @@ def list_sessions(
         if len(lines) == limit:
             print_note(f"These are the last {limit}. --limit shows more.")
     else:
-        place = "" if everywhere else " in this directory"
+        place = "" if everywhere else " of this project"
         hint = "" if everywhere else " Try --all."
         kind = "" if status is Wanted.any else f" {status.value}"
         tagged = f" tagged {' or '.join(tags)}" if tags else ""

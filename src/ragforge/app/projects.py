@@ -1,0 +1,110 @@
+"""Projects: recognise which project lies in a folder.
+
+A repository is one project wherever it lies, and another one at the same path is another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ragforge.adapters.stores.holders import this_process
+from ragforge.brain.ids import make_id
+from ragforge.config.settings import Settings
+from ragforge.config.store_url import is_server
+from ragforge.domain.instants import now
+from ragforge.domain.projects import (
+    Checkout,
+    ProjectPlace,
+    RepositoryIdentity,
+    find_same,
+    join_checkout,
+    pick_checkout,
+    view_project,
+)
+from ragforge.domain.text import new_id
+from ragforge.folders import find_project, make_stamp
+from ragforge.ports.store import Store
+
+
+async def recognise_project(settings: Settings, store: Store, cwd: Path) -> ProjectPlace:
+    """Return the project of a directory, and note in the store where it lies.
+
+    A store in a file is used on one machine, whose name may change (that of a container does with
+    every start): there, paths alone decide. On a server they are those of a machine.
+    """
+    root = find_project(cwd).resolve()
+    host = this_process().machine if is_server(settings.store.url) else None
+    return await recognise(store, root, host)
+
+
+async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
+    """Return the project at a path of a host, or of any host if it is None."""
+    path = str(root)
+    stamp = make_stamp(root)
+    related = await store.projects.related(path, RepositoryIdentity())
+    here = [one for one in related if one.path == path and _is_of(one, host)]
+    unchanged = (one for one in here if one.stamp == stamp and bool(one.identity) == bool(stamp))
+    known = next(unchanged, None)
+    if known is not None and known.host:
+        return view_project(known, related)
+    identity = await _read_identity(root) if stamp else RepositoryIdentity()
+    if identity is None:  # it cannot be read: it is what it was
+        identity = here[0].identity if here else RepositoryIdentity()
+    related = await store.projects.related(path, identity)
+    same = find_same(identity, related) if identity else []
+    picked = pick_checkout(identity, same, here)
+    checkout = picked or _make_checkout(path, host, identity, same, related)
+    checkout = replace(
+        checkout,
+        host=host or this_process().machine,
+        remote=identity.remote,
+        roots=identity.roots or (checkout.roots if picked else ()),
+        stamp=stamp,
+        seen_at=now(),
+    )
+    others = [one for one in same if one != checkout.project_id]
+    if not store.read_only:
+        if picked is None or replace(checkout, seen_at=picked.seen_at) != picked:
+            await store.projects.save(checkout)
+        if others:  # two projects turn out to be one
+            await store.projects.join(others, checkout.project_id)
+    related = [
+        join_checkout(one, checkout.project_id) if one.project_id in others else one
+        for one in related
+        if one.uuid != checkout.uuid
+    ]
+    return view_project(checkout, related)
+
+
+def _make_checkout(
+    path: str,
+    host: str | None,
+    identity: RepositoryIdentity,
+    same: Sequence[str],
+    related: list[Checkout],
+) -> Checkout:
+    """Return a new checkout. Its ids follow from what it is: two who make it at once agree."""
+    if same:
+        project = same[0]
+    else:
+        name = identity.remote or "\0".join(identity.roots) or f"{host or ''}\0{path}"
+        project = make_id("repository", name)
+        if any(project in (one.project_id, *one.former_ids) for one in related):
+            project = new_id()  # another one is called so: it was here before, or is a fork
+    # What a program stored here without recognising the project is known by the path.
+    former = () if any(one.path == path for one in related) else (path,)
+    uuid = make_id("checkout", host or "", path, project)
+    return Checkout(path, project, host or "", former_ids=former, uuid=uuid)
+
+
+def _is_of(checkout: Checkout, host: str | None) -> bool:
+    return host is None or checkout.host in ("", host)
+
+
+async def _read_identity(root: Path) -> RepositoryIdentity | None:
+    from ragforge.tools.command.git.identity import read_identity  # it is needed once a checkout
+
+    return await asyncio.to_thread(read_identity, str(root))

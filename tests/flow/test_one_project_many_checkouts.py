@@ -1,0 +1,119 @@
+"""A repository is one project wherever it lies; another one at the same path is another."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from ragforge import App, load_settings, open_app
+from ragforge.domain.projects import ProjectPlace
+from tests.fakes.projects import SHOP, write
+
+
+def git(folder: Path, *words: str) -> None:
+    folder.mkdir(exist_ok=True, parents=True)
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def make_repository(root: Path, files: dict[str, str]) -> Path:
+    write(root, files)
+    git(root, "init")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "first")
+    return root
+
+
+class User:
+    """Somebody with a store and folders."""
+
+    def __init__(self, environ: dict[str, str]) -> None:
+        self.environ = environ
+
+    def open(self, cwd: Path) -> AbstractAsyncContextManager[App]:
+        return open_app(load_settings(cwd, environ=self.environ).settings, cwd)
+
+    async def ask(self, cwd: Path, question: str) -> None:
+        async with self.open(cwd) as app:
+            await app.ask(question, (await app.sessions.create()).uuid)
+            await app.worker.drain()
+
+    async def ingest(self, cwd: Path) -> int:
+        async with self.open(cwd) as app:
+            report, _ = await app.code.ingest()
+            return report.removed
+
+    async def find(self, cwd: Path, query: str) -> set[str]:
+        """Return the questions that a search finds, and those of the project's sessions."""
+        async with self.open(cwd) as app:
+            listed = await app.sessions.find()
+            turns = [t for one in listed for t in await app.sessions.latest_turns(one, 9)]
+            found = await app.memory.search(query, levels=[0])
+            said = {hit.turn.user.content for hit in found if hit.type == "turn"}
+            assert said <= {turn.user.content for turn in turns}
+            return said
+
+    async def find_about(self, cwd: Path, name: str) -> list[str]:
+        async with self.open(cwd) as app:
+            found = await app.sessions.find_about(name)
+            return [code.since.describe(code.touch) for one in found for code in one.touched]
+
+    async def look(self, cwd: Path) -> ProjectPlace:
+        async with self.open(cwd) as app:
+            return app.project
+
+
+async def test_clones_share_what_was_said_and_another_repository_at_the_path_does_not(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    ann, bob = tmp_path / "ann" / "shop", tmp_path / "bob" / "shop"
+    make_repository(ann, SHOP)
+    bob.parent.mkdir()
+    git(tmp_path, "clone", str(ann), str(bob))
+    user = User(environ)
+    await user.ingest(ann)
+    await user.ask(ann, "What does price_of in shop/prices.py say about zebras?")
+
+    assert await user.find(bob, "zebras")
+    await user.ingest(bob)
+    assert "unchanged since" in await user.find_about(bob, "price_of")
+    prices = bob / "shop" / "prices.py"
+    prices.write_text(prices.read_text().replace("def price_of(item):", "def price_of(item, x=1):"))
+    await user.ingest(bob)
+    assert "changed since" in await user.find_about(bob, "price_of")
+    assert "unchanged since" in await user.find_about(ann, "price_of")
+
+    ann.rename(tmp_path / "aside")
+    make_repository(ann, {"other.py": "def zebra(): ...\n"})
+    assert await user.find(ann, "zebras") == set()
+    assert await user.ingest(ann) == 0
+    assert await user.find(bob, "zebras")
+    shutil.rmtree(ann)
+    (tmp_path / "aside").rename(ann)
+    assert await user.find(ann, "zebras")
+    first, second = await user.look(ann), await user.look(bob)
+    assert first.id == second.id
+    assert {one.path for one in first.checkouts} == {str(ann), str(bob)}
+
+
+async def test_a_folder_keeps_its_memory_when_it_becomes_a_repository_with_a_remote(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    folder, clone = tmp_path / "a", tmp_path / "b"
+    write(folder, SHOP)
+    make_repository(clone, {"a.py": "x = 1\n"})
+    git(clone, "remote", "add", "origin", "https://example.org/shop")
+    user = User(environ)
+    await user.ask(folder, "Zebras are striped.")
+    await user.ask(clone, "Zebras are fast.")
+    assert await user.find(folder, "zebras") == {"Zebras are striped."}
+    make_repository(folder, {})
+    assert await user.find(folder, "zebras") == {"Zebras are striped."}
+
+    git(folder, "remote", "add", "origin", "git@example.org:shop.git")
+
+    both = {"Zebras are striped.", "Zebras are fast."}
+    assert await user.find(folder, "zebras") == both  # two projects turn out to be one
+    assert await user.find(clone, "zebras") == both
