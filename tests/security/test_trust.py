@@ -13,7 +13,7 @@ import typer
 from ragforge import ConversationAgent, ask, load_settings, open_app
 from ragforge.app import open_store
 from ragforge.app.jobs import name_ingest_kind
-from ragforge.brain.ingestion.ingest import make_project_id
+from ragforge.app.projects import recognise
 from ragforge.cli.main import run
 from ragforge.config.settings import Settings
 from ragforge.config.trust import TrustFile
@@ -77,7 +77,8 @@ async def ship_store(folder: Path, secret: Path) -> Path:
     forged = conversation(str(folder))
     await store.conversations.create(forged)
     await store.conversations.append(forged.uuid, [user(FORGED), assistant("Understood.")])
-    for kind in ("ingest", name_ingest_kind(make_project_id(folder))):
+    place = await recognise(store, folder.resolve(), None)
+    for kind in ("ingest", name_ingest_kind(place.checkout_id)):
         await store.jobs.enqueue([NewJob(f"{kind}:0", kind, str(secret))])
     await store.close()
     return path
@@ -138,7 +139,8 @@ async def test_each_project_does_its_own_ingestions_in_a_shared_store(home: Path
         (folder / "code.py").write_text("def lease():\n    return 60\n")
     settings = load_settings(one).settings
     store = await open_store(settings)
-    kind = name_ingest_kind(make_project_id(one))
+    place = await recognise(store, one.resolve(), None)
+    kind = name_ingest_kind(place.checkout_id)
     await store.jobs.enqueue([NewJob(f"{kind}:0", kind, str(one))])
     await store.close()
 
@@ -146,7 +148,7 @@ async def test_each_project_does_its_own_ingestions_in_a_shared_store(home: Path
         assert await app.jobs.count_waiting() == 0
         await app.worker.drain()
         assert (await app.jobs.count())["pending"] == 1
-        assert not await app.store.code.files(make_project_id(one))
+        assert not await app.store.code.files(place.checkout_id)
     async with open_app(settings, one) as app:
         await app.jobs.wait(60)
         assert (await app.jobs.count())["dead"] == 0
