@@ -17,8 +17,8 @@ from ragforge.domain.conversations import (
     ConversationStatus,
 )
 from ragforge.domain.instants import latest_plausible
-from ragforge.domain.projects import Checkout, ProjectPlace, RepositoryIdentity
-from ragforge.domain.text import Json, new_id
+from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
+from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
@@ -312,10 +312,9 @@ class Sessions:
         return imported
 
     async def _name_project(self, path: str) -> str:
-        """Return the id of the project at a path; whoever opens one there finds it."""
+        """Return the id of the project that was last seen at a path.
+
+        Without one it is the path: whoever opens it first finds what is known by that.
+        """
         known = await self.store.projects.related(path, RepositoryIdentity())
-        here = next((one for one in known if one.path == path), None)
-        if here is None:
-            here = Checkout(path, new_id())
-            await self.store.projects.save(here)
-        return here.project_id
+        return next((one.project_id for one in known if one.path == path), path)

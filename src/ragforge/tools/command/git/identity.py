@@ -1,4 +1,4 @@
-"""RepositoryIdentity: the root commits and the remote of a project's repository.
+"""Identity: the root commits and the remote of a project's repository.
 
 Git reads a view of the repository that has none of its configuration, as everywhere.
 """
