@@ -21,6 +21,7 @@ from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
 from ragforge.ports.code import CodeStore
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.notes import NoteStore
+from ragforge.ports.projects import ProjectStore
 from ragforge.ports.store import Store
 from ragforge.ports.summaries import SummaryStore
 from ragforge.ports.work import JobQueue, LockStore
@@ -51,13 +52,16 @@ PORTS: Mapping[str, type] = {
     "code": CodeStore,
     "jobs": JobQueue,
     "locks": LockStore,
+    "projects": ProjectStore,
     "archive": Archive,
 }
-WITHOUT_CONVERSATIONS = frozenset(("code", "locks"))
+WITHOUT_CONVERSATIONS = frozenset(("code", "locks", "projects"))
 """Ports that hold nothing of what was said."""
 Call: TypeAlias = Callable[[Any], Awaitable[Any]]
 
-ABOUT_TALK = [k for k in RECORD_KINDS if k not in ("project", "file", "scope", "relation")]
+ABOUT_TALK = [
+    k for k in RECORD_KINDS if k not in ("checkout", "project", "file", "scope", "relation")
+]
 
 
 def _count(kind: RecordKind, archive: Archive) -> Awaitable[int]:
@@ -68,7 +72,7 @@ def _read(kind: RecordKind, archive: Archive) -> Awaitable[Any]:
     return archive.read(kind, None, 99)
 
 
-_ALL, _SHOP = MemoryFilter(), MemoryFilter(project_path=SHOP)
+_ALL, _SHOP = MemoryFilter(), MemoryFilter(project_ids=[SHOP])
 _MANY_WORDS = " ".join(f"word{n}" for n in range(30)) + f" {NAME} sleeps eat feeds"
 READS: Mapping[str, Mapping[str, list[Call]]] = {
     "conversations": {
@@ -105,7 +109,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.conversations_by_vector(direction(1), ConversationFilter(), 1)
         ],
         "references_of": [lambda s: s.references_of(["okapi-answer"])],
-        "turns_to_link": [lambda s: s.turns_to_link(SHOP, 50)],
+        "turns_to_link": [lambda s: s.turns_to_link([SHOP], 50)],
         "touches": [
             lambda s: s.touches(files=["okapi.py"]),
             lambda s: s.touches(names=["okapi"]),
@@ -117,7 +121,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "with_ids": [lambda s: s.with_ids(["okapi-l1", "okapi-l2"])],
         "find": [
             lambda s: s.find(SummaryFilter()),
-            lambda s: s.find(SummaryFilter(project_path=SHOP)),
+            lambda s: s.find(SummaryFilter(project_ids=[SHOP])),
             lambda s: s.find(SummaryFilter(file="okapi.py")),
         ],
         "conversations_of": [lambda s: s.conversations_of(["okapi-l1"])],
@@ -136,7 +140,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "get": [lambda s: s.get("okapi-note")],
         "with_ids": [lambda s: s.with_ids(["okapi-note"])],
         "starting_with": [lambda s: s.starting_with("okapi")],
-        "find": [lambda s: s.find(NoteFilter()), lambda s: s.find(NoteFilter(SHOP))],
+        "find": [lambda s: s.find(NoteFilter()), lambda s: s.find(NoteFilter([SHOP]))],
         "to_embed": [lambda s: s.to_embed(MODEL, 50)],
         "by_words": [lambda s: s.by_words("okapi tea", NoteFilter(), 9)],
         "by_vector": [lambda s: s.by_vector(direction(2), NoteFilter(), 1)],
@@ -173,7 +177,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
     "summaries": {
         "save": [lambda s: s.save(summary("okapi-talk", 2, 2, uuid="new"), ["okapi-2"])],
         "delete": [lambda s: s.delete("okapi-l1")],
-        "trim": [lambda s: s.trim(at(9_999)), lambda s: s.trim(at(9), project_path=SHOP)],
+        "trim": [lambda s: s.trim(at(9_999)), lambda s: s.trim(at(9), project_ids=[SHOP])],
         "forget_trims": [lambda s: s.forget_trims("okapi-talk")],
         "mark_read": [lambda s: s.mark_read(["okapi-l1"])],
         "mention": [lambda s: s.mention("okapi-l1", [mention("new.py")], [])],

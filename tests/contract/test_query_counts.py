@@ -11,6 +11,7 @@ from ragforge.app.sessions import Sessions
 from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeFilter, Relation
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.record import Recorder
 from ragforge.ports.code import ScopeVector
@@ -38,7 +39,7 @@ async def store(engines: Engines) -> Store:
 
 
 def sessions(store: Store) -> Sessions:
-    return Sessions(store, HERE, HERE, None, Identity("Ann", "here"))
+    return Sessions(store, HERE, ProjectPlace.at(str(HERE)), None, Identity("Ann", "host"))
 
 
 async def talk(store: Store, uuid: str, turns: int = 2) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 import apsw
 
 from ragforge.adapters.stores.rows import (
+    CHECKOUT,
     CONVERSATION,
     FILE,
     MESSAGE,
@@ -50,6 +51,7 @@ _NODES: Mapping[str, str] = {
     "ToolResult": _pick(TOOL_RESULT, "tool_result"),
     "Summary": _pick(SUMMARY, "summary"),
     "Note": _pick(NOTE, "note"),
+    "Checkout": _pick(CHECKOUT, "checkout"),
     "Project": _pick(PROJECT, "project"),
     "Directory": _pick(("uuid", "project_id", "path", "name"), "directory"),
     "File": _pick(FILE, "file", "kind <> 'web_page'"),
