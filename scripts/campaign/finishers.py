@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import shutil
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.memory.exchange.imports import import_conversation
+from ragforge.ports.archive import RecordKind
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.report import Counts
 from scripts.campaign.workplace import LONGEST_PAUSE, Running, environ_of, make_project
@@ -184,9 +186,18 @@ class Migrating(Finisher):
         opened = await open_sqlite(store, WORDS)
         try:
             found = await opened.conversations.match_words("parse 777", MemoryFilter(), 5, reach=4)
-            return await everything(opened), [match.id for match in found.matches]
+            return _without_new_ids(await everything(opened)), [m.id for m in found.matches]
         finally:
             await opened.close()
+
+
+def _without_new_ids(stored: Mapping[RecordKind, Sequence[Mapping[str, object]]]) -> object:
+    """Return records without the ids of projects, which each migration makes anew."""
+    return {
+        kind: [{name: one[name] for name in one if name != "project_id"} for one in some]
+        for kind, some in stored.items()
+        if kind != "checkout"
+    }
 
 
 class Summarising(Finisher):

@@ -139,7 +139,8 @@ class Snapshot:
 
 async def snapshot(store: Store, root: Path, model: str = "toy-1") -> Snapshot:
     """Ask a store for everything about a project, and for all vectors and relations it has."""
-    code, uuid = store.code, make_project_id(root)
+    stored = [one["uuid"] for one in await records(store, "project") if one["path"] == str(root)]
+    code, uuid = store.code, str(stored[0]) if stored else make_project_id(root)
     files = await code.files(uuid)
     scopes = [scope for file in files for scope in await code.scopes_in(uuid, file.path)]
     nodes = [file.uuid for file in files] + [scope.uuid for scope in scopes]
