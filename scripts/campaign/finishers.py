@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.memory.exchange.imports import import_conversation
-from ragforge.ports.archive import RecordKind
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.report import Counts
 from scripts.campaign.workplace import LONGEST_PAUSE, Running, environ_of, make_project
@@ -58,7 +58,7 @@ class Finisher(ABC):
 
     async def look_at(self, store: Path) -> object:
         """Return what must be the same however often it was killed."""
-        return await read_everything(store)
+        return _without_new_ids(await read_everything(store))
 
     async def check_half_way(self, store: Path) -> list[str]:
         """Return what may not be so after a kill."""
@@ -191,8 +191,8 @@ class Migrating(Finisher):
             await opened.close()
 
 
-def _without_new_ids(stored: Mapping[RecordKind, Sequence[Mapping[str, object]]]) -> object:
-    """Return records without the ids of projects, which each migration makes anew."""
+def _without_new_ids(stored: Mapping[str, Any]) -> object:
+    """Return records without what each process makes anew: the ids and moments of projects."""
     return {
         kind: [{name: one[name] for name in one if name != "project_id"} for one in some]
         for kind, some in stored.items()

@@ -13,6 +13,7 @@ from ragforge.brain.ingestion.ingest import Ingester, make_project_id
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeFinder
 from ragforge.domain.code import Directory, File, Relation, Scope
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.embedder import Embedder
@@ -111,10 +112,15 @@ def set_time(place: Path, seconds: int) -> None:
     os.utime(place, (seconds, seconds))
 
 
-def brain_of(store: Store, root: Path, embedder: Embedder | None = None) -> Brain:
-    """Return the brain of a project, as an application opens it."""
+def brain_of(
+    store: Store,
+    root: Path,
+    embedder: Embedder | None = None,
+    place: ProjectPlace | None = None,
+) -> Brain:
+    """Return the brain of a project, which is known by its path unless a place is given."""
     ingester = Ingester(store.code, store.locks, this_process())
-    return Brain(root, ingester, CodeFinder(store.code, embedder, WORDS))
+    return Brain(root, ingester, CodeFinder(store.code, embedder, WORDS), recognised=place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
+from ragforge.app.projects import recognise
 from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.ingestion.pool import MANY_FILES
 from ragforge.ports.code import CodeStore
@@ -118,7 +119,8 @@ async def known(engines: Engines, path: Path, root: Path) -> Snapshot:
 
 async def fresh(engines: Engines, root: Path) -> Snapshot:
     store = await engines.empty("sqlite")
-    await brain_of(store, root, BundledEmbedder()).ingest()
+    place = await recognise(store, root, None)
+    await brain_of(store, root, BundledEmbedder(), place).ingest()
     return await snapshot(store, root, BundledEmbedder.name)
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import open_app
+from ragforge.app.projects import recognise
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.cli import main
 from ragforge.config import Settings
@@ -128,7 +129,7 @@ async def test_a_read_only_store_is_searched_and_its_sessions_are_listed(tmp_pat
         conversation(uuid="c", cwd=str(project), project_path=str(project))
     )
     await store.conversations.append("c", exchange("where are zebras paid", "in pay.py"))
-    await brain_of(store, project).ingest()
+    await brain_of(store, project, place=await recognise(store, project, None)).ingest()
     await store.close()
     let_others_pass(folder)
     let_others_pass(project)
