@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.adapters.stores.holders import this_process
+from ragforge.app.projects import recognise
 from ragforge.brain.files import walk
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.embedding_state import format_embedded_state
@@ -591,7 +593,8 @@ async def test_two_processes_at_once_share_the_work(
     assert sum(report["embedded"] for report in reports) == len(together.vectors)
 
     alone = await engines.empty(engine)
-    await brain_of(alone, root, BundledEmbedder()).ingest()
+    place = await recognise(alone, root, None if engine == "sqlite" else this_process().machine)
+    await brain_of(alone, root, BundledEmbedder(), place).ingest()
     assert differences(together, await snapshot(alone, root, model)) == []
 
 

@@ -46,7 +46,7 @@ async def found(
     store: Store, text: str, embedder: ToyEmbedder | None = None, project: str | None = None
 ) -> list[str]:
     memory = MemorySearch(store.conversations, embedder, store.summaries)
-    hits = await find_similar_conversations(memory, text, 5, project)
+    hits = await find_similar_conversations(memory, text, 5, project and [project])
     return [hit.conversation.uuid for hit in hits]
 
 

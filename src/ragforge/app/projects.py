@@ -45,7 +45,7 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     path = str(root)
     stamp = make_stamp(root)
     related = await store.projects.related(path, RepositoryIdentity())
-    here = [one for one in related if one.path == path and _is_of(one, host)]
+    here = _keep_here(related, path, host)
     unchanged = (one for one in here if one.stamp == stamp and bool(one.identity) == bool(stamp))
     known = next(unchanged, None)
     if known is not None and known.host:
@@ -54,6 +54,7 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     if identity is None:  # it cannot be read: it is what it was
         identity = here[0].identity if here else RepositoryIdentity()
     related = await store.projects.related(path, identity)
+    here = _keep_here(related, path, host)  # somebody else may have noted it meanwhile
     same = find_same(identity, related) if identity else []
     picked = pick_checkout(identity, same, here)
     checkout = picked or _make_checkout(path, host, identity, same, related)
@@ -100,8 +101,10 @@ def _make_checkout(
     return Checkout(path, project, host or "", former_ids=former, uuid=uuid)
 
 
-def _is_of(checkout: Checkout, host: str | None) -> bool:
-    return host is None or checkout.host in ("", host)
+def _keep_here(related: Sequence[Checkout], path: str, host: str | None) -> list[Checkout]:
+    """Return the checkouts at a path of a host, or of any host if it is None."""
+    at_path = (one for one in related if one.path == path)
+    return [one for one in at_path if host is None or one.host in ("", host)]
 
 
 async def _read_identity(root: Path) -> RepositoryIdentity | None:

@@ -229,7 +229,7 @@ class Brain:
 
         code, uuid = self.finder.code, self.project_id
         try:
-            project = await code.project(str(self.root.resolve()))
+            project = await code.project(uuid)
         except ProjectNotFound:
             return ProjectStatus(str(self.root), known=False)
         marks = await code.file_marks(uuid)
