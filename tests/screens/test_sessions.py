@@ -183,7 +183,7 @@ async def test_a_terminal_that_was_killed_is_resumed(ragforge: Open) -> None:
             await terminal.see("It is in src.")
 
 
-async def test_sessions_are_renamed_branched_exported_and_left(
+async def test_sessions_are_renamed_shared_branched_exported_and_left(
     ragforge: Open, project: Path
 ) -> None:
     async with model(Says("Noted.")) as server, ragforge(server=server) as terminal:
@@ -196,6 +196,10 @@ async def test_sessions_are_renamed_branched_exported_and_left(
             await terminal.prompt()
         terminal.type(f"/rename All about   numbers{ENTER}")
         await terminal.see("(All about numbers) now.")
+        terminal.type(f"/unshare{ENTER}")
+        await terminal.see("is private: nobody else can read it.")
+        terminal.type(f"/share{ENTER}")
+        await terminal.see("is shared: all who use this store can read it.")
         terminal.type(f"/branch 0 Another way{ENTER}")
         await terminal.see("(Another way), 1 turn")
         terminal.type(f"/export out.json{ENTER}")

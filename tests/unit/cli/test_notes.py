@@ -46,6 +46,20 @@ def test_notes_are_kept_listed_superseded_and_forgotten(ragforge: Ragforge) -> N
     assert "Fridays" in ragforge("memory", "notes").out
 
 
+def test_notes_of_somebody_else_bear_the_name(
+    ragforge: Ragforge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGFORGE_AUTHOR", "Ann <ann@example.org>")
+    ragforge("memory", "remember", "We deploy on Fridays")
+    assert "Ann" not in ragforge("memory", "notes").out
+
+    monkeypatch.setenv("RAGFORGE_AUTHOR", "Bob <bob@example.org>")
+    heads, row = ragforge("memory", "notes").out.splitlines()
+
+    assert heads.split() == ["NOTE", "KEPT", "TEXT", "TAGS", "AUTHOR"]
+    assert row.split()[-1] == "Ann"
+
+
 def test_what_is_wrong_is_said_in_a_sentence(ragforge: Ragforge) -> None:
     for arguments in (("forget-note", "nobody"), ("remember", "x", "--supersedes", "nobody")):
         said = ragforge("memory", *arguments)

@@ -1,4 +1,4 @@
-"""Commands about sessions: /sessions, /resume, /rename, /branch, /export, /clear."""
+"""Commands about sessions: /sessions, /resume, /rename, /share, /branch, /export, /clear."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ragforge.tui.greeting import show_latest
 from ragforge.tui.picker import MOST_SESSIONS, pick
 
 if TYPE_CHECKING:
+    from ragforge.domain.authors import Visibility
     from ragforge.domain.conversations import Conversation
     from ragforge.tui.terminal import Terminal
 
@@ -47,6 +48,14 @@ async def rename(terminal: Terminal, argument: str) -> None:
     terminal.screen.say(f"It is {name_session(made)} now.")
 
 
+async def share(terminal: Terminal, argument: str) -> None:
+    await _set_visibility(terminal, "shared", "all who use this store can read it")
+
+
+async def unshare(terminal: Terminal, argument: str) -> None:
+    await _set_visibility(terminal, "private", "nobody else can read it")
+
+
 async def branch(terminal: Terminal, argument: str) -> None:
     sessions = terminal.app.sessions
     source = await sessions.load(require_session(terminal).uuid)
@@ -72,6 +81,13 @@ async def clear(terminal: Terminal, argument: str) -> None:
     terminal.screen.say("A new session begins with your next message. /resume finds the last.")
 
 
+async def _set_visibility(terminal: Terminal, visibility: Visibility, meaning: str) -> None:
+    session = require_session(terminal)
+    made = await terminal.app.sessions.set_visibility(session, visibility)
+    terminal.session = made
+    terminal.screen.say(f"{name_session(made)} is {made.visibility}: {meaning}.")
+
+
 async def _go_to(terminal: Terminal, session: Conversation) -> None:
     terminal.session = session
     terminal.receipt = None
@@ -83,6 +99,8 @@ COMMANDS = (
     Command("resume", "[ID]", "Resume another session", resume),
     Command("clear", "", "Begin a new session", clear),
     Command("rename", "TITLE", "Give this session another title", rename),
+    Command("share", "", "Let all who use this store read this session", share),
+    Command("unshare", "", "Keep this session to yourself", unshare),
     Command("branch", "[TURN] [TITLE]", "Begin another session from a turn of this one", branch),
     Command("export", "[FILE]", "Write this session as JSON", export),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,10 @@ from ragforge.cli.commands.memory.summaries import AllOption
 from ragforge.cli.commands.sessions.arguments import ForceOption
 from ragforge.cli.state import JsonOption, use_app
 from ragforge.errors import InputError, NotAuthor, NoteNotFound
+
+if TYPE_CHECKING:
+    from ragforge.app import App
+    from ragforge.domain.notes import Note
 
 REMEMBER_EXAMPLES = """\b
 Examples:
@@ -82,20 +86,21 @@ def notes(
     from ragforge.show.console import print_json
     from ragforge.show.notes import note_to_json, show_notes
 
-    found = use_app(
-        context,
-        lambda app: app.notes.find(
+    async def find(app: App) -> tuple[list[Note], str | None]:
+        found = await app.notes.find(
             query,
             tags=tags or (),
             limit=limit,
             everywhere=everywhere,
             with_superseded=superseded,
-        ),
-    )
+        )
+        return found, app.identity.key
+
+    found, viewer = use_app(context, find)
     if as_json:
         print_json({"notes": [note_to_json(note) for note in found]})
     else:
-        show_notes(found, with_project=everywhere)
+        show_notes(found, with_project=everywhere, viewer=viewer)
 
 
 def forget_note(
