@@ -26,7 +26,7 @@ from tests.faults.summariser import check_summaries, store_turns
 
 MOST_KILLS = 3  # in a row, before it is let run to its end
 NEVER = str(10**9)
-__all__ = ["FINISHERS", "Finisher"]
+__all__ = ["FINISHERS", "Finisher", "fill_source"]
 
 
 class Finisher(ABC):
@@ -153,12 +153,7 @@ class Copying(Finisher):
     name = "copy"
 
     async def fill_origin(self) -> None:
-        store = await open_sqlite(self.origin / "source.db", WORDS)
-        await fill_facts(store)
-        await import_conversation(
-            store.archive, to_bytes(build_document(make_long_conversation(300)))
-        )
-        await store.close()
+        await fill_source(self.origin / "source.db")
 
     def words(self, store: Path) -> list[str]:
         source = str(self.origin / "source.db")
@@ -167,6 +162,14 @@ class Copying(Finisher):
     async def look_at(self, store: Path) -> object:
         assert await read_everything(store) == await read_everything(self.origin / "source.db")
         return True
+
+
+async def fill_source(path: Path) -> None:
+    """Make a store that has records of every kind, and many messages."""
+    store = await open_sqlite(path, WORDS)
+    await fill_facts(store)
+    await import_conversation(store.archive, to_bytes(build_document(make_long_conversation(300))))
+    await store.close()
 
 
 class Migrating(Finisher):

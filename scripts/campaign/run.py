@@ -12,6 +12,7 @@ from scripts.campaign.disk import fill_disks
 from scripts.campaign.kills import kill_all
 from scripts.campaign.provider import trouble_turns
 from scripts.campaign.report import Report
+from scripts.campaign.server_copies import break_copies
 from tests.faults.checks import find_processes
 
 FAMILIES = {
@@ -19,6 +20,7 @@ FAMILIES = {
     "disk": fill_disks,
     "clock": set_clocks,
     "provider": trouble_turns,
+    "server": break_copies,
 }
 
 

@@ -21,7 +21,7 @@ class Engines:
     async def empty(self, engine: str) -> Store:
         """Drop what the engine holds and open it."""
         if engine == "neo4j":
-            await _empty_neo4j(self._neo4j_url())
+            await empty_neo4j(self._neo4j_url())
         self._generation += 1
         return await self.open(engine)
 
@@ -60,7 +60,8 @@ async def counts(store: Store) -> dict[str, int]:
     return {kind: await store.archive.count(kind) for kind in RECORD_KINDS}
 
 
-async def _empty_neo4j(url: str) -> None:
+async def empty_neo4j(url: str) -> None:
+    """Delete everything on a server but its schema."""
     import neo4j
 
     async with neo4j.AsyncGraphDatabase.driver(url) as driver:
