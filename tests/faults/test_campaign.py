@@ -12,7 +12,7 @@ from scripts.campaign.run import FAMILIES, run_campaign
 from scripts.campaign.server_copies import kill_copies
 
 KILLS_EACH = 4
-COPIES_EACH = 2
+COPIES_EACH = 1
 
 
 @pytest.mark.slow
