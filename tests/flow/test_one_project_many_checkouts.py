@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from ragforge import App, load_settings, open_app
 from ragforge.domain.projects import ProjectPlace
 from tests.fakes.projects import SHOP, write
-
-
-def git(folder: Path, *words: str) -> None:
-    folder.mkdir(exist_ok=True, parents=True)
-    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
-
-
-def make_repository(root: Path, files: dict[str, str]) -> Path:
-    write(root, files)
-    git(root, "init")
-    git(root, "add", ".")
-    git(root, "commit", "-m", "first")
-    return root
+from tests.fakes.repositories import git, make_repository
 
 
 class User:

@@ -14,8 +14,10 @@ from ragforge.app import App
 from ragforge.context.build import ContextOptions
 from ragforge.errors import InputError, NotAuthor
 from ragforge.show.sessions import show_sessions
+from tests.fakes.projects import SHOP
+from tests.fakes.repositories import git, make_repository
 
-As: TypeAlias = Callable[[str], AbstractAsyncContextManager[App]]
+As: TypeAlias = Callable[..., AbstractAsyncContextManager[App]]
 
 SECRET = "The okapi is paid in zlotys every Friday"
 QUESTION = "how is the okapi paid in zlotys?"
@@ -28,7 +30,7 @@ def as_user(
     """Open the application as somebody whom git knows by their own home."""
 
     @asynccontextmanager
-    async def open_as(name: str) -> AsyncIterator[App]:
+    async def open_as(name: str, checkout: Path = project) -> AsyncIterator[App]:
         home = tmp_path / name
         home.mkdir(exist_ok=True)
         mail = f"{name.lower()}@example.org"
@@ -39,7 +41,7 @@ def as_user(
         own = {**environ, "HOME": str(home), "RAGFORGE_AGENT__STATE_DIR": str(home / "state")}
         own["RAGFORGE_STORE__VISIBILITY"] = "private"
         own["RAGFORGE_BRAIN__INGEST_AUTOMATICALLY"] = "false"
-        async with open_app(load_settings(project, environ=own).settings, project) as app:
+        async with open_app(load_settings(checkout, environ=own).settings, checkout) as app:
             yield app
 
     return open_as
@@ -114,3 +116,31 @@ async def test_nobody_does_anothers_work(as_user: As) -> None:
         assert (await ann.sessions.load(talk.uuid)).title is not None
         done = await ann.jobs.find(50, ["done"])
         assert {job.owner for job in done} == {"ann@example.org"}
+
+
+async def test_clones_of_colleagues_are_one_project_and_another_repository_at_the_path_is_not(
+    as_user: As, tmp_path: Path
+) -> None:
+    anns, bobs = tmp_path / "work" / "shop", tmp_path / "src" / "shop-clone"
+    make_repository(anns, SHOP)
+    bobs.parent.mkdir()
+    git(tmp_path, "clone", str(anns), str(bobs))
+    async with as_user("Ann", anns) as ann:
+        await ann.ask(SECRET)
+        await ann.sessions.set_visibility(await ann.sessions.ensure_current(), "shared")
+        await ann.code.ingest()
+    anns.rename(tmp_path / "aside")  # Cleo has something else where Ann has her checkout
+    make_repository(anns, {"bank.py": "def zebra(): ...\n"})
+    async with as_user("Cleo", anns) as cleo:
+        assert await cleo.sessions.find() == []
+        assert await cleo.memory.search(QUESTION, max_results=5) == []
+        report, _ = await cleo.code.ingest()
+        assert (report.read, report.removed) == (1, 0)
+        assert "Friday" not in str(await cleo.build_context(QUESTION, ContextOptions()))
+    async with as_user("Bob", bobs) as bob:
+        [found, *_] = await bob.memory.search(QUESTION, max_results=5)
+        assert found.type == "turn"
+        assert found.turn.user.author == "Ann <ann@example.org>"
+        assert "Ann, 20" in str(await bob.build_context(QUESTION, ContextOptions()))
+        await bob.code.ingest()
+        assert {hit.scope.file for hit in await bob.code.search("zebra price")} <= set(SHOP)
