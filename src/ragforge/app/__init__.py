@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         open_store,
         query_store,
         repair_store,
+        vacuum_store,
     )
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "open_store",
     "query_store",
     "repair_store",
+    "vacuum_store",
 ]
 
 _HOMES = {
@@ -50,6 +52,7 @@ _HOMES = {
     "open_store": "stores",
     "query_store": "stores",
     "repair_store": "stores",
+    "vacuum_store": "stores",
 }
 
 

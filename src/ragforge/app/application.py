@@ -101,7 +101,7 @@ class App:
     @cached_property
     def code(self) -> Code:
         """The code and documents of this project: ingested, watched, searched."""
-        return Code(self.brain, self.jobs, self.cwd, self.settings, self.trust)
+        return Code(self.brain, self.jobs, self.cwd, self.settings, self.trust, self.store.upkeep)
 
     @cached_property
     def jobs(self) -> Jobs:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
+from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.identity import find_identity
 from ragforge.app.jobs import Jobs, name_ingest_kind
 from ragforge.app.models import open_embedder
 from ragforge.app.projects import recognise_project
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
+from ragforge.app.upkeep import do_upkeep
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
@@ -32,6 +34,7 @@ from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
+from ragforge.ports.upkeep import Upkeep
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ class Code:
     cwd: Path
     settings: Settings
     trust: FolderTrust
+    upkeep: Upkeep
 
     @property
     def project_path(self) -> Path:
@@ -133,7 +137,13 @@ class Code:
             found = await self.brain.status(thorough)
         place = self.brain.place
         checkouts = tuple(sorted(f"{one.host}:{one.path}" for one in place.checkouts))
-        return replace(found, project_id=place.id, remotes=place.remotes, checkouts=checkouts)
+        return replace(
+            found,
+            project_id=place.id,
+            remotes=place.remotes,
+            checkouts=checkouts,
+            reindexing=await self.upkeep.reindexing(),
+        )
 
     async def forget(self, path: Path) -> int:
         """Forget the code of the project, or of a directory or file in it; return how many files.
@@ -255,7 +265,10 @@ async def open_code(
                 place,
                 settings,
                 trust,
+                store.upkeep,
             )
+            if await do_upkeep(store, this_process()) and settings.jobs.detach:
+                start_detached_worker(settings, place)
         finally:
             if embedder is not None:
                 await embedder.close()

@@ -155,10 +155,15 @@ async def _examine(store: Store, deep: bool) -> list[Check]:
         return [Check("store", "warn", f"{name}, sound, can only be read", remedy)]
     await store.archive.set_bookmark(_BOOKMARK, "can write")
     await store.archive.set_bookmark(_BOOKMARK, None)
-    return [
+    checks = [
         Check("store", "ok", f"{name}, sound and writable"),
         Check("schema", "ok", f"version {health.schema}, up to date"),
     ]
+    if (words := await store.upkeep.reindexing()) is not None:
+        detail = f"{words.done:,} of {words.total:,} texts have the words of this version"
+        remedy = "The others follow in the background. Now: ragforge memory work"
+        checks.append(Check("word index", "warn", detail, remedy))
+    return checks
 
 
 def _choose_remedy(settings: Settings, error: errors.RagForgeError | None) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
+from ragforge.app.upkeep import do_upkeep
 from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import InputError
@@ -70,6 +71,10 @@ class Maintenance:
         counts = [len(await summaries.find(SummaryFilter(one.uuid))) for one in found]
         failed = (await self.store.jobs.counts())["dead"]
         return RebuildReport(len(found), sum(counts), failed)
+
+    async def finish_upkeep(self, seconds: float) -> None:
+        """Do the upkeep of the store that is due, for so long at most."""
+        await do_upkeep(self.store, self.worker.holder, seconds)
 
     async def count_embedded(self) -> EmbeddedMemory:
         """Return how many turns have a vector of the model. Raises InputError if there is none."""

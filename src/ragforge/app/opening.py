@@ -21,6 +21,8 @@ from ragforge.app.models import open_chat, open_embedder
 from ragforge.app.projects import recognise_project
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
+from ragforge.app.upkeep import keep_up
+from ragforge.concurrency import gather_or_cancel
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
@@ -69,12 +71,14 @@ async def open_app(
             finally:
                 stopping.set()
                 try:
-                    await asyncio.wait_for(working, settings.jobs.closing_seconds)
+                    is_left = await asyncio.wait_for(working, settings.jobs.closing_seconds)
                 except TimeoutError:
-                    if detach and settings.jobs.detach:
-                        start_detached_worker(settings, app.cwd)
+                    is_left = True
                 except StoreError as error:  # what was acknowledged is safe; the jobs stay queued
                     log.warning("Jobs are left for later: %s", error)
+                    is_left = False
+                if is_left and detach and settings.jobs.detach:
+                    start_detached_worker(settings, app.cwd)
     finally:
         await store.close()
 
@@ -125,14 +129,20 @@ def _build_app(
     )
 
 
-async def _work(app: App, stopping: asyncio.Event) -> None:
-    """Do the queued jobs, and what an earlier model or version left undone."""
+async def _work(app: App, stopping: asyncio.Event) -> bool:
+    """Do the queued jobs, and what an earlier model or version left undone.
+
+    Returns whether upkeep is left to be done.
+    """
     with suppress(StoreError):
         await _trim_by_age(app)
     if app.recall.embedder is not None:
         with suppress(StoreError):
             await enqueue_missing(app.store, app.recall.embedder)
-    await app.worker.run(stopping)
+    _, is_left = await gather_or_cancel(
+        app.worker.run(stopping), keep_up(app.store, app.worker.holder, stopping)
+    )
+    return is_left
 
 
 async def _trim_by_age(app: App) -> None:

@@ -23,6 +23,7 @@ from ragforge.search.tokenise import WORDS
 if TYPE_CHECKING:
     from ragforge.memory.exchange.copy import CopyProgress, CopyReport
     from ragforge.memory.exchange.rescue import RescueReport
+    from ragforge.ports.upkeep import VacuumReport
 
 __all__ = [
     "CopyProgress",
@@ -31,12 +32,14 @@ __all__ = [
     "Query",
     "QueryResult",
     "RescueReport",
+    "VacuumReport",
     "back_up_store",
     "copy_store",
     "inspect_store",
     "open_store",
     "query_store",
     "repair_store",
+    "vacuum_store",
 ]
 
 
@@ -170,6 +173,22 @@ async def repair_store(
                 await fresh.close()
         finally:
             await origin.close()
+
+
+async def vacuum_store(settings: Settings, on_progress: Callable[[int, int], None]) -> VacuumReport:
+    """Give the space that deletions left in the file of the settings back to the disk.
+
+    Raises InputError if it is a server, StoreBusy, StoreFull.
+    """
+    from ragforge.adapters.stores.sqlite.vacuum import vacuum
+
+    source = settings.store.url
+    if is_server(source):
+        raise InputError(
+            "Only a file is made smaller here. A server uses the space of what was deleted again."
+        )
+    _require_file(source)
+    return await vacuum(Path(source), on_progress)
 
 
 def _require_file(source: str) -> None:

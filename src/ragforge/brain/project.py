@@ -19,6 +19,7 @@ from ragforge.brain.search.documents import search_documents
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError, ModelError, ProjectNotFound
+from ragforge.ports.upkeep import ReindexProgress
 from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
 from ragforge.search.small_talk import is_small_talk
 
@@ -49,6 +50,7 @@ class ProjectStatus:
     project_id: str = ""  # of the repository, which may have other checkouts
     remotes: tuple[str, ...] = ()
     checkouts: tuple[str, ...] = ()  # `host:path`
+    reindexing: ReindexProgress | None = None  # of the store's words, after the tokeniser changed
 
     @property
     def is_fresh(self) -> bool:

@@ -13,6 +13,7 @@ from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.notes import NoteStore
 from ragforge.ports.projects import ProjectStore
 from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.upkeep import Upkeep
 from ragforge.ports.work import JobQueue, LockStore
 
 
@@ -63,6 +64,7 @@ class Store:
     archive: Archive
     health: ReadHealth
     query: RunQuery
+    upkeep: Upkeep
     close: Callable[[], Awaitable[None]]
     viewer: str | None = None  # the key of the author who opened it; None: an administrator
     read_only: bool = False  # it can be read, and nothing in it changed

@@ -10,6 +10,7 @@ from ragforge.show.console import open_console, print_note, print_table, sanitis
 
 if TYPE_CHECKING:
     from ragforge.app.code import IngestionReport, ProjectStatus
+    from ragforge.app.upkeep import ReindexProgress
     from ragforge.domain.work import JobStatus
 
 
@@ -36,9 +37,16 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     ]
     rows += [["ingesting", found.ingesting]] if found.ingesting else []
     rows += [["embedding", found.embedding]] if found.embedding else []
+    if (words := found.reindexing) is not None:
+        rows.append(["word index", describe_reindexing(words)])
     waiting = jobs["pending"] + jobs["running"]
     rows.append(["jobs", f"{waiting:,} waiting, {jobs['dead']:,} failed"])
     print_table(["Code", ""], rows)
+
+
+def describe_reindexing(words: ReindexProgress) -> str:
+    """Say how far the words are indexed anew."""
+    return f"{words.done:,} of {words.total:,} texts indexed anew; the others by older words"
 
 
 def _format_changed(found: ProjectStatus) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragforge.show.console import print_note, print_table
 
 if TYPE_CHECKING:
-    from ragforge.app.stores import Health, RescueReport
+    from ragforge.app.stores import Health, RescueReport, VacuumReport
 
 
 def store_to_json(health: Health, counts: Mapping[str, int]) -> dict[str, object]:
@@ -43,6 +43,26 @@ def show_rescue(report: RescueReport, damaged: str, place: str) -> None:
     if report.notes_lost:
         print_note("Some notes cannot be read.")
     print_note(f"To use it, put it in the place of {damaged}, then run: ragforge ingest")
+
+
+def vacuum_to_json(report: VacuumReport) -> dict[str, object]:
+    return {
+        "before": report.before,
+        "after": report.after,
+        "given_back": report.given_back,
+        "delayed": report.is_delayed,
+    }
+
+
+def show_vacuum(report: VacuumReport, place: str) -> None:
+    """Show how much space a file gave back, and how large it is now."""
+    if report.is_delayed:
+        print_note(f"{place} gets smaller once the processes that read it now are done.")
+    elif report.given_back:
+        given = f"{report.given_back / 1e6:,.1f} MB"
+        print_note(f"Gave {given} back: {place} has {report.after / 1e6:,.1f} MB now.")
+    else:
+        print_note(f"Nothing to give back: {place} has {report.after / 1e6:,.1f} MB.")
 
 
 def _describe(health: Health) -> dict[str, object]:

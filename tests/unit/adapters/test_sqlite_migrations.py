@@ -101,6 +101,8 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
     await old.close()
 
     new = await open_sqlite(path, WORDS)
+    while await new.upkeep.step():
+        pass
 
     assert len(await new.conversations.turns_by_words("parsing", MemoryFilter(), 5)) == 1
     await new.close()

@@ -26,6 +26,7 @@ from ragforge.errors import (
     StoreUnavailable,
 )
 from ragforge.ports.store import Health
+from ragforge.ports.upkeep import ReindexProgress
 from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
@@ -41,6 +42,14 @@ class FakeStore:
     write_error: StoreError | None = None
     closed: bool = False
     bookmarks: list[tuple[str, str | None]] = field(default_factory=list)
+    words: ReindexProgress | None = None
+
+    @property
+    def upkeep(self) -> SimpleNamespace:
+        return SimpleNamespace(reindexing=self._reindexing)
+
+    async def _reindexing(self) -> ReindexProgress | None:
+        return self.words
 
     @property
     def archive(self) -> SimpleNamespace:
@@ -73,6 +82,14 @@ async def test_a_sound_store_is_opened_written_to_and_closed() -> None:
     assert [(check.name, check.status) for check in checks] == [("store", "ok"), ("schema", "ok")]
     assert store.bookmarks == [("doctor", "can write"), ("doctor", None)]
     assert store.closed
+
+
+async def test_words_that_are_indexed_anew_are_reported_with_how_far_that_is() -> None:
+    store = FakeStore(words=ReindexProgress(1_200, 5_000))
+    *_, check = await doctor.check_store(FILE, opener(store))
+    assert (check.name, check.status) == ("word index", "warn")
+    assert "1,200 of 5,000 texts" in check.detail
+    assert "ragforge memory work" in check.remedy
 
 
 async def test_a_damaged_store_fails_with_its_problems() -> None:

@@ -1,4 +1,4 @@
-"""`ragforge store`: look at the store, query it, back it up, repair it, or copy it."""
+"""`ragforge store`: look at the store, query it, back it up, repair, copy or shrink it."""
 
 from __future__ import annotations
 
@@ -45,10 +45,20 @@ Examples:
 The damaged file stays as it is. Code is not saved: `ragforge ingest` reads it anew.
 """
 
+VACUUM_EXAMPLES = """\b
+Examples:
+  ragforge store vacuum
+  ragforge --store notes.db store vacuum --json
+
+Space is given back by itself, a while after something was deleted; this does it now. Others go on
+using the store. A file of an earlier version is written anew, once: that needs twice its size on
+the disk for a while, and what others write waits for it.
+"""
+
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(
-        help="Look at the store, query it, back it up, repair or copy it.",
+        help="Look at the store, query it, back it up, repair, copy or shrink it.",
         epilog=INFO_EXAMPLES + COPY_EXAMPLES.removeprefix("\b\nExamples:\n"),
         no_args_is_help=True,
     )
@@ -57,6 +67,7 @@ def register(app: typer.Typer) -> None:
     group.command("copy", epilog=COPY_EXAMPLES)(copy)
     group.command("backup", epilog=BACKUP_EXAMPLES)(backup)
     group.command("repair", epilog=REPAIR_EXAMPLES)(repair)
+    group.command("vacuum", epilog=VACUUM_EXAMPLES)(vacuum)
     app.add_typer(group, name="store")
 
 
@@ -147,6 +158,28 @@ def repair(
         show_rescue(report, str(damaged), str(place))
     if report.partly or report.lost or report.notes_lost:
         raise typer.Exit(1)
+
+
+def vacuum(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Give the space that deletions left in the file back to the disk."""
+    import asyncio
+
+    from ragforge.app import vacuum_store
+    from ragforge.cli.progress import show_progress
+    from ragforge.show.console import print_json
+    from ragforge.show.store import show_vacuum, vacuum_to_json
+
+    settings = load(context).settings
+    with show_progress() as on_progress:
+
+        def on_pages(done: int, total: int) -> None:
+            on_progress("pages", done, total)
+
+        report = asyncio.run(vacuum_store(settings, on_pages))
+    if as_json:
+        print_json(vacuum_to_json(report))
+    else:
+        show_vacuum(report, settings.store.url)
 
 
 def _normalise_url(option: str, text: str) -> str:

@@ -16,6 +16,7 @@ from ragforge.adapters.stores.neo4j.notes import Neo4jNotes
 from ragforge.adapters.stores.neo4j.projects import Neo4jProjects
 from ragforge.adapters.stores.neo4j.query import run_query
 from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
+from ragforge.adapters.stores.neo4j.upkeep import Neo4jUpkeep
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
 
@@ -65,6 +66,7 @@ async def open_neo4j(
         archive=Neo4jArchive(opened, tokeniser),
         health=health,
         query=partial(run_query, opened),
+        upkeep=Neo4jUpkeep(),
         close=opened.close,
         viewer=opened.viewer,
     )

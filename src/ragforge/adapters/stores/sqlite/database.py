@@ -30,6 +30,9 @@ MERGE_PAGES = 1_000
 SHRINK_PAGES = 8_000
 """From so many on, readers that overlap are waited for a moment, and the log is cut to nothing."""
 SHRINK_MS = 200
+PAGE_BYTES = 4_096
+LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
+"""A log that was larger is cut to this when it is begun anew, if it could not be cut to nothing."""
 
 
 class _Query:
@@ -89,6 +92,11 @@ class Database:
         with self._changing:
             self._reading[number] -= 1
 
+    async def shrink_log(self) -> bool:
+        """Merge the log into the file and cut it to nothing; return whether that was possible."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._writing, self._shrink_log)
+
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
@@ -99,6 +107,10 @@ class Database:
             # another process has written meanwhile, however long one is ready to wait.
             connection.execute("BEGIN IMMEDIATE")
             return _finish(connection, work)
+
+    def _shrink_log(self) -> bool:
+        with translate_errors(str(self.path)):
+            return shrink_log(self._connection(WRITER_CACHE_KB))
 
     def _read(self, work: Callable[[apsw.Connection], T], query: _Query) -> T:
         with translate_errors(str(self.path)):
@@ -139,7 +151,8 @@ def connect(path: Path) -> apsw.Connection:
     connection.pragma("foreign_keys", True)
     connection.pragma("synchronous", "FULL")  # an acknowledged message outlives a power cut
     connection.pragma("temp_store", "MEMORY")
-    connection.set_wal_hook(_merge_log)
+    connection.pragma("journal_size_limit", LOG_BYTES)
+    connection.set_wal_hook(_LogMerger().merge)
     return connection
 
 
@@ -153,35 +166,55 @@ def open_for_reading(path: Path) -> apsw.Connection:
         connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         connection.close()
-        if _has_log(path):  # without it, the last writes would be missing
+        if measure_log(path):  # without it, the last writes would be missing
             raise
         connection = apsw.Connection(f"{place}?mode=ro&immutable=1", flags=flags)
     connection.pragma("temp_store", "MEMORY")
     return connection
 
 
-def _has_log(path: Path) -> bool:
+def measure_log(path: Path) -> int:
+    """Return the bytes of the log beside a file; 0 if there is none."""
     try:
-        return os.path.getsize(f"{path}-wal") > 0
+        return os.path.getsize(f"{path}-wal")
     except OSError:
-        return False
+        return 0
 
 
-def _merge_log(connection: apsw.Connection, name: str, pages: int) -> int:
-    """Keep the log beside the file small: beside readers that overlap it would grow for ever."""
-    if pages < MERGE_PAGES:
-        return apsw.SQLITE_OK
+def shrink_log(connection: apsw.Connection, name: str = "main") -> bool:
+    """Merge the log into the file and cut it to nothing; wait a moment for those who read it.
+
+    Returns whether that was possible: a log stays while somebody reads what is older.
+    """
+    connection.set_busy_timeout(SHRINK_MS)
     try:
-        if pages < SHRINK_PAGES:
-            connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
-        else:
-            connection.set_busy_timeout(SHRINK_MS)
-            connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    except apsw.Error as error:  # the write itself is durable already
-        log.debug("The log of the store is merged later: %s", error)
+        connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
     finally:
         connection.set_busy_timeout(BUSY_MS)
-    return apsw.SQLITE_OK
+    return True
+
+
+class _LogMerger:
+    """Keeps the log beside the file small: beside readers that overlap it would grow for ever."""
+
+    _tried = 0  # the pages it had when it could not be cut
+
+    def merge(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        """Merge the log after a write that left it with so many pages."""
+        if pages < MERGE_PAGES:
+            self._tried = 0
+            return apsw.SQLITE_OK
+        try:
+            found, merged = connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
+            # Beside one long reader, every write would wait for it in vain.
+            is_worth_waiting = merged == found or pages >= self._tried + MERGE_PAGES
+            if pages >= SHRINK_PAGES and is_worth_waiting:
+                self._tried = 0 if shrink_log(connection, name) else pages
+        except apsw.Error as error:  # the write itself is durable already
+            log.debug("The log of the store is merged later: %s", error)
+        return apsw.SQLITE_OK
 
 
 def _finish(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:

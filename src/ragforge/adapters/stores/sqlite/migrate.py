@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x52464747
 """Tells a RagForge store from any other SQLite file."""
 
+INCREMENTAL = 2
+"""What SQLite calls a file that can give pages back without being written anew."""
+
 
 def read_migrations() -> list[str]:
     """Return the SQL of every step; the first leads from nothing to schema 1."""
@@ -85,6 +88,8 @@ def prepare(path: Path) -> int:
 
 def _upgrade(connection: apsw.Connection, path: Path, steps: list[str]) -> int:
     _check(connection, path, len(steps))
+    if _read_schema(connection) == 0:  # a new file gives pages back; it must say so at first
+        connection.pragma("auto_vacuum", INCREMENTAL)
     if connection.pragma("journal_mode") != "wal":
         connection.pragma("journal_mode", "wal")
     if _read_schema(connection) == len(steps):

@@ -142,12 +142,6 @@ def index(connection: apsw.Connection, rowid: int, note: Note, tokeniser: Tokeni
     words.index(connection, "note_words", rowid, tokeniser.prose(format_note_for_search(note)))
 
 
-def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
-    """Index all notes: their words were made by another tokeniser."""
-    for row in list(select(connection, "SELECT * FROM note")):
-        index(connection, row["id"], NOTE.decode(row), tokeniser)
-
-
 def read_of_conversation(connection: apsw.Connection, conversation_id: str) -> list[Note]:
     """Return the notes that were made in a conversation, oldest first."""
     statement = "SELECT * FROM note WHERE conversation_id = ? ORDER BY created_ms, uuid"

@@ -33,7 +33,6 @@ _OWN = (
 _SET = ", ".join(f"{name} = ?" for name in _OWN)
 _own = itemgetter(*_OWN)
 _texts = itemgetter("name", "qualified_name", "type", "file", "signature", "docstring", "source")
-_INDEXED_TOGETHER = 1_000
 
 
 def restore(connection: apsw.Connection, project_id: str, row: Row, tokeniser: Tokeniser) -> None:
@@ -93,14 +92,11 @@ def put(
     _index(connection, [*new, *reworded], tokeniser)
 
 
-def index_anew(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
-    """Set the words of all scopes."""
-    ids = [rowid for (rowid,) in connection.execute("SELECT id FROM scope")]
-    for start in range(0, len(ids), _INDEXED_TOGETHER):
-        some = ids[start : start + _INDEXED_TOGETHER]
-        statement = f"{_STORED} WHERE s.id IN (SELECT value FROM json_each(?))"
-        _forget_words(connection, some)
-        _index(connection, list(select(connection, statement, (as_json(some),))), tokeniser)
+def index_anew(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
+    """Set the words of scopes, whatever words they have."""
+    statement = f"{_STORED} WHERE s.id IN (SELECT value FROM json_each(?))"
+    _forget_words(connection, ids)
+    _index(connection, list(select(connection, statement, (as_json(ids),))), tokeniser)
 
 
 def pick_index(sections: bool) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from ragforge.adapters.stores.rows import SUMMARY
-from ragforge.adapters.stores.sqlite import messages, notes, scope_rows, words
+from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code import SqliteCode
 from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
@@ -18,12 +17,11 @@ from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, p
 from ragforge.adapters.stores.sqlite.notes import SqliteNotes
 from ragforge.adapters.stores.sqlite.projects import SqliteProjects
 from ragforge.adapters.stores.sqlite.query import run_query
-from ragforge.adapters.stores.sqlite.sql import select
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
+from ragforge.adapters.stores.sqlite.upkeep import SqliteUpkeep
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
 from ragforge.domain.queries import Query, QueryResult
-from ragforge.domain.summaries import format_summary_for_search
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
 
@@ -43,8 +41,7 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None
     schema = await asyncio.to_thread(prepare, place)
     database = Database(place, viewer=viewer)
     try:
-        if await database.read(lambda c: words.read_tokeniser(c) != tokeniser.version):
-            await database.write(lambda c: _reindex(c, tokeniser))
+        await _begin_reindexing(database, tokeniser)
     except BaseException:
         await database.close()
         raise
@@ -79,20 +76,21 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         archive=SqliteArchive(database, tokeniser),
         health=health,
         query=query,
+        upkeep=SqliteUpkeep(database, tokeniser),
         close=database.close,
         viewer=database.viewer,
         read_only=database.read_only,
     )
 
 
-def _reindex(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
-    """Index all texts anew: the words in the file were made by another tokeniser."""
-    turns = list(connection.execute("SELECT conversation_id, turn_index FROM turn"))
-    for conversation_id, turn_index in turns:
-        messages.index_turn(connection, conversation_id, turn_index, tokeniser)
-    for row in list(select(connection, "SELECT * FROM summary")):
-        document = tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
-        words.index(connection, "summary_words", row["id"], document)
-    notes.index_anew(connection, tokeniser)
-    scope_rows.index_anew(connection, tokeniser)
-    words.note(connection, tokeniser)
+async def _begin_reindexing(database: Database, tokeniser: Tokeniser) -> None:
+    """Have the words made anew if another tokeniser made them: by upkeep, a piece at a time.
+
+    A schema that dropped the words, or a new file, has none: they are made at once, for nothing
+    would be found meanwhile.
+    """
+    version = await database.read(words.read_tokeniser)
+    if version != tokeniser.version:
+        await database.write(lambda c: reindex.begin(c, tokeniser))
+    while not version and await database.read(lambda c: reindex.is_due(c, tokeniser)):
+        await database.write(lambda c: reindex.take_step(c, tokeniser))

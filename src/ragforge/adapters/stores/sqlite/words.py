@@ -12,6 +12,9 @@ import apsw
 from ragforge.adapters.stores.sqlite.sql import Where, select_value
 from ragforge.ports.words import Tokeniser
 
+DELETED_PERCENT = 10
+"""What SQLite does unless it is set."""
+
 
 def index(connection: apsw.Connection, table: str, rowid: int, *texts: str) -> None:
     """Set the indexed words of a row; one text for each column of the index."""
@@ -103,6 +106,13 @@ def count(connection: apsw.Connection, table: str, words: list[str], key: str, m
 
 def format_any_of(words: Sequence[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
+
+
+def merge_deleted(connection: apsw.Connection, percent: int = DELETED_PERCENT) -> None:
+    """Have parts of the indexes written anew once so much of them is deleted; 0: never."""
+    for table in _COLUMNS:
+        statement = f"INSERT INTO {table} ({table}, rank) VALUES ('deletemerge', ?)"
+        connection.execute(statement, (percent,))
 
 
 def read_tokeniser(connection: apsw.Connection) -> str:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli.state import JsonOption, use_app
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ragforge.app import App
+    from ragforge.domain.work import JobStatus
 
 EXAMPLES = """\b
 Examples:
@@ -22,10 +28,18 @@ def work(
     seconds: Annotated[int, typer.Option(min=1, max=86_400, help="For how long at most.")] = 600,
     as_json: JsonOption = False,
 ) -> None:
-    """Do the queued jobs until none is left: vectors, titles, summaries, the project's code."""
+    """Do the queued jobs until none is left: vectors, titles, summaries, the project's code.
+
+    Then the upkeep of the store that is due.
+    """
     from ragforge.show.console import print_json, print_note
 
-    counts = use_app(context, lambda app: app.jobs.wait(seconds))
+    async def run(app: App) -> Mapping[JobStatus, int]:
+        counts = await app.jobs.wait(seconds)
+        await app.maintenance.finish_upkeep(seconds)
+        return counts
+
+    counts = use_app(context, run)
     if as_json:
         print_json({"counts": dict(counts)})
         return

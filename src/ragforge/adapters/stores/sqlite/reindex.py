@@ -1,0 +1,121 @@
+"""Reindex: index the words of a store anew, some texts at a time, when the tokeniser changed.
+
+Each step is a transaction that ends with a note of how far it is: a killed process loses one step,
+and any other continues. Texts that are not reached yet are found by the words of the old tokeniser;
+new ones get those of the new.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+
+import apsw
+
+from ragforge.adapters.stores.rows import NOTE, SUMMARY
+from ragforge.adapters.stores.sqlite import messages, notes, scope_rows, words
+from ragforge.adapters.stores.sqlite.sql import as_json, select, select_column, select_value
+from ragforge.domain.summaries import format_summary_for_search
+from ragforge.ports.upkeep import ReindexProgress
+from ragforge.ports.words import Tokeniser
+
+STEP_SECONDS = 0.1
+"""After so long a step ends: whoever wants to write waits for it."""
+TOGETHER = 20
+"""So many texts are indexed between two looks at the clock."""
+
+
+def begin(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
+    """Note that the words are to be those of this tokeniser, unless they are or that is noted.
+
+    Of two programs with different tokenisers, the one that opened the store last has it its way:
+    else each would undo what the other did.
+    """
+    if words.read_tokeniser(connection) == tokeniser.version:
+        connection.execute("DELETE FROM meta WHERE name = 'reindexing'")
+    elif _read_place(connection)[0] != tokeniser.version:
+        _note_place(connection, tokeniser.version, 0, 0)
+        # All is replaced: to clear away what is old again and again would take twice as long, and
+        # seconds at a time.
+        words.merge_deleted(connection, 0)
+
+
+def is_due(connection: apsw.Connection, tokeniser: Tokeniser) -> bool:
+    """Tell whether texts are left to be indexed with this tokeniser."""
+    return _read_place(connection)[0] == tokeniser.version
+
+
+def take_step(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
+    """Index some more texts and note how far it is."""
+    version, kind, last = _read_place(connection)
+    if version != tokeniser.version:
+        return
+    ends = time.monotonic() + STEP_SECONDS
+    while kind < len(_KINDS):
+        table, index = _KINDS[kind]
+        statement = f"SELECT id FROM {table} WHERE id > ? ORDER BY id LIMIT ?"
+        if ids := select_column(connection, statement, (last, TOGETHER)):
+            index(connection, ids, tokeniser)
+            last = ids[-1]
+        else:
+            kind, last = kind + 1, 0
+        if time.monotonic() >= ends:
+            break
+    if kind < len(_KINDS):
+        _note_place(connection, version, kind, last)
+    else:
+        words.note(connection, tokeniser)
+        words.merge_deleted(connection)
+        connection.execute("DELETE FROM meta WHERE name = 'reindexing'")
+
+
+def read_progress(connection: apsw.Connection) -> ReindexProgress | None:
+    """Return how many texts are indexed anew, of all; None if nobody does that."""
+    version, kind, last = _read_place(connection)
+    if not version:
+        return None
+    counts = [int(select_value(connection, f"SELECT count(*) FROM {table}")) for table, _ in _KINDS]
+    here = f"SELECT count(*) FROM {_KINDS[kind][0]} WHERE id <= ?"
+    done = sum(counts[:kind]) + int(select_value(connection, here, (last,)))
+    return ReindexProgress(done, sum(counts))
+
+
+def _read_place(connection: apsw.Connection) -> tuple[str, int, int]:
+    """Return whose words are being made, and the kind and row that were reached."""
+    noted = select_value(connection, "SELECT value FROM meta WHERE name = 'reindexing'")
+    version, kind, last = ("", 0, 0) if noted is None else json.loads(noted)
+    return version, kind, last
+
+
+def _note_place(connection: apsw.Connection, version: str, kind: int, last: int) -> None:
+    place = json.dumps([version, kind, last])
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('reindexing', ?)", (place,))
+
+
+def _index_turns(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
+    statement = f"SELECT conversation_id, turn_index FROM turn WHERE {_AMONG}"
+    for row in list(select(connection, statement, (as_json(ids),))):
+        messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
+
+
+def _index_summaries(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
+    statement = f"SELECT * FROM summary WHERE {_AMONG}"
+    for row in list(select(connection, statement, (as_json(ids),))):
+        document = tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
+        words.index(connection, "summary_words", row["id"], document)
+
+
+def _index_notes(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
+    statement = f"SELECT * FROM note WHERE {_AMONG}"
+    for row in list(select(connection, statement, (as_json(ids),))):
+        notes.index(connection, row["id"], NOTE.decode(row), tokeniser)
+
+
+_AMONG = "id IN (SELECT value FROM json_each(?))"
+_KINDS: tuple[tuple[str, Callable[[apsw.Connection, Sequence[int], Tokeniser], None]], ...] = (
+    ("turn", _index_turns),
+    ("summary", _index_summaries),
+    ("note", _index_notes),
+    ("scope", scope_rows.index_anew),
+)

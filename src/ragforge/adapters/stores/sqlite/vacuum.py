@@ -1,0 +1,142 @@
+"""Vacuum: give the space that deletions left in a file back to the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from ragforge.adapters.stores.sqlite.database import (
+    BUSY_MS,
+    PAGE_BYTES,
+    connect,
+    measure_log,
+    shrink_log,
+)
+from ragforge.adapters.stores.sqlite.failures import translate_errors
+from ragforge.adapters.stores.sqlite.migrate import INCREMENTAL, is_locked, prepare
+from ragforge.errors import StoreBusy, StoreFull, StoreReadOnly
+from ragforge.ports.upkeep import VacuumReport
+
+STEP_PAGES = 512
+"""So many pages are given back in one transaction: 2 MB, which takes some milliseconds."""
+SPARE_PAGES = 256
+"""So many free pages are kept: what is written next takes them."""
+_REPORT_SECONDS = 0.2
+
+
+def has_spare_pages(connection: apsw.Connection, spare: int = SPARE_PAGES) -> bool:
+    """Tell whether more free pages than these can be given back a few at a time."""
+    free = int(str(connection.pragma("freelist_count")))
+    return free > spare and _is_incremental(connection)
+
+
+def give_back(connection: apsw.Connection) -> None:
+    """Give some free pages back, within a transaction."""
+    connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+
+
+async def vacuum(path: Path, on_progress: Callable[[int, int], None]) -> VacuumReport:
+    """Give all free pages of a store back to the disk; report how many of how many are done.
+
+    A few at a time, beside all who use it. A file of an earlier version is written anew, once:
+    others can read meanwhile, and what they write waits.
+    Raises StoreBusy, StoreFull if there is no room to write the file anew, StoreReadOnly.
+    """
+    if is_locked(path):
+        raise StoreReadOnly(f"{path} cannot be written to: no space can be given back.")
+    await asyncio.to_thread(prepare, path)
+    before = _measure(path)
+    with translate_errors(str(path)):
+        connection = connect(path)
+        try:
+            if _is_incremental(connection):
+                await asyncio.to_thread(_give_all_back, connection, on_progress)
+            else:
+                _require_room(path, connection)
+                await _write_anew(path, connection, on_progress)
+            is_shrunk = await asyncio.to_thread(shrink_log, connection)
+        finally:
+            connection.close()
+    return VacuumReport(before, _measure(path), is_delayed=not is_shrunk)
+
+
+def _give_all_back(connection: apsw.Connection, on_progress: Callable[[int, int], None]) -> None:
+    total = int(str(connection.pragma("freelist_count")))
+    while has_spare_pages(connection, 0):
+        on_progress(total - int(str(connection.pragma("freelist_count"))), total)
+        connection.execute("BEGIN IMMEDIATE")
+        give_back(connection)
+        connection.execute("COMMIT")
+    on_progress(total, total)
+
+
+async def _write_anew(
+    path: Path, connection: apsw.Connection, on_progress: Callable[[int, int], None]
+) -> None:
+    """Write the file anew, so that it is small and can give pages back later.
+
+    It is written into the log first: others read the old pages until it is there, and a process
+    that is killed leaves the file as it was.
+    """
+    total = _count_used(connection)
+    running = asyncio.create_task(asyncio.to_thread(_run_vacuum, path, connection))
+    try:
+        while not running.done():
+            on_progress(min(measure_log(path) // PAGE_BYTES, total), total)
+            await asyncio.wait({running}, timeout=_REPORT_SECONDS)
+        await running
+    except asyncio.CancelledError:
+        connection.interrupt()
+        await asyncio.gather(running, return_exceptions=True)
+        raise
+    on_progress(total, total)
+
+
+def _run_vacuum(path: Path, connection: apsw.Connection) -> None:
+    connection.pragma("auto_vacuum", INCREMENTAL)
+    connection.pragma("temp_store", "FILE")  # all of it would not fit into memory
+    connection.pragma("temp_store_directory", str(path.parent))  # that has the room, and is private
+    try:
+        connection.execute("VACUUM")
+    except apsw.BusyError as error:
+        raise StoreBusy(
+            f"{path} is in use: another process has been writing to it for {BUSY_MS // 1000} "
+            "seconds. Try again when it is done."
+        ) from error
+    finally:
+        connection.pragma("temp_store_directory", "")
+
+
+def measure_free(folder: Path) -> int:
+    """Return how many bytes are free on the disk of a folder."""
+    return shutil.disk_usage(folder).free
+
+
+def _require_room(path: Path, connection: apsw.Connection) -> None:
+    """Raise StoreFull if the file cannot be written anew beside itself, twice."""
+    needed = 2 * _count_used(connection) * PAGE_BYTES
+    free = measure_free(path.parent)
+    if free < needed:
+        raise StoreFull(
+            f"To make {path} smaller, {needed / 1e6:,.0f} MB must be free on its disk for a while; "
+            f"{free / 1e6:,.0f} MB are. Make room, try again."
+        )
+
+
+def _is_incremental(connection: apsw.Connection) -> bool:
+    return int(str(connection.pragma("auto_vacuum"))) == INCREMENTAL
+
+
+def _count_used(connection: apsw.Connection) -> int:
+    """Return how many pages hold something."""
+    pages = int(str(connection.pragma("page_count")))
+    return pages - int(str(connection.pragma("freelist_count")))
+
+
+def _measure(path: Path) -> int:
+    """Return the bytes of the file and of the log beside it."""
+    return path.stat().st_size + measure_log(path)
