@@ -99,12 +99,29 @@ def make_stamp(root: Path) -> str:
     entry = root / ".git"
     if not exists(entry):
         return ""
-    folder = entry
+    folder = _find_repository(root)
+    return " ".join(map(_describe, (entry, folder / "config", folder / "shallow")))
+
+
+def may_have_commits(root: Path) -> bool:
+    """Tell whether a folder's repository holds a branch, which a new one does not."""
+    folder = _find_repository(root)
+    if (folder / "packed-refs").exists() or (folder / "reftable").exists():
+        return True
+    try:
+        return bool(os.listdir(folder / "refs" / "heads"))
+    except OSError:
+        return False
+
+
+def _find_repository(root: Path) -> Path:
+    """Return the folder where git keeps what all work trees of a repository share."""
+    folder = entry = root / ".git"
     if entry.is_file():  # of a linked work tree
         folder = root / _read_line(entry).removeprefix("gitdir: ")
     if (folder / "commondir").is_file():
         folder = folder / _read_line(folder / "commondir")
-    return " ".join(map(_describe, (entry, folder / "config", folder / "shallow")))
+    return folder
 
 
 def is_project(folder: Path) -> bool:

@@ -150,6 +150,19 @@ UNDER = {
 }
 
 
+async def test_paths_are_listed_and_states_counted_of_one_project(store: Store, shop: str) -> None:
+    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.code.replace_files("other", [parsed("src/x.py")])
+    odd = 'src/q"uo\\te\u00e9.py'
+    await store.code.replace_files(shop, [parsed("src/a.py"), parsed(odd), parsed("b.py")])
+    await store.code.mark_files(shop, ["b.py"], "related")
+
+    assert sorted(await store.code.file_paths(shop)) == sorted(["src/a.py", odd, "b.py"])
+    assert await store.code.count_files(shop, "related") == 1
+    assert await store.code.file_paths("unknown") == []
+    assert await store.code.count_files("unknown", "related") == 0
+
+
 async def test_under_means_whole_segments(store: Store, shop: str) -> None:
     await store.code.replace_files(shop, [parsed(path) for path in LOOK_ALIKES])
 

@@ -6,8 +6,12 @@ import shutil
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import pytest
+
 from ragforge import App, load_settings, open_app
-from ragforge.domain.projects import ProjectPlace
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
+from ragforge.search.tokenise import WORDS
 from tests.fakes.projects import SHOP, write
 from tests.fakes.repositories import git, make_repository
 
@@ -103,3 +107,34 @@ async def test_a_folder_keeps_its_memory_when_it_becomes_a_repository_with_a_rem
     both = {"Zebras are striped.", "Zebras are fast."}
     assert await user.find(folder, "zebras") == both  # two projects turn out to be one
     assert await user.find(clone, "zebras") == both
+
+
+async def test_a_repository_without_commits_is_read_again_when_it_has_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ragforge.app import projects
+
+    reads = 0
+    read_identity = projects._read_identity
+
+    async def count_reads(root: Path) -> RepositoryIdentity | None:
+        nonlocal reads
+        reads += 1
+        return await read_identity(root)
+
+    monkeypatch.setattr(projects, "_read_identity", count_reads)
+    root = tmp_path / "new"
+    root.mkdir()
+    git(root, "init", "-q")
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    for _ in range(3):
+        before = await projects.recognise(store, root, None)
+    assert reads == 1  # git is a process: it is not asked each time
+
+    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    for _ in range(2):
+        after = await projects.recognise(store, root, None)
+    await store.close()
+
+    assert reads == 2
+    assert after.id == before.id

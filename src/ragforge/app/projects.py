@@ -25,7 +25,7 @@ from ragforge.domain.projects import (
     view_project,
 )
 from ragforge.domain.text import new_id
-from ragforge.folders import find_project, make_stamp
+from ragforge.folders import find_project, make_stamp, may_have_commits
 from ragforge.ports.store import Store
 
 
@@ -46,7 +46,7 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     stamp = make_stamp(root)
     related = await store.projects.related(path, RepositoryIdentity())
     here = _keep_here(related, path, host)
-    unchanged = (one for one in here if one.stamp == stamp and bool(one.identity) == bool(stamp))
+    unchanged = (one for one in here if one.stamp == stamp and _is_settled(one, root))
     known = next(unchanged, None)
     if known is not None and known.host:
         return view_project(known, related)
@@ -105,6 +105,13 @@ def _keep_here(related: Sequence[Checkout], path: str, host: str | None) -> list
     """Return the checkouts at a path of a host, or of any host if it is None."""
     at_path = (one for one in related if one.path == path)
     return [one for one in at_path if host is None or one.host in ("", host)]
+
+
+def _is_settled(checkout: Checkout, root: Path) -> bool:
+    """Tell whether there is nothing more to learn of a repository that is the same as before."""
+    if checkout.identity:
+        return bool(checkout.stamp)
+    return not checkout.stamp or not may_have_commits(root)
 
 
 async def _read_identity(root: Path) -> RepositoryIdentity | None:

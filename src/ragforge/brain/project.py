@@ -234,11 +234,11 @@ class Brain:
             project = await code.project(uuid)
         except ProjectNotFound:
             return ProjectStatus(str(self.root), known=False)
-        marks = await code.file_marks(uuid)
-        if thorough or len(marks) < LARGE:
-            changed, compared = await self._count_changed(), len(marks)
+        paths = await code.file_paths(uuid)
+        if thorough or len(paths) < LARGE:
+            changed, compared = await self._count_changed(), len(paths)
         else:
-            changed, compared = await self._glance(marks), NEWEST
+            changed, compared = await self._glance(paths), NEWEST
         embedder = self.finder.embedder
         name = embedder.name if embedder else None
         embedded = name is None or project.state == embedding_state.format_embedded_state(name)
@@ -246,10 +246,10 @@ class Brain:
         return ProjectStatus(
             str(self.root),
             known=True,
-            files=len(marks),
+            files=len(paths),
             scopes=scopes,
             changed_files=changed,
-            unrelated_files=sum(mark.state == PARSED for mark in marks.values()),
+            unrelated_files=await code.count_files(uuid, PARSED),
             unembedded_scopes=missing,
             files_compared=compared,
             model=name,

@@ -86,6 +86,12 @@ class CodeStore(Protocol):
     async def file_marks(self, project_id: str) -> dict[str, FileMark]:
         """Return of every file, by path, what tells whether it must be looked at."""
 
+    async def file_paths(self, project_id: str) -> list[str]:
+        """Return the path of every file, in any order; there may be very many."""
+
+    async def count_files(self, project_id: str, state: str) -> int:
+        """Return how many files are in a state."""
+
     async def newest_files(self, project_id: str, limit: int) -> list[File]:
         """Return files, those without a time first, then the latest changed."""
 

@@ -45,6 +45,12 @@ def wants_colours() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
+def is_plain() -> bool:
+    """Tell whether stdout is certainly no terminal: a script need not wait for colours to load."""
+    forced = any(os.environ.get(name) for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    return not forced and not sys.stdout.isatty()
+
+
 def open_console(stderr: bool = False, soft_wrap: bool = True) -> Console:
     """Return a console that writes colours to a terminal only.
 
@@ -88,8 +94,7 @@ def print_table(
     instead, and the others keep their width.
     """
     cells = [[sanitise(cell) for cell in row] for row in rows]
-    out = open_console()
-    if not out.is_terminal:
+    if is_plain() or not (out := open_console()).is_terminal:
         _print_lines([[name.upper() for name in columns], *cells])
         return
     from rich.table import Table

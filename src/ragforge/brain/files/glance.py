@@ -69,16 +69,13 @@ class _Glance:
     known: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def read(self, place: str, path: str, above: IgnoreRules) -> DirectoryContents | SkipReason:
-        with os.scandir(place) as listing:
-            entries = list(listing)
-        files = self.known.get(path, set())
+        names = frozenset(os.listdir(place))
         inner = []
-        for entry in entries:
-            if entry.name not in files:
-                below = f"{path}/{entry.name}" if path else entry.name
-                if below not in self.known or not entry.is_dir(follow_symlinks=False):
-                    return read_directory(self.top, place, path, above, self.limits)
-                inner.append((os.path.join(place, entry.name), below))
-        names = frozenset([entry.name for entry in entries])
+        for name in sorted(names.difference(self.known.get(path, ()))):
+            below = f"{path}/{name}" if path else name
+            inside = os.path.join(place, name)
+            if below not in self.known or os.path.islink(inside) or not os.path.isdir(inside):
+                return read_directory(self.top, place, path, above, self.limits)
+            inner.append((inside, below))
         rules = above if IGNORE_FILES.isdisjoint(names) else above.enter(place, path, names)
         return DirectoryContents(rules, names, directories=inner)

@@ -10,7 +10,7 @@ from pathlib import Path
 from ragforge.brain.graph.edges import Relater
 from ragforge.brain.graph.file_view import OutlinedFile
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.languages.table import find_family, find_language, is_manifest
+from ragforge.brain.languages.table import find_family, find_language, pick_manifests
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
 from ragforge.domain.code import File, FileMark, Relation, ScopeName
@@ -22,11 +22,10 @@ MANIFEST_CHARS = 200_000
 def read_manifests(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Return the texts of the manifests, which decide what imports mean, by path."""
     found = {}
-    for path in paths:
-        if is_manifest(path):
-            with suppress(OSError):
-                text = (root / path).read_text("utf-8", errors="replace")
-                found[path] = text[:MANIFEST_CHARS]
+    for path in pick_manifests(paths):
+        with suppress(OSError):
+            text = (root / path).read_text("utf-8", errors="replace")
+            found[path] = text[:MANIFEST_CHARS]
     return found
 
 

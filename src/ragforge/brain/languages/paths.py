@@ -52,6 +52,14 @@ class ProjectPaths:
     def __contains__(self, path: str) -> bool:
         return path in self.all
 
+    def may_hold(self, name: str) -> bool:
+        """Tell whether a file or directory may be called so; False is certain, and cheap."""
+        return f"/{name}/" in self._joined or f"/{name}." in self._joined
+
+    @cached_property
+    def _joined(self) -> str:
+        return "\n".join(f"/{path}" for path in self.all)
+
     def pick_first(self, candidates: Iterable[str]) -> tuple[str, ...]:
         """Return the first path that is a file of the project."""
         for path in candidates:

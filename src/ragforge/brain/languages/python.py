@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 
 from ragforge.brain.languages.language import Import, Language, NameRules, split_words
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
@@ -85,6 +86,7 @@ def _split_names(text: str) -> Iterator[tuple[str, str]]:
 
 
 _SOURCES = (".py", ".pyi")
+_INITS = ("__init__.py", "__init__.pyi")
 _OBVIOUS_ROOTS = ("", "src")
 
 
@@ -93,14 +95,24 @@ class PythonModules(ModuleFinder):
 
     def __init__(self, paths: ProjectPaths, manifests: Mapping[str, str]) -> None:
         super().__init__(paths, manifests)
-        files = [path for path in paths.all if path.endswith(_SOURCES)]
-        self._packages = {get_parent(path) for path in files if get_stem(path) == "__init__"}
-        self._roots: dict[str, set[str]] = {}  # by the names that can be imported from them
+        inits = [path for path in paths.all if path.endswith(_INITS)]
+        self._packages = {get_parent(path) for path in inits if get_stem(path) == "__init__"}
         self._root_of: dict[str, str] = {}
-        for path in files:
-            root = self._find_root(get_parent(path))
-            top = path[len(root) + 1 if root else 0 :].partition("/")[0]
-            self._roots.setdefault(top.rpartition(".")[0] or top, set()).add(root)
+
+    @cached_property
+    def _roots(self) -> dict[str, set[str]]:
+        """The roots by the names that can be imported from them; to find all takes a while."""
+        found: dict[str, set[str]] = {}
+        for path in self._paths.all:
+            if path.endswith(_SOURCES):
+                root = self._find_root(get_parent(path))
+                top = path[len(root) + 1 if root else 0 :].partition("/")[0]
+                found.setdefault(top.rpartition(".")[0] or top, set()).add(root)
+        return found
+
+    def _list_roots(self, top: str) -> Collection[str]:
+        """Return the roots from which a name can be imported."""
+        return self._roots.get(top, ()) if self._paths.may_hold(top) else ()
 
     def locate(self, importer: str, module: str) -> Located:
         found = self._find(get_parent(importer), module)
@@ -118,9 +130,9 @@ class PythonModules(ModuleFinder):
 
     def find_library(self, module: str) -> str | None:
         top = module.partition(".")[0]
-        if not top or (top in self._roots and top not in sys.stdlib_module_names):
-            return None
-        return top
+        if top in sys.stdlib_module_names:
+            return top
+        return None if not top or self._list_roots(top) else top
 
     def _find(self, directory: str, module: str) -> Files:
         name = module.lstrip(".")
@@ -133,7 +145,7 @@ class PythonModules(ModuleFinder):
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names:  # not another directory's `signal.py`
             return ()
-        others = {self._find_at(root, name) for root in self._roots.get(top, ())} - {()}
+        others = {self._find_at(root, name) for root in self._list_roots(top)} - {()}
         return others.pop() if len(others) == 1 else ()
 
     def _find_relative(self, directory: str, level: int, name: str) -> Files:

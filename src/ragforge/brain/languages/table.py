@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePosixPath
@@ -155,6 +155,12 @@ def find_family(name: str | None) -> str | None:
 def is_manifest(path: str) -> bool:
     """Tell whether a file decides what the imports of other files mean."""
     return path.rpartition("/")[2] in TABLE.manifests
+
+
+def pick_manifests(paths: Iterable[str]) -> list[str]:
+    """Return those of many files that decide what the imports of others mean."""
+    ends = tuple(TABLE.manifests)  # nearly all files end otherwise
+    return [path for path in paths if path.endswith(ends) and is_manifest(path)]
 
 
 def is_document(name: str | None) -> bool:

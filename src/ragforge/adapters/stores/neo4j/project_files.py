@@ -128,6 +128,16 @@ class ProjectFiles:
         rows = await self._database.column(query, id=project_id)
         return {path: FileMark(*mark) for path, *mark in rows}
 
+    async def file_paths(self, project_id: str) -> list[str]:
+        query = f"MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id RETURN n.path"
+        return await self._database.column(query, id=project_id)
+
+    async def count_files(self, project_id: str, state: str) -> int:
+        query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id AND n.state = $state
+                    RETURN count(n)"""
+        [count] = await self._database.column(query, id=project_id, state=state)
+        return int(count)
+
     async def newest_files(self, project_id: str, limit: int) -> list[File]:
         query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id
                     RETURN {select_fields("n", FILE)} AS row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -156,6 +157,18 @@ class SqliteCode:
         return await self._database.read(
             lambda c: {row[0]: FileMark(*row[1:]) for row in c.execute(statement, (project_id,))}
         )
+
+    async def file_paths(self, project_id: str) -> list[str]:
+        # One value of all: the index alone is read, and no row costs a call.
+        statement = "SELECT json_group_array(path) FROM file WHERE project_id = ?"
+        found = await self._database.read(lambda c: select_value(c, statement, (project_id,)))
+        paths: list[str] = json.loads(found)
+        return paths
+
+    async def count_files(self, project_id: str, state: str) -> int:
+        statement = "SELECT count(*) FROM file WHERE project_id = ? AND state = ?"
+        bindings = (project_id, state)
+        return await self._database.read(lambda c: int(select_value(c, statement, bindings)))
 
     async def newest_files(self, project_id: str, limit: int) -> list[File]:
         where = Where().add("project_id = ?", project_id)
