@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.app.jobs import name_ingest_kind
+from ragforge.app.opening import open_app
 from ragforge.brain import project
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.named_files import look_at
 from ragforge.brain.project import Brain
+from ragforge.config import Settings
+from ragforge.config.settings import StoreSettings
+from ragforge.domain.work import NewJob
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, differences, snapshot, write
@@ -170,3 +175,26 @@ async def test_the_status_of_a_large_project_looks_at_its_newest_files_alone(
     assert status.changed_files == 2  # one changed, one new
     assert status.files_compared == 2 < status.files
     assert (await brain.status(thorough=True)).changed_files == 3
+
+
+async def test_files_that_the_agent_edited_are_read_without_a_walk(
+    tmp_path: Path, root: Path
+) -> None:
+    (root / ".git").mkdir()
+    settings = Settings(store=StoreSettings(url=str(tmp_path / "store.db")))
+    async with open_app(settings, root) as app:
+        await app.code.ingest()
+        change(root, CART, "", "\n\ndef edited():\n    return 1\n")
+        change(root, "shop/pay.py", "", "\n\ndef unnoticed():\n    return 1\n")
+        outside = {"root": str(app.project_path), "files": ["../secret.py"]}
+        kind = name_ingest_kind(app.brain.project_id)
+        await app.store.jobs.enqueue([NewJob("outside", kind, outside)])
+
+        await app.code.ingest_in_background([CART])
+        await app.jobs.wait(60)
+
+        code, uuid = app.store.code, app.brain.project_id
+        assert await code.scopes_named(uuid, "edited")
+        assert not await code.scopes_named(uuid, "unnoticed")
+        [refused] = await app.jobs.find(10, ["dead"])
+        assert "outside of the project" in (refused.error or "")

@@ -30,6 +30,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 from ragforge.jobs.worker import Worker
 from ragforge.llm.spend import Meter
+from ragforge.memory.code.traces import list_edited
 from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
 from ragforge.memory.record import Recorder
@@ -212,7 +213,7 @@ class App:
         answer = await self.agent.take_turn(
             session, question, **_choose_listener(on_event, approve)
         )
-        await self.code.ingest_in_background()
+        await self.code.ingest_in_background(list_edited(answer.tool_calls))
         return answer
 
     async def retry(

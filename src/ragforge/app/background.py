@@ -74,14 +74,15 @@ def open_worker(
         with suppress(ConversationNotFound):  # deleted meanwhile
             await titles.give_title(store.conversations, conversation_id, make_title)
 
-    async def ingest(root: str) -> None:
+    async def ingest(payload: Json) -> None:
+        root, files = _read_ingestion(payload)
         if not isinstance(root, str) or Path(root) != brain.root:
             raise JobRefused(f"It names {root!r}, and the open project is {brain.root}.")
         if not trust.reads:
             raise JobRefused(trust.describe_unread())
         if not brain.root.is_dir():
             raise JobRefused(f"The folder {brain.root} is not there.")
-        await brain.ingest()
+        await brain.ingest(paths=files)
 
     async def settle(payload: list[str]) -> None:
         conversation_id, turn_id = payload
@@ -123,3 +124,20 @@ def open_worker(
         lease=timedelta(seconds=settings.jobs.lease_seconds),
         max_attempts=settings.jobs.max_attempts,
     )
+
+
+def _read_ingestion(payload: Json) -> tuple[Json, list[str] | None]:
+    """Return the folder of an ingestion, and the files in it that are named, if any are.
+
+    Raises JobRefused for one outside: a store may have come with a project of somebody else's.
+    """
+    if not isinstance(payload, dict):
+        return payload, None
+    files = payload.get("files")
+    if not isinstance(files, list):
+        raise JobRefused("It names no files.")
+    names = [str(name) for name in files]
+    for name in names:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise JobRefused(f"It names {name!r}, which is outside of the project.")
+    return payload.get("root"), names

@@ -28,6 +28,7 @@ from ragforge.brain.search.code import CodeFinder, CodeHit
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.text import Json, new_id
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError
 from ragforge.folders import find_project
@@ -101,19 +102,21 @@ class Code:
         paths = [self._locate_file(file) for file in files]
         return await self.brain.ingest(on_step, paths or None)
 
-    async def ingest_in_background(self) -> bool:
+    async def ingest_in_background(self, files: Sequence[str] = ()) -> bool:
         """Queue an ingestion, once a minute at most, if the settings want that.
 
+        With `files`, relative to the project, those alone are looked at, however often.
         Returns whether they do, and the folder may be read.
         """
         wanted = self.is_kept_current and self.is_read
         if wanted:
-            minute = int(now().timestamp()) // 60
             kind = name_ingest_kind(self.brain.project_id)
             # Of this user and machine: nobody else has this checkout.
             who = self.jobs.identity
-            key = f"{kind}:{who.key}:{who.host}:{minute}"
-            job = NewJob(key, kind, str(self.project_path), machine=who.host)
+            when = new_id() if files else int(now().timestamp()) // 60
+            root = str(self.project_path)
+            payload: Json = {"root": root, "files": list(files)} if files else root
+            job = NewJob(f"{kind}:{who.key}:{who.host}:{when}", kind, payload, machine=who.host)
             await self.jobs.queue.enqueue([job])
         return wanted
 

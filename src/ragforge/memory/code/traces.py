@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,6 +20,14 @@ TOOLS: Mapping[str, TouchKind] = {
     "read_file": "read",
 }
 """What tools do with code; other tools find it."""
+HARMLESS = frozenset(
+    (
+        *("read_file", "grep_files", "glob_files", "list_files", "search_files", "search_code"),
+        *("explore_code", "search_memory", "read_memory", "sessions_about", "remember", "plan"),
+        *("git_diff", "git_log", "git_status", "batch_analyze"),
+    )
+)
+"""Tools of ours that change no file."""
 _OUTPUT_LINE = re.compile(r"^(?:\./)?([^\s:]+):(\d+):", re.MULTILINE)
 _PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+) .+")
 
@@ -53,6 +61,23 @@ def read_edit(call: ToolCall) -> Edit | None:
         return None
     hunks = tuple(read_diff(diff))
     return Edit(file, hunks, after if isinstance(after, str) else None) if hunks else None
+
+
+def list_edited(calls: Iterable[ToolCall]) -> list[str]:
+    """Return the files that the calls of a turn edited; none if they may have changed others too.
+
+    Commands, sub-agents and a program's own tools may change anything.
+    """
+    files: dict[str, None] = {}
+    for call in calls:
+        result = _get_result(call)
+        file = result.get("file") if isinstance(result, dict) else None
+        is_edit = TOOLS.get(call.tool_name) == "edited"
+        if is_edit and isinstance(file, str):
+            files[file] = None
+        elif call.tool_name not in HARMLESS and not (is_edit and not call.success):
+            return []
+    return list(files)
 
 
 def read_traces(call: ToolCall) -> list[Trace]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ragforge.domain.conversations import ToolResult
+from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.domain.text import Json
-from ragforge.memory.code.traces import Trace, read_edit, read_traces
+from ragforge.memory.code.traces import Trace, list_edited, read_edit, read_traces
 from tests.fakes.builders import tool_call
 
 
@@ -65,3 +67,17 @@ def test_an_edit_says_which_lines_it_wrote_and_what_the_file_became() -> None:
         "h",
         [" + "],
     )
+
+
+def test_the_files_of_edits_are_named_unless_something_else_may_have_changed() -> None:
+    def edit(path: str, tool: str = "edit_file", **fields: Any) -> ToolCall:
+        return tool_call(tool, result=ToolResult(True, {"file": path, "diff": ""}), **fields)
+
+    read = tool_call("read_file")
+    failed = tool_call("write_file", success=False, result=ToolResult(False, "", "no such file"))
+    edits = [read, edit("a.py"), failed, edit("b.py", "write_file"), edit("a.py")]
+
+    assert list_edited(edits) == ["a.py", "b.py"]
+    for other in ("run_command", "delegate", "deploy"):
+        assert list_edited([*edits, tool_call(other)]) == []
+    assert list_edited([edit("a.py"), tool_call("write_file")]) == []  # which file, nobody knows
