@@ -43,7 +43,6 @@ from ragforge import App, load_settings, open_app
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import count_chars
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.memory.sessions import create_session
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import OpenAiWire, Says
 
@@ -70,7 +69,9 @@ async def fill(app: App, talks: Sequence[Talk]) -> None:
     place = str(app.project_path)
     for talk in talks:
         for number, said in itertools.groupby(talk.utterances, lambda one: one.session):
-            session = Conversation(place, place, uuid=f"{talk.name}:{number}")
+            session = Conversation(
+                place, place, uuid=f"{talk.name}:{number}", project_id=app.project.id
+            )
             await app.store.conversations.create(session)
             messages = [
                 Message(
@@ -111,7 +112,7 @@ async def _evidence_in_context(app: App, talks: Sequence[Talk]) -> dict[str, Any
     for talk in talks:
         said = {one.id: one.text for one in talk.utterances}
         for question in talk.questions:
-            session = Conversation(place, place)
+            session = Conversation(place, place, project_id=app.project.id)
             context = await app.context.build_enriched_context(session, question.text)
             there = [said[one] in context.text for one in question.evidence]
             shares.append(statistics.mean(there))
@@ -155,7 +156,7 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
     most = BUDGETS[0]
     rows = []
     async with open_app(settings_of(root, work / "long.db", most), root) as app:
-        session = (await create_session(app.store.conversations, root)).uuid
+        session = (await app.sessions.create()).uuid
         for number in range(TURNS):
             await app.recorder.store_turn(session, _turn(number))
             if number % 10 != 9:

@@ -150,7 +150,7 @@ async def remember(app: App) -> None:
     """Store turns of this project, and give them their vectors."""
     talker, place = Talker(), str(app.project_path)
     for number in range(TURNS // TURNS_A_CONVERSATION):
-        talk = Conversation(place, place, uuid=f"conversation-{number}")
+        talk = Conversation(place, place, uuid=f"conversation-{number}", project_id=app.project.id)
         await app.store.conversations.create(talk)
         said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
         await app.store.conversations.append(talk.uuid, said)
