@@ -94,6 +94,58 @@ async def test_relations_with_an_unknown_end_change_nothing(store: Store, shop: 
     assert (await states(store, shop))["a.py"] == "parsed"
 
 
+async def test_relations_that_go_out_of_files_and_their_scopes_are_listed(
+    store: Store, shop: str
+) -> None:
+    edges = [
+        Relation("CONSUMES", "a2", "b1"),
+        Relation("IMPORTS", "A", "B"),
+        Relation("USES_LIBRARY", "A", "numpy"),
+    ]
+    back = Relation("CONSUMES", "b1", "a1")
+    await relate(store, shop, [*edges, back])
+
+    assert await store.code.relations_from(shop, ["a.py", "none.py"]) == edges
+    assert await store.code.relations_from(shop, ["b.py"]) == [back]
+    assert await store.code.relations_from("none", ["a.py"]) == []
+
+
+async def test_vectors_are_copied_to_scopes_with_the_same_text_in_another_checkout(
+    store: Store, shop: str
+) -> None:
+    await store.code.save_project(project("/clone", uuid="clone"))
+    await store.code.replace_files(
+        "clone",
+        [
+            parsed(
+                "a.py",
+                scope("cart", "a.py", (2, 10), uuid="c1", type="class"),
+                scope("cart_total", "a.py", uuid="c2", hash="changed"),
+            ),
+            parsed("c.py", scope("cart", "c.py", uuid="c3", type="module")),
+            parsed("d.md", scope("Buy", "d.md", uuid="c4", type="section")),
+        ],
+    )
+    await store.code.replace_files(
+        shop, [parsed("d.md", scope("Buy", "d.md", uuid="d1", type="section"))]
+    )
+    names = {"a1": "cart", "a2": "cart_total", "b1": "cart", "d1": "Buy"}
+    for number, (uuid, name) in enumerate(names.items()):
+        vector = ScopeVector(uuid, direction(number), f"hash of {name}")
+        await store.code.embed([vector])
+    model = direction(0).model
+    ids = ["c1", "c2", "c3", "c4", "none"]
+
+    assert await store.code.copy_vectors([shop], ids, "another model") == set()
+    assert await store.code.copy_vectors(["none", "clone"], ids, model) == set()
+    assert await store.code.copy_vectors([shop, "none"], ids, model) == {"c1", "c4"}
+
+    [found] = await store.code.by_vector(direction(0), CodeFilter("clone"), 1)
+    assert (found.id, found.score) == ("c1", pytest.approx(1))
+    missing = await store.code.scopes_to_embed("clone", model, 9)
+    assert {one.uuid for one in missing} == {"c2", "c3"}
+
+
 async def test_importers_of_files_are_counted(store: Store, shop: str) -> None:
     await store.code.replace_files(shop, [parsed("c.py", uuid="C")])
     edges = [("A", "B"), ("C", "B"), ("B", "C")]

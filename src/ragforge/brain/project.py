@@ -27,6 +27,8 @@ SEMANTIC_LIMIT = 100
 LARGE = 5_000
 """From so many files on, a status looks at the newest files alone."""
 NEWEST = 1_000
+MOST_CHECKOUTS = 5
+"""How many other checkouts are asked for vectors: a team may have hundreds."""
 FEW = 100
 """Up to this many files, contents are compared to find changes, and scopes to embed are looked
 up by path."""
@@ -116,6 +118,8 @@ class Brain:
         was_settled = report.before.state == embedding_state.format_embedded_state(embedder.name)
         few = was_settled and len(report.changed) <= FEW
         code, lock_store, holder = self.finder.code, ingester.locks, ingester.holder
+        checkouts = await code.checkouts(self.place.ids)
+        others = [one.uuid for one in checkouts if one.uuid != self.project_id]
         count = await embed_scopes(
             code,
             lock_store,
@@ -124,6 +128,7 @@ class Brain:
             self.project_id,
             report_embedded,
             report.changed if few else None,
+            others[:MOST_CHECKOUTS],
         )
         await embedding_state.settle(code, lock_store, holder, report.after, embedder.name)
         return count

@@ -15,6 +15,7 @@ OnProgress: TypeAlias = Callable[[str, int, int], None]
 
 _NAMES = {
     "waiting": "waiting for another process",
+    "copying": "copying another checkout",
     "reading": "reading files",
     "relating": "relating",
     "embedding": "embedding scopes",

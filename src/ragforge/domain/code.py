@@ -26,6 +26,8 @@ MODULE = "module"
 """The scope type of a whole file of code."""
 CHUNK = "chunk"
 """The scope type of a part of a file that has no scopes of its own."""
+NEW = "new"
+"""The state of a project of which no file was read yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Project:
     path: str
     name: str
     uuid: str = field(default_factory=new_id)
-    state: str = "new"
+    state: str = NEW
     host: str = ""  # "": not known
     project_id: str = ""  # of the repository, which may have other checkouts
 

@@ -139,11 +139,23 @@ class CodeStore(Protocol):
     ) -> list[Relation]:
         """Return the relations of a scope, file or library, by kind, source and target."""
 
+    async def relations_from(self, project_id: str, paths: Sequence[str]) -> list[Relation]:
+        """Return all that goes out of files and their scopes, by kind, source and target."""
+
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
         """Return how many files import each of these; those that none imports are left out."""
 
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         """Set the vectors of scopes. Raises ScopeNotFound, DimensionMismatch."""
+
+    async def copy_vectors(
+        self, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
+    ) -> set[str]:
+        """Give scopes the vectors that this model made of the same text in other projects.
+
+        The same text has a scope with the same file, qualified name, type and hash. Returns the
+        ids of the scopes that got a vector; unknown ones do nothing.
+        """
 
     async def scopes_to_embed(
         self,

@@ -61,6 +61,7 @@ def report_to_json(report: IngestionReport, embedded: int, verbose: bool) -> dic
         "project_id": report.project_id,
         "files": report.files,
         "read": report.read,
+        "copied": report.copied,
         "removed": report.removed,
         "scopes": report.scopes,
         "related": report.related,
@@ -82,6 +83,8 @@ def show_report(report: IngestionReport, embedded: int, verbose: bool) -> None:
     changed = f"{report.read:,} read, {report.removed:,} removed" if report.read else "none changed"
     if not report.read and report.removed:
         changed = f"{report.removed:,} removed"
+    if report.copied:
+        changed = f"{report.copied:,} copied from another checkout, {changed}"
     print_note(
         f"{report.files:,} files ({changed}), {report.scopes:,} scopes parsed, "
         f"{embedded:,} embedded."

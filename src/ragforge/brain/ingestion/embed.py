@@ -28,21 +28,28 @@ async def embed_scopes(
     project_id: str,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     files: Sequence[str] | None = None,
+    others: Sequence[str] = (),
 ) -> int:
     """Embed the scopes that have no vector of this model for their text; return how many.
 
-    With `files`, only scopes in these files. It can be interrupted at any point; what was
-    embedded stays. Raises ModelError.
+    With `files`, only scopes in these files. What `others`, checkouts of the same project, have
+    embedded already is copied: a model may be slow, or cost money. It can be interrupted at any
+    point; what was embedded stays. Raises ModelError.
     """
     async with locks.hold_lock(lock_store, locks.name_embedding_lock(project_id), holder):
         total = 0 if files is not None else (await code.count_scopes(project_id, embedder.name))[0]
-        done, after = 0, ""
+        done, copied, after = 0, 0, ""
         while scopes := await code.scopes_to_embed(project_id, embedder.name, PAGE, after, files):
             after = scopes[-1].uuid
+            if others:
+                ids = [scope.uuid for scope in scopes]
+                known = await code.copy_vectors(others, ids, embedder.name)
+                scopes = [scope for scope in scopes if scope.uuid not in known]
+                copied += len(known)
             for start in range(0, len(scopes), BATCH):
                 some = scopes[start : start + BATCH]
                 done += await _embed(code, embedder, project_id, some)
-                on_progress(done, max(total, done))
+                on_progress(copied + done, max(total, copied + done))
         return done
 
 

@@ -12,7 +12,7 @@ from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.domain.code import File, FileMark, Project
+from ragforge.domain.code import NEW, File, FileMark, Project
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound
@@ -47,6 +47,7 @@ class _Found:
     known: dict[str, File]
     difference: Difference
     marks: Mapping[str, FileMark] | None = None  # of all files, if only some were looked at
+    copied: int = 0  # files that another checkout of the project had
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ class Ingester:
         """Read new and changed files, forget those that are gone, and relate affected files.
 
         With `paths`, relative to the root, those files alone are looked at, if the project was
-        ingested before. If it is interrupted at any point, the next run completes the work.
+        ingested before. A new checkout begins with what another one of its project holds.
+        If it is interrupted at any point, the next run completes the work.
         While another process ingests the same project, it waits, then compares again.
         Raises OSError if the root cannot be listed.
         """
@@ -83,21 +85,30 @@ class Ingester:
             self.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
         ):
             project = await self._ensure(root, place)
-            if paths is not None and (found := await self._look_at(root, uuid, paths)):
-                return await self._bring_up_to_date(root, project, found, on_step)
-            return await self._bring_up_to_date(
-                root, project, await self._walk(root, uuid), on_step
-            )
+            found = None
+            if paths is not None and project.state != NEW:
+                found = await self._look_at(root, uuid, paths)
+            found = found or await self._walk(root, project, place, on_step)
+            return await self._bring_up_to_date(root, project, found, on_step)
 
-    async def _walk(self, root: Path, uuid: str) -> _Found:
+    async def _walk(
+        self, root: Path, project: Project, place: ProjectPlace, on_step: OnStep
+    ) -> _Found:
         """Compare all files with those in the store."""
         from ragforge.brain.files.compare import compare
         from ragforge.brain.files.walk import walk
 
         walked = await asyncio.to_thread(walk, root, self.limits)
-        known = {file.path: file for file in await self.code.files(uuid)}
+        copied = 0
+        if project.state == NEW and walked.files:
+            from ragforge.brain.ingestion.copy_index import IndexCopier  # slow to load
+
+            copier = IndexCopier(self.code, self.locks, self.holder, on_step)
+            copied = await copier.copy(project, place.ids, walked.files)
+        known = {file.path: file for file in await self.code.files(project.uuid)}
         paths = [file.path for file in walked.files]
-        return _Found(paths, walked.skipped, known, compare(walked.files, known))
+        difference = compare(walked.files, known)
+        return _Found(paths, walked.skipped, known, difference, copied=copied)
 
     async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> _Found | None:
         """Compare named files alone; None if all have to be walked."""
@@ -142,7 +153,7 @@ class Ingester:
         # Loaded late: parsing and relating take long to import, and mostly nothing has changed.
         from ragforge.brain.ingestion.ingestion_run import IngestionRun
 
-        return await IngestionRun(
+        report = await IngestionRun(
             self.code,
             root,
             project,
@@ -153,6 +164,7 @@ class Ingester:
             on_step,
             found.marks,
         ).execute()
+        return replace(report, copied=found.copied)
 
     async def forget(self, project_id: str, under: str | None = None) -> int:
         """Forget a project, or a directory or file in it; return how many files.

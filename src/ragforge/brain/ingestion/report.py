@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class IngestionStep:
     """How far an ingestion has come."""
 
-    phase: str  # "waiting", "reading", "relating", "embedding"
+    phase: str  # "waiting", "copying", "reading", "relating", "embedding"
     done: int = 0
     total: int = 0
     scopes: int = 0
@@ -34,6 +34,7 @@ class IngestionReport:
     scopes: int  # in the files that were read
     related: int  # files whose relations were made anew
     skipped: tuple[Skipped, ...] = ()
+    copied: int = 0  # files that another checkout of the project had
     changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read
     before: Project | None = field(default=None, compare=False)  # as the run found it
     after: Project | None = field(default=None, compare=False)  # as the run left it

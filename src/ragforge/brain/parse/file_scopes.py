@@ -49,8 +49,13 @@ def make_scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:
         key = (definition.qualified_name, definition.type)
         number = seen[key]
         seen[key] += 1
-        ids.append(make_id(project_id, path, *key, str(number) if number else ""))
+        ids.append(make_scope_id(project_id, path, *key, number))
     return ids
+
+
+def make_scope_id(project_id: str, path: str, qualified_name: str, type: str, number: int) -> str:
+    """Return the id of a scope; `number` counts those before it with the same name and type."""
+    return make_id(project_id, path, qualified_name, type, str(number) if number else "")
 
 
 def build_scopes(path: str, outline: Outline, text: str, ids: Sequence[str]) -> tuple[Scope, ...]:

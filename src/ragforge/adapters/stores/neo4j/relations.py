@@ -8,6 +8,7 @@ from typing import get_args
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.file_nodes import forget_relations, lock_project, mark
+from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import RELATION_KINDS, Direction, Relation, RelationKind
 from ragforge.domain.text import check_id, check_text
 from ragforge.errors import FileNotKnown, NotFound, ScopeNotFound
@@ -59,8 +60,17 @@ class Relations:
                     UNION ALL
                     MATCH (n:{LIBRARY_LABEL} {{name: $id}}){ends} RETURN {_EDGE}"""
         found = await self._database.rows(query, id=node_id)
-        edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
-        return sorted(edges, key=lambda edge: (edge.kind, edge.source, edge.target))
+        return _sort_edges(found)
+
+    async def relations_from(self, project_id: str, paths: Sequence[str]) -> list[Relation]:
+        types = "|".join(RELATION_KINDS)
+        files = f"MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths"
+        query = f"""{files} MATCH (f)-[e:{types}]->() RETURN {_EDGE}
+                    UNION ALL
+                    {files} MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})-[e:{types}]->()
+                    RETURN {_EDGE}"""
+        found = await self._database.rows(query, project=project_id, paths=list(paths))
+        return _sort_edges(found)
 
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
         rows = await self._database.rows(
@@ -75,6 +85,11 @@ class Relations:
 
 _EDGE = """type(e) AS kind, startNode(e).uuid AS source,
     coalesce(endNode(e).uuid, endNode(e).name) AS target"""
+
+
+def _sort_edges(found: Sequence[Row]) -> list[Relation]:
+    edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
+    return sorted(edges, key=lambda edge: (edge.kind, edge.source, edge.target))
 
 
 async def put_relations(tx: Transaction, relations: Sequence[tuple[str, Relation]]) -> None:

@@ -36,6 +36,16 @@ _NAMED = " UNION ".join(
     for label in SCOPE_LABELS.split("|")
     for key in ("name_key", "qualified_name_key")
 )
+_COPY_VECTORS = """
+    UNWIND $ids AS id MATCH (s:LABEL {uuid: id})
+    UNWIND $projects AS project
+    MATCH (o:LABEL {project_id: project, qualified_name_key: s.qualified_name_key})
+    WHERE o <> s AND o.qualified_name = s.qualified_name AND o.file = s.file AND o.type = s.type
+      AND o.hash = s.hash AND o.embedding_model = $model AND o.embedding_hash = s.hash
+    WITH s, head(collect(o)) AS o
+    SET s.embedding = o.embedding, s.embedding_model = o.embedding_model,
+        s.embedding_key = o.embedding_key, s.embedding_hash = o.embedding_hash
+    RETURN s.uuid"""
 _IN_FILE = f"""MATCH (:{FILE_LABELS} {{project_id: $project, path: place.file}})
                <-[:DEFINED_IN]-(s:{SCOPE_LABELS})"""
 
@@ -110,6 +120,22 @@ class Scopes:
         new = {item.scope_id: item.vector for item in vectors}
         hashes = [[item.scope_id, item.embedding_hash] for item in vectors]
         await self._database.write(lambda tx: put_vectors(tx, new, hashes))
+
+    async def copy_vectors(
+        self, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
+    ) -> set[str]:
+        check_text("model", model)
+        given = {"ids": list(scope_ids), "projects": list(project_ids), "model": model}
+
+        async def work(tx: Transaction) -> set[str]:
+            labels = SCOPE_LABELS.split("|")  # each by its own index
+            return {
+                uuid
+                for label in labels
+                for uuid in await tx.column(_COPY_VECTORS.replace("LABEL", label), **given)
+            }
+
+        return await self._database.write(work)
 
     async def scopes_to_embed(
         self,

@@ -268,6 +268,11 @@ class SqliteCode:
             lambda c: relation_rows.read_relations(c, node_id, direction, kinds)
         )
 
+    async def relations_from(self, project_id: str, paths: Sequence[str]) -> list[Relation]:
+        return await self._database.read(
+            lambda c: relation_rows.read_of_files(c, project_id, paths)
+        )
+
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
         statement = """
             SELECT f.path, count(*) FROM file f JOIN relation r
@@ -293,6 +298,14 @@ class SqliteCode:
             vector_rows.put(connection, "scope", new, hashes)
 
         await self._database.write(work)
+
+    async def copy_vectors(
+        self, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
+    ) -> set[str]:
+        check_text("model", model)
+        return await self._database.write(
+            lambda c: vector_rows.copy_of_same_scopes(c, project_ids, scope_ids, model)
+        )
 
     async def scopes_to_embed(
         self,

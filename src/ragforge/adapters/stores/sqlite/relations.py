@@ -70,6 +70,18 @@ def read_relations(
     return [Relation(*row) for row in connection.execute(statement, where.bindings)]
 
 
+def read_of_files(
+    connection: apsw.Connection, project_id: str, paths: Sequence[str]
+) -> list[Relation]:
+    """Return the relations that leave files and their scopes."""
+    statement = """
+        SELECT kind, source, target FROM relation WHERE file_id IN (
+          SELECT uuid FROM file
+          WHERE project_id = ? AND path IN (SELECT value FROM json_each(?)))
+        ORDER BY 1, 2, 3"""
+    return [Relation(*row) for row in connection.execute(statement, (project_id, as_json(paths)))]
+
+
 def rename_file(connection: apsw.Connection, old: str, new: str) -> None:
     """Give a file another id; its scopes and the relations that reach it follow.
 

@@ -59,6 +59,33 @@ def put(
     )
 
 
+def copy_of_same_scopes(
+    connection: apsw.Connection, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
+) -> set[str]:
+    """Give scopes the vectors of the same ones in other projects; return the ids of those."""
+    # Of its own accord SQLite would read all vectors of the model for each scope: hence CROSS.
+    statement = """
+        SELECT s.uuid, s.id, v.model, v.data, v.hash
+        FROM json_each(?) wanted CROSS JOIN scope s ON s.uuid = wanted.value
+        CROSS JOIN json_each(?) other
+        CROSS JOIN scope o ON o.project_id = other.value AND o.qualified_name = s.qualified_name
+          AND +o.file = s.file AND +o.type = s.type AND o.hash = s.hash
+        CROSS JOIN vector v ON v.kind = 'scope' AND v.owner = o.id AND v.hash = s.hash
+          AND v.model = (SELECT id FROM model WHERE name = ?)
+        WHERE o.id <> s.id"""
+    given = (as_json(scope_ids), as_json(project_ids), model)
+    found = {row[0]: row[1:] for row in connection.execute(statement, given)}
+    connection.execute(
+        "DELETE FROM vector WHERE kind = 'scope' AND owner IN (SELECT value FROM json_each(?))",
+        (as_json(row[0] for row in found.values()),),
+    )
+    connection.executemany(
+        "INSERT INTO vector (kind, owner, model, data, hash) VALUES ('scope', ?, ?, ?, ?)",
+        list(found.values()),
+    )
+    return set(found)
+
+
 def check(vectors: Sequence[Vector]) -> None:
     """Raise InvalidVector if one of them cannot be compared with others.
 
