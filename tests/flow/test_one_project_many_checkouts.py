@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -138,3 +139,37 @@ async def test_a_repository_without_commits_is_read_again_when_it_has_some(
 
     assert reads == 2
     assert after.id == before.id
+
+
+async def test_an_imported_session_belongs_to_its_repository_wherever_that_lies(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    ann, bob = tmp_path / "ann" / "shop", tmp_path / "bob" / "shop"
+    make_repository(ann, SHOP)
+    git(tmp_path, "clone", str(ann), str(bob))
+    user = User(environ)
+    await user.ask(ann, "Why are zebras striped?")
+    async with user.open(ann) as app:
+        [session] = await app.sessions.find()
+        document = json.loads(await app.sessions.export_bytes(session.uuid))
+    identity = (await user.look(ann)).checkouts[0].identity
+    assert document["repository"] == {"remote": None, "roots": list(identity.roots)}
+    shutil.rmtree(ann)
+    document["conversation"] |= {"cwd": "/far/away", "project_path": "/far/away"}
+
+    async with user.open(bob) as app:  # the store knows a checkout of it
+        known = await app.sessions.import_document(document, as_new=True)
+        again = await app.sessions.export(known.conversation.uuid)
+        assert again["repository"] == document["repository"]
+        roots = [one * 40 for one in "ab"]
+        document["repository"] = {"remote": "example.org/zoo", "roots": roots}
+        unknown = await app.sessions.import_document(document, as_new=True)
+        assert [one.uuid for one in await app.sessions.find()] == [
+            known.conversation.uuid,
+            session.uuid,
+        ]
+
+    zoo = make_repository(tmp_path / "zoo", {"zoo.py": "ZEBRAS = 2\n"})
+    git(zoo, "remote", "add", "origin", "git@example.org:zoo.git")
+    async with user.open(zoo) as app:  # the store meets a checkout of it later
+        assert [one.uuid for one in await app.sessions.find()] == [unknown.conversation.uuid]

@@ -14,6 +14,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ids import make_id
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
+from ragforge.domain.conversations import Conversation
 from ragforge.domain.instants import now
 from ragforge.domain.projects import (
     Checkout,
@@ -78,6 +79,50 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
         if one.uuid != checkout.uuid
     ]
     return view_project(checkout, related)
+
+
+async def find_repository(
+    store: Store, conversation: Conversation, here: ProjectPlace
+) -> RepositoryIdentity:
+    """Return what the repository of a conversation's project is known by.
+
+    It lies where the conversation happened, or is the one that is opened.
+    """
+    if conversation.project_id in here.ids:
+        for one in here.checkouts:
+            if one.identity:
+                return one.identity
+    related = await store.projects.related(conversation.project_path, RepositoryIdentity())
+    return next(
+        (
+            one.identity
+            for one in related
+            if one.identity and conversation.project_id in (one.project_id, *one.former_ids)
+        ),
+        RepositoryIdentity(),
+    )
+
+
+async def place_import(
+    store: Store, conversation: Conversation, identity: RepositoryIdentity
+) -> str:
+    """Return the id of the project that an imported conversation belongs to.
+
+    Its repository decides. Where none of its checkouts is known, the one where the conversation
+    happened is noted, so that the next that is opened is recognised. Without a repository it is
+    the project that was last seen at the path, or the path: whoever opens it first finds what is
+    known by that.
+    """
+    path, host = conversation.project_path, conversation.host or ""
+    related = await store.projects.related(path, identity)
+    if not identity:
+        return next((one.project_id for one in related if one.path == path), path)
+    if same := find_same(identity, related):
+        return same[0]
+    checkout = _make_checkout(path, host, identity, (), related)
+    checkout = replace(checkout, remote=identity.remote, roots=identity.roots, former_ids=())
+    await store.projects.save(checkout)
+    return checkout.project_id
 
 
 def _make_checkout(

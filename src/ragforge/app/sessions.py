@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from ragforge.app.projects import find_repository, place_import
 from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import (
@@ -17,7 +19,7 @@ from ragforge.domain.conversations import (
     ConversationStatus,
 )
 from ragforge.domain.instants import latest_plausible
-from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ConversationNotFound, InputError
@@ -272,8 +274,13 @@ class Sessions:
         """Return a session as a document: see docs/export-format.md."""
         from ragforge.memory.exchange.export import export_conversation
 
-        archive = self.store.archive
-        return await export_conversation(archive, conversation_id, with_embeddings=with_embeddings)
+        conversation = await self.store.conversations.get(conversation_id)
+        return await export_conversation(
+            self.store.archive,
+            conversation_id,
+            with_embeddings=with_embeddings,
+            repository=await find_repository(self.store, conversation, self.project),
+        )
 
     async def export_bytes(self, conversation_id: str, with_embeddings: bool = False) -> bytes:
         """Return a session as the content of a JSON file."""
@@ -304,17 +311,9 @@ class Sessions:
             as_new=as_new,
             place=place,
             identity=self.identity,
-            name_project=self._name_project,
+            name_project=partial(place_import, self.store),
         )
         if self.embedder is not None:
             await enqueue_missing(self.store, self.embedder)
         await enqueue_links(self.store, [imported.conversation.project_id])
         return imported
-
-    async def _name_project(self, path: str) -> str:
-        """Return the id of the project that was last seen at a path.
-
-        Without one it is the path: whoever opens it first finds what is known by that.
-        """
-        known = await self.store.projects.related(path, RepositoryIdentity())
-        return next((one.project_id for one in known if one.path == path), path)

@@ -14,6 +14,7 @@ from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import format_instant
+from ragforge.domain.projects import RepositoryIdentity
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InvalidJson
@@ -24,6 +25,7 @@ from ragforge.memory.exchange.format import (
     MessagePart,
     NotePart,
     ReferencePart,
+    RepositoryPart,
     SummaryPart,
     ToolCallPart,
     ToolResultPart,
@@ -37,22 +39,32 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 async def export_conversation(
-    archive: Archive, conversation_id: str, *, with_embeddings: bool = False
+    archive: Archive,
+    conversation_id: str,
+    *,
+    with_embeddings: bool = False,
+    repository: RepositoryIdentity | None = None,
 ) -> dict[str, Json]:
     """Return a conversation as a document: see docs/export-format.md.
 
-    The same conversation gives the same document, on every engine.
-    Raises ConversationNotFound.
+    With `repository`, it says what its project is known by on any machine. The same
+    conversation gives the same document, on every engine. Raises ConversationNotFound.
     """
-    return build_document(await archive.conversation(conversation_id), with_embeddings)
+    whole = await archive.conversation(conversation_id)
+    return build_document(whole, with_embeddings, repository)
 
 
-def build_document(whole: ConversationBundle, with_embeddings: bool = True) -> dict[str, Json]:
+def build_document(
+    whole: ConversationBundle,
+    with_embeddings: bool = True,
+    repository: RepositoryIdentity | None = None,
+) -> dict[str, Json]:
     """Return a conversation as a document."""
     document: dict[str, Json] = {
         "format": FORMAT,
         "version": VERSION,
         "conversation": _write(ConversationPart, whole.conversation),
+        **({"repository": _write(RepositoryPart, repository)} if repository else {}),
         "messages": [_export_message(message, whole) for message in whole.messages],
         "summaries": [
             _export_summary(known, whole.trimmed)

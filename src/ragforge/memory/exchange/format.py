@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError
 from ragforge.domain.code import TouchKind
 from ragforge.domain.conversations import ConversationStatus, Role
 from ragforge.domain.instants import parse_instant
+from ragforge.domain.projects import normalise_remote
 from ragforge.domain.summaries import Level
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.errors import InvalidText, InvalidTime
@@ -230,12 +231,40 @@ class EmbeddingPart(_Part):
     data: UnicodeText = Field(description="its numbers: little-endian float32, base64")
 
 
+def _read_remote(value: str) -> str:
+    if normalise_remote(f"https://{value}") != value:
+        raise PydanticCustomError(
+            "remote",
+            "Input should be the address of a repository as host/path, without a scheme, a user "
+            "and .git, such as github.com/pallets/flask",
+        )
+    return value
+
+
+Remote: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS), _UNICODE]
+Commit: TypeAlias = Annotated[str, Field(pattern="^([0-9a-f]{40}|[0-9a-f]{64})$")]
+
+
+class RepositoryPart(_Part):
+    """What the repository of its project is known by, wherever it lies."""
+
+    remote: Annotated[Remote, AfterValidator(_read_remote)] | None = Field(
+        description="its address, such as `github.com/pallets/flask`; null if it has none"
+    )
+    roots: list[Commit] = Field(
+        max_length=100, description="its commits without parents, sorted; none of a shallow clone"
+    )
+
+
 class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"] = Field(description="says what this is")
     version: Annotated[Literal[3], _WHOLE] = Field(description="the version of the format")
     conversation: ConversationPart = Field(description="what the conversation is")
+    repository: RepositoryPart | None = Field(
+        default=None, description="the repository of its project; missing where there is none"
+    )
     messages: list[MessagePart] = Field(description="everything said, in order")
     summaries: list[SummaryPart] = Field(description="summaries, level 1 first")
     branch_of: BranchPart | None = Field(description="where it was branched from; null: nowhere")
@@ -251,6 +280,7 @@ class ExportedConversation(_Part):
 PARTS: tuple[type[BaseModel], ...] = (
     ExportedConversation,
     ConversationPart,
+    RepositoryPart,
     MessagePart,
     ToolCallPart,
     ToolResultPart,

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -30,7 +30,7 @@ from ragforge.domain.conversation_bundle import (
 from ragforge.domain.conversation_bundle import copy_with_new_ids as with_new_ids
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
-from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
@@ -44,6 +44,7 @@ from ragforge.memory.exchange.format import (
     MessagePart,
     NotePart,
     ReferencePart,
+    RepositoryPart,
     SummaryPart,
     ToolCallPart,
 )
@@ -53,6 +54,8 @@ from ragforge.memory.sessions import sign
 from ragforge.ports.archive import Archive
 
 Data = TypeVar("Data")
+NameProject: TypeAlias = Callable[[Conversation, RepositoryIdentity], Awaitable[str]]
+"""Returns the id of a conversation's project here, given what its repository is known by."""
 
 SHOWN_PROBLEMS = 3
 """How many problems of a document are shown at once."""
@@ -74,22 +77,24 @@ async def import_conversation(
     as_new: bool = False,
     place: tuple[Path, ProjectPlace] | None = None,
     identity: Identity | None = None,
-    name_project: Callable[[str], Awaitable[str]] | None = None,
+    name_project: NameProject | None = None,
 ) -> ImportResult:
     """Store an exported conversation, given as text or as parsed JSON.
 
     With `as_new` it gets new ids; with `place`, a working directory and its project, it belongs
-    there. Else `name_project` says which project lies at its path. With `identity` it is theirs,
-    with its notes; messages keep their authors. One transaction stores everything or nothing.
+    there. Else `name_project` says which project has its repository or lies at its path. With
+    `identity` it is theirs, with its notes; messages keep their authors. One transaction stores
+    everything or nothing.
     Raises ImportRefused, DuplicateId if one of its ids is in use, DimensionMismatch.
     """
     import asyncio
 
-    def prepare() -> tuple[ConversationBundle, int]:
+    def prepare() -> tuple[ConversationBundle, int, RepositoryIdentity]:
         parsed = parse_document(document) if isinstance(document, bytes) else document
-        return redact_bundle(build_bundle(check_document(parsed)))
+        checked = check_document(parsed)
+        return *redact_bundle(build_bundle(checked)), _import_repository(checked.repository)
 
-    whole, redacted = await asyncio.to_thread(prepare)
+    whole, redacted, repository = await asyncio.to_thread(prepare)
     if as_new:
         whole = with_new_ids(whole)
     if place is not None:
@@ -97,7 +102,8 @@ async def import_conversation(
         whole = _move(whole, str(cwd), project.path, project.id)
     elif name_project is not None:
         about = whole.conversation
-        whole = _move(whole, about.cwd, about.project_path, await name_project(about.project_path))
+        project_id = await name_project(about, repository)
+        whole = _move(whole, about.cwd, about.project_path, project_id)
     if identity is not None:
         notes = tuple(
             replace(note, author=identity.author, visibility=identity.visibility)
@@ -113,6 +119,12 @@ def _move(whole: ConversationBundle, cwd: str, path: str, project_id: str) -> Co
     moved = replace(whole.conversation, cwd=cwd, project_path=path, project_id=project_id)
     notes = [replace(note, project_path=path, project_id=project_id) for note in whole.notes]
     return replace(whole, conversation=moved, notes=tuple(notes))
+
+
+def _import_repository(part: RepositoryPart | None) -> RepositoryIdentity:
+    if part is None:
+        return RepositoryIdentity()
+    return RepositoryIdentity(part.remote, tuple(sorted(part.roots)))
 
 
 def parse_document(data: bytes) -> Json:

@@ -69,11 +69,12 @@ def test_no_part_is_forgotten() -> None:
     assert {part.__name__ for part in PARTS} == defined
 
 
-def test_everything_is_required_but_vectors_and_notes() -> None:
+def test_everything_is_required_but_vectors_notes_and_the_repository() -> None:
     for part in PARTS:
         schema = part.model_json_schema()
         left = schema["properties"].keys() - set(schema["required"])
-        assert left == ({"embeddings", "notes"} if part is ExportedConversation else set())
+        optional = {"embeddings", "notes", "repository"}
+        assert left == (optional if part is ExportedConversation else set())
         assert schema["additionalProperties"] is False
 
 

@@ -103,6 +103,23 @@ def test_something_else_is_refused(given: object) -> None:
     assert refused(given) == 'it has no "format": "ragforge.conversation"'
 
 
+@pytest.mark.parametrize(
+    ("repository", "reason"),
+    [
+        ({"remote": "https://example.org/a", "roots": []}, "repository.remote should be the addr"),
+        ({"remote": "me:secret@example.org/a", "roots": []}, "repository.remote should be the"),
+        ({"remote": "example.org/a.git", "roots": []}, "repository.remote should be the address"),
+        ({"remote": "", "roots": []}, "repository.remote should have at least 1 character"),
+        ({"remote": None, "roots": ["no commit"]}, "repository.roots[0] should match pattern"),
+        ({"remote": None, "roots": "x"}, "repository.roots should be a valid list"),
+        ({"remote": None}, "repository.roots is missing"),
+        ("github.com/a/b", "repository should be"),
+    ],
+)
+def test_an_identity_that_no_repository_has_is_refused(repository: object, reason: str) -> None:
+    assert refused(document() | {"repository": repository}).startswith(reason)
+
+
 def test_a_newer_version_asks_for_an_upgrade() -> None:
     newer = refused({"format": "ragforge.conversation", "version": 4})
     assert newer == "it has version 4 of the format, this RagForge reads 3. Upgrade RagForge"
