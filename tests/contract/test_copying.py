@@ -6,9 +6,10 @@ import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.projects import Checkout, RepositoryIdentity
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
-from tests.fakes.builders import direction, user, vector
+from tests.fakes.builders import at, conversation, direction, user, vector
 from tests.fakes.copying import everything, pages_of
 from tests.fakes.engines import Engines
 from tests.fakes.rich import Rich, fill
@@ -187,3 +188,46 @@ async def test_a_copied_conversation_goes_on(engines: Engines, source: str, targ
     stored = await copy.conversations.get(rich.cart.uuid)
     assert (stored.message_count, stored.turn_count) == (8, 4)
     assert await copy.locks.holder("ingestion") is None
+
+
+async def test_two_old_stores_with_a_project_at_one_path_are_both_kept(
+    engines: Engines, engine: str
+) -> None:
+    path = "/workspace"
+    stores = []
+    for name in ("ann", "bob"):  # as the migration makes them: the id follows from the path
+        old = await engines.empty("sqlite")
+        await old.projects.save(Checkout(path, name, former_ids=(path,), uuid="k", seen_at=at(0)))
+        await old.conversations.create(conversation(path, uuid=name, project_id=name))
+        stores.append(await pages_of(old, 9))
+    target = await engines.empty(engine)
+
+    for pages in (*stores, *stores):  # a second copy changes nothing
+        for kind, page in pages:
+            await target.archive.write(kind, page)
+
+    found = await target.projects.related(path, RepositoryIdentity())
+    assert {one.project_id for one in found} == {"ann", "bob"}
+    assert len(found) == len({one.uuid for one in found}) == 2
+    for name in ("ann", "bob"):
+        of_one = ConversationFilter(project_ids=[name])
+        [session] = await target.conversations.find(of_one, 9)
+        assert session.uuid == name
+
+
+async def test_a_checkout_that_was_joined_to_another_project_stays_so_when_it_is_copied_again(
+    engines: Engines, engine: str
+) -> None:
+    old = await engines.empty("sqlite")
+    await old.projects.save(Checkout("/a", "p", uuid="k", seen_at=at(0)))
+    pages = await pages_of(old, 9)
+    target = await engines.empty(engine)
+
+    for kind, page in pages:
+        await target.archive.write(kind, page)
+    await target.projects.join(["p"], "q")
+    for kind, page in pages:
+        await target.archive.write(kind, page)
+
+    [found] = await target.projects.related("/a", RepositoryIdentity())
+    assert (found.project_id, found.former_ids) == ("q", ("p",))

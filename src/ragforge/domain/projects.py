@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
@@ -154,3 +155,17 @@ def join_checkout(checkout: Checkout, project_id: str) -> Checkout:
     former = dict.fromkeys((*checkout.former_ids, checkout.project_id))
     former.pop(project_id, None)
     return replace(checkout, project_id=project_id, former_ids=tuple(former))
+
+
+def keep_both(known: Checkout, copied: Checkout) -> Checkout:
+    """Return how a checkout that is copied from another store is stored beside the known one.
+
+    In stores of earlier versions the id of a checkout follows from its path: those of two machines
+    may share it. Then the copied one gets an id of its own. One that was joined to another project
+    since stays so.
+    """
+    if copied.project_id in known.former_ids:
+        return known
+    if known.project_id in (copied.project_id, *copied.former_ids):
+        return copied
+    return replace(copied, uuid=str(uuid5(NAMESPACE_URL, f"{copied.uuid}/{copied.project_id}")))

@@ -50,6 +50,13 @@ class Neo4jProjects:
         await self._database.write(work)
 
 
+async def read_with_ids(tx: Transaction, ids: Sequence[str]) -> dict[str, Checkout]:
+    """Return checkouts by id; unknown ids are left out."""
+    query = f"MATCH (n:Checkout) WHERE n.uuid IN $ids {LOCK} RETURN {_ROW} AS row"
+    found = (CHECKOUT.decode(row) for row in await tx.column(query, ids=list(ids)))
+    return {one.uuid: one for one in found}
+
+
 async def put(tx: Transaction, rows: Sequence[Stored]) -> None:
     """Store checkouts as they are, or change those that are there."""
     await tx.each(

@@ -40,6 +40,7 @@ from ragforge.adapters.stores.rows import (
 )
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import Relation
+from ragforge.domain.projects import keep_both
 from ragforge.domain.vectors import Vector
 from ragforge.errors import (
     ConversationNotFound,
@@ -145,7 +146,10 @@ async def _write_notes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -
 
 
 async def _write_checkouts(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    await projects.put(tx, _pick_columns(CHECKOUT, rows))
+    copied = [CHECKOUT.decode(row) for row in _pick_columns(CHECKOUT, rows)]
+    known = await projects.read_with_ids(tx, [one.uuid for one in copied])
+    stored = [keep_both(known[one.uuid], one) if one.uuid in known else one for one in copied]
+    await projects.put(tx, [CHECKOUT.encode(one) for one in stored])
 
 
 async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:

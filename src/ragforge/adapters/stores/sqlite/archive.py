@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from ragforge.adapters.stores.rows import NOTE, SUMMARY
+from ragforge.adapters.stores.rows import CHECKOUT, NOTE, SUMMARY
 from ragforge.adapters.stores.sqlite import conversation_bundles as whole_rows
 from ragforge.adapters.stores.sqlite import (
     messages,
@@ -26,6 +26,7 @@ from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.adapters.stores.table import Row, check_row
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import ConversationBundle
+from ragforge.domain.projects import keep_both
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InputError
@@ -249,6 +250,13 @@ def _write_note(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> 
     notes.index(connection, notes.find_rowid(connection, row["uuid"]), NOTE.decode(row), tokeniser)
 
 
+def _write_checkout(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+    known = select_one(connection, "SELECT * FROM checkout WHERE uuid = ?", (row["uuid"],))
+    if known is not None:
+        row = CHECKOUT.encode(keep_both(CHECKOUT.decode(known), CHECKOUT.decode(row)))
+    upsert(connection, "checkout", row, ["uuid"])
+
+
 def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
     upsert(connection, "file", row, ["uuid"])
     add_directories(connection, row["project_id"], [row["path"]])
@@ -299,7 +307,7 @@ _WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = 
     "tool_result": _write_result,
     "summary": _write_summary,
     "note": _write_note,
-    "checkout": _upsert_into("checkout", "uuid"),
+    "checkout": _write_checkout,
     "project": _upsert_into("project", "uuid"),
     "file": _write_file,
     "scope": _write_scope,
