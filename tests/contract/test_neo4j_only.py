@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 
 import neo4j
 import pytest
 
 from ragforge.adapters.stores.neo4j import file_nodes, migrate, vectors
+from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.adapters.stores.rows import TIMES
-from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
+from ragforge.domain.projects import RepositoryIdentity
 from ragforge.errors import ProjectNotFound, SchemaTooNew, StoreUnavailable
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS, Words
@@ -19,6 +22,7 @@ from tests.fakes.builders import (
     assistant,
     conversation,
     exchange,
+    note,
     parsed,
     project,
     reference,
@@ -168,6 +172,68 @@ async def test_dates_of_an_older_store_become_date_times(
     assert left.records[0]["texts"] == 0
     await new.conversations.set_link_pending(turns, True)
     assert await everything(new) == before
+    await new.close()
+
+
+async def test_projects_of_an_older_store_are_brought_along_though_it_is_killed_on_the_way(
+    store: Store, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = migrate.read_migrations()
+    [place] = [n for n, step in enumerate(steps) if "ragforge_checkout" in step[0]]
+    paths = ("/work/shop", "/work/zoo")
+    for path in paths:
+        await store.conversations.create(conversation(path, uuid=path))
+        messages = [m for n in range(3) for m in exchange(f"Zebra {n}?", "Yes.")]
+        await store.conversations.append(path, messages)
+        await store.summaries.save(summary(path, uuid=f"summary of {path}"))
+        await store.notes.add(note("Zebras sleep.", path, uuid=f"note of {path}"))
+    await store.code.save_project(project(paths[0], uuid="index"))
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        for query in (  # as the former schema held them
+            "MATCH (n:RagForgeSchema) SET n.version = $place",
+            "MATCH (c:Conversation|Note) REMOVE c.project_id",
+            "MATCH (p:Project) REMOVE p.project_id, p.host",
+            """MATCH (m:Message|Summary) MATCH (c:Conversation {uuid: m.conversation_id})
+               SET m.project_path = c.project_path REMOVE m.project_id""",
+        ):
+            await driver.execute_query(query, place=place)
+        batched = [text for text in steps[place] if "IN TRANSACTIONS" in text]
+        run = Database.in_batches
+        for last in batched:
+
+            async def stop(database: Database, query: str, last: str = last) -> None:
+                if query != last:
+                    return await run(database, query)
+                one_row = re.sub(r"\nCALL \((\w+)\)", r"\nWITH \1 LIMIT 1 CALL (\1)", query)
+                await run(database, one_row)
+                raise StoreUnavailable("it was killed after one row")
+
+            with monkeypatch.context() as killed:
+                killed.setattr(Database, "in_batches", stop)
+                with pytest.raises(StoreUnavailable, match="killed after one row"):
+                    await open_neo4j(neo4j_url, WORDS)
+
+        new = await open_neo4j(neo4j_url, WORDS)
+
+        left = await driver.execute_query(
+            """MATCH (n:Conversation|Note|Project|Message|Summary)
+               WHERE n.project_id IS NULL OR (n:Message AND n.project_path IS NOT NULL)
+               RETURN count(n) AS left"""
+        )
+    assert len(batched) == 4
+    assert left.records[0]["left"] == 0
+    ids = set()
+    for path in paths:
+        [checkout] = await new.projects.related(path, RepositoryIdentity())
+        ids.add(checkout.project_id)
+        own = [checkout.project_id]
+        [found] = await new.conversations.find(ConversationFilter(project_ids=own))
+        assert found.uuid == path
+        turns = await new.conversations.turns_by_words("zebra", MemoryFilter(project_ids=own), 9)
+        assert len(turns) == 3
+        indexed = [one.uuid for one in await new.code.checkouts(own)]
+        assert indexed == (["index"] if path == paths[0] else [])
+    assert len(ids) == 2
     await new.close()
 
 
