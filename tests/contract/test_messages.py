@@ -105,6 +105,24 @@ async def test_messages_come_back_as_they_were_appended(store: Store, talk: str)
     assert [await store.conversations.message(m.uuid) for m in given] == appended
 
 
+async def test_receipts_are_left_out_where_turns_are_read_to_be_shown(
+    store: Store, talk: str
+) -> None:
+    asked = user("Where?")
+    answers = [assistant(f"Here {n}.", receipt={"chars": n}) for n in range(2)]
+    await store.conversations.append(talk, [asked, *answers, assistant("There.")])
+
+    receipts = [message.receipt for message in await store.conversations.messages(talk)]
+    short = await store.conversations.messages(talk, with_receipts=False)
+    turns = await store.conversations.turns([asked.uuid])
+
+    assert receipts == [None, {"chars": 0}, {"chars": 1}, None]
+    assert [replace(one, receipt=None) for one in await store.conversations.messages(talk)] == short
+    assert turns == {asked.uuid: short}
+    assert await store.conversations.last_receipt(talk) == {"chars": 1}
+    assert await store.conversations.last_receipt("nobody's") is None
+
+
 @pytest.mark.parametrize("say", [user, system, assistant])
 async def test_tool_calls_are_kept_whoever_made_them(store: Store, talk: str, say: Any) -> None:
     given = replace(say("done"), tool_calls=(tool_call("a"), tool_call("b", result=None)))

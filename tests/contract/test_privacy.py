@@ -90,6 +90,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "tool_calls": [lambda s: s.tool_calls("okapi-talk")],
         "turns_to_embed": [lambda s: s.turns_to_embed(MODEL, 50)],
         "count_turns_to_embed": [lambda s: s.count_turns_to_embed(MODEL)],
+        "last_receipt": [lambda s: s.last_receipt("okapi-talk")],
         "last_texts": [lambda s: s.last_texts(["okapi-talk"])],
         "turns_by_words": [
             lambda s: s.turns_by_words("okapi sleep", _ALL, 9),

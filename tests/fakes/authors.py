@@ -55,7 +55,12 @@ async def talk(
         facts,
         [
             user(f"Where do {name}s sleep?", uuid=f"{name}-0", timestamp=at(0), author=author),
-            assistant(f"The {name} sleeps here.", call, uuid=f"{name}-answer"),
+            assistant(
+                f"The {name} sleeps here.",
+                call,
+                uuid=f"{name}-answer",
+                receipt={"chars": len(name)},
+            ),
             user(f"What does a {name} eat?", uuid=f"{name}-1", timestamp=at(1), author=author),
             user(f"Who feeds the {name}?", uuid=f"{name}-2", timestamp=at(2), author=author),
         ],

@@ -114,7 +114,9 @@ class Agent:
     async def _find_last_turn(self, conversation_id: str) -> Turn | None:
         conversation = await self.recorder.store.conversations.get(conversation_id)
         last = conversation.turn_count - 1
-        messages = await self.recorder.store.conversations.messages(conversation_id, last)
+        messages = await self.recorder.store.conversations.messages(
+            conversation_id, last, with_receipts=False
+        )
         turns = group_into_turns(messages)
         return turns[-1] if turns else None
 

@@ -51,7 +51,6 @@ __all__ = [
 ]
 
 LISTED = 50
-LATEST_TURNS = 5
 
 
 class HasId(Protocol):
@@ -174,12 +173,15 @@ class Sessions:
     async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
         """Return the latest turns of a session, oldest first."""
         first = max(0, conversation.turn_count - count)
-        return group_into_turns(await self.store.conversations.messages(conversation.uuid, first))
+        messages = await self.store.conversations.messages(
+            conversation.uuid, first, with_receipts=False
+        )
+        return group_into_turns(messages)
 
     async def last_receipt(self, conversation_id: str | None = None) -> Receipt | None:
         """Return the receipt of the last answer in a session, or in the current one.
 
-        None if none of the latest turns has any. Raises ConversationNotFound.
+        None if there is none. Raises ConversationNotFound.
         """
         from ragforge.domain.receipts import read_receipt
 
@@ -187,9 +189,8 @@ class Sessions:
         session = await (store.get(conversation_id) if conversation_id else self.find_current())
         if session is None:
             return None
-        first = max(0, session.turn_count - LATEST_TURNS)
-        latest = reversed(await store.messages(session.uuid, first))
-        return next((read_receipt(one.receipt) for one in latest if one.receipt is not None), None)
+        receipt = await store.last_receipt(session.uuid)
+        return None if receipt is None else read_receipt(receipt)
 
     async def find_similar(
         self, query: str, limit: int = 5, everywhere: bool = False

@@ -24,7 +24,7 @@ from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.receipts import SearchReport, SearchState
+from ragforge.domain.receipts import Layout, SearchReport, SearchState, read_layout
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
@@ -163,11 +163,17 @@ class Searches:
         if not conversation.message_count:  # it may not be stored at all
             return OwnPast()
         replays = Replays()
-        limits = WindowLimits.of(budget.recent, budget.total)
-        reader = TurnsToRead(limits, budget.queries, replays)
         history, summaries = History(self.store), self.store.summaries
-        turns, level_2, level_1 = await gather_or_cancel(
-            history.get_turns_while(conversation.uuid, reader.wants, without),
+
+        async def read_turns() -> tuple[list[Turn], Layout | None]:
+            layout = read_layout(await self.store.conversations.last_receipt(conversation.uuid))
+            limits = WindowLimits.of(budget.recent, budget.total)
+            reader = TurnsToRead(limits, budget.queries, replays, layout)
+            wanted = history.get_turns_while(conversation.uuid, reader.wants, without)
+            return await wanted, layout
+
+        (turns, layout), level_2, level_1 = await gather_or_cancel(
+            read_turns(),
             summaries.find(SummaryFilter(conversation.uuid, level=2)),
             history.get_level1_summaries_not_summarized(conversation.uuid),
         )
@@ -178,7 +184,7 @@ class Searches:
             starts |= {summary.start_turn_index for summary in below.values()}
         ends = [summary.end_turn_index + 1 for summary in (*level_2[-1:], *level_1[-1:])]
         starts |= {max(ends, default=0)}
-        return OwnPast(turns, level_2, level_1, frozenset(starts), reader.layout, replays)
+        return OwnPast(turns, level_2, level_1, frozenset(starts), layout, replays)
 
     async def read_instructions(
         self, conversation: Conversation, cwd: Path, budget: Budget
@@ -305,7 +311,9 @@ class Searches:
             if (turns := read.get((hit.conversation_id, place))) is None:
                 conversations = self.store.conversations
                 turns = group_into_turns(
-                    await conversations.messages(hit.conversation_id, place, place)
+                    await conversations.messages(
+                        hit.conversation_id, place, place, with_receipts=False
+                    )
                 )
             for turn in turns:
                 if turn.uuid not in without:

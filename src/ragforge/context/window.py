@@ -6,6 +6,7 @@ only at its end, until it is too long; then a whole summarised stretch leaves it
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from itertools import accumulate
 
 from ragforge.context.replay import ReplayLimits, Replays
 from ragforge.domain.chat import ChatMessage
-from ragforge.domain.receipts import Layout, read_layout
+from ragforge.domain.receipts import Layout
 from ragforge.domain.turns import Turn
 
 TURN_CHARS = 40
@@ -115,11 +116,13 @@ def choose_window(
 class TurnsToRead:
     """Decides which of the newest turns to read: for the window, or for their questions.
 
-    Turns are passed to it newest first.
+    The window of the previous request, by its layout, is read again. Turns are passed newest first.
     """
 
-    def __init__(self, limits: WindowLimits, queries: int, replays: Replays) -> None:
-        self.layout: Layout | None = None  # of the previous request
+    def __init__(
+        self, limits: WindowLimits, queries: int, replays: Replays, before: Layout | None
+    ) -> None:
+        self._first = math.inf if before is None else before.first_turn
         self._replays = replays
         self._limits = limits
         self._left = limits.most
@@ -128,10 +131,7 @@ class TurnsToRead:
 
     def wants(self, turn: Turn) -> bool:
         """Tell whether to read a turn, and count its size."""
-        if self.layout is None:
-            found = (read_layout(message.receipt) for message in turn.replies if message.receipt)
-            self.layout = next(filter(None, found), None)
-        if self._left > 0 or (self.layout and get_index(turn) >= self.layout.first_turn):
+        if self._left > 0 or get_index(turn) >= self._first:
             self._left -= TURN_CHARS + self._replays.size(turn, self._limits.short)
             return True
         self._beyond += 1

@@ -164,7 +164,7 @@ class History:
         last: int | None = None
         while last is None or last >= 0:
             messages = await self.store.conversations.messages(
-                conversation_id, first_turn=max(first, 0), last_turn=last
+                conversation_id, first_turn=max(first, 0), last_turn=last, with_receipts=False
             )
             for turn in reversed(group_into_turns(messages)):
                 if turn.uuid not in left_out:

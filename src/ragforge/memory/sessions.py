@@ -113,7 +113,8 @@ async def branch(
     that of whoever branches, whosever the other is.
     Raises InputError if there is no such turn or message, AmbiguousId.
     """
-    message = _find_message(source, await store.messages(source.uuid), point.strip())
+    messages = await store.messages(source.uuid, with_receipts=False)
+    message = _find_message(source, messages, point.strip())
     if title is not None:
         title = clean_title(title)
     elif source.title is not None:

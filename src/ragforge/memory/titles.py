@@ -29,7 +29,7 @@ class _Title(BaseModel):
 async def give_title(store: ConversationStore, conversation_id: str, make: TitleMaker) -> None:
     """Name a session that has no title yet."""
     conversation = await store.get(conversation_id)
-    first_turn = await store.messages(conversation_id, first_turn=0, limit=20)
+    first_turn = await store.messages(conversation_id, first_turn=0, limit=20, with_receipts=False)
     turns = group_into_turns(first_turn)
     if conversation.title is None and turns:
         title = await make(turns[0])

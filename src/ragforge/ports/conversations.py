@@ -15,6 +15,7 @@ from ragforge.domain.conversations import (
     ToolCall,
 )
 from ragforge.domain.hits import Match, WordMatches
+from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
 
 
@@ -87,20 +88,28 @@ class ConversationStore(Protocol):
         last_turn: int | None = None,
         limit: int | None = None,
         offset: int = 0,
+        with_receipts: bool = True,
     ) -> list[Message]:
         """Return messages with their tool calls, in the order they were appended.
 
-        Turn bounds are inclusive. Raises ConversationNotFound.
+        Turn bounds are inclusive. Receipts can be left out: they are longer than the rest.
+        Raises ConversationNotFound.
         """
 
     async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
         """Return the newest messages, oldest of them first. Raises ConversationNotFound."""
 
+    async def last_receipt(self, conversation_id: str) -> Json:
+        """Return the newest receipt of a conversation, or None if it has none."""
+
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         """Return conversation id → the text of its last message; empty ones are left out."""
 
     async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
-        """Return the messages of each turn, in order; ids that are no turn are left out."""
+        """Return the messages of each turn, in order, without receipts.
+
+        Ids that are no turn are left out.
+        """
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         """Return message id → conversation id; unknown ids are left out."""

@@ -89,7 +89,9 @@ def make_sessions_about_tool(store: Store, project: ProjectPlace, runner: Comman
         ]
         ids = {}
         for talk, turn in dict.fromkeys(turns[: given.limit]):
-            for message in await store.conversations.messages(talk, turn, turn, limit=1):
+            for message in await store.conversations.messages(
+                talk, turn, turn, limit=1, with_receipts=False
+            ):
                 ids[talk, turn] = message.uuid
         return SessionsAbout(tuple(found), ids, given.limit)
 

@@ -23,21 +23,10 @@ from ragforge.domain.turns import Turn
 LIMITS = WindowLimits.of(recent=1_000, total=10_000)
 
 
-def turn(index: int, chars: int = 200, result: int = 0, layout: Layout | None = None) -> Turn:
+def turn(index: int, chars: int = 200, result: int = 0) -> Turn:
     calls = (ToolCall("read_file", {}, ToolResult(True, "r" * result)),) if result else ()
-    receipt = None if layout is None else {"layout": _as_json(layout)}
-    said = Message("assistant", "a" * (chars - 10), tool_calls=calls, receipt=receipt)
+    said = Message("assistant", "a" * (chars - 10), tool_calls=calls)
     return Turn(Message("user", "q" * 10, turn_index=index), (said,))
-
-
-def _as_json(layout: Layout) -> dict[str, object]:
-    return {
-        "parts": [],
-        "first_turn": layout.first_turn,
-        "whole_from": layout.whole_from,
-        "same_chars": 0,
-        "marks": [],
-    }
 
 
 def chars_of(turns: list[Turn], window: Window) -> int:
@@ -97,16 +86,14 @@ def test_the_newest_turn_is_always_shown_and_the_limit_always_holds(
 
 def test_turns_are_read_as_far_as_the_window_before_and_some_questions_beyond() -> None:
     layout = Layout((), first_turn=30, whole_from=30, same_chars=0)
-    turns = [turn(n, layout=layout if n == 49 else None) for n in range(50)]
-    reader = TurnsToRead(LIMITS, 50, Replays())
+    turns = [turn(n) for n in range(50)]
+    reader = TurnsToRead(LIMITS, 50, Replays(), layout)
 
     read = [one.user.turn_index for one in takewhile(reader.wants, reversed(turns))]
 
     assert read == [*range(49, 24, -1)]  # 30, and five questions of ten characters
-    assert reader.layout is not None
-    assert reader.layout.first_turn == 30
 
 
 def test_the_newest_turn_is_always_read() -> None:
-    reader = TurnsToRead(WindowLimits.of(10, 100), 0, Replays())
+    reader = TurnsToRead(WindowLimits.of(10, 100), 0, Replays(), None)
     assert len(list(takewhile(reader.wants, [turn(2, 5_000), turn(1, 5_000)]))) == 1

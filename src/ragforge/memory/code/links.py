@@ -97,7 +97,10 @@ async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKin
             note(scope.scope_id, scope.how)
     if summary.level == 1:
         messages = await store.conversations.messages(
-            summary.conversation_id, summary.start_turn_index, summary.end_turn_index
+            summary.conversation_id,
+            summary.start_turn_index,
+            summary.end_turn_index,
+            with_receipts=False,
         )
         referred = await store.conversations.references_of([message.uuid for message in messages])
         for reference in chain.from_iterable(referred.values()):

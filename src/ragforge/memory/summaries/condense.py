@@ -89,7 +89,9 @@ class Condenser:
         parts = await self._list_top(conversation_id)
         left = await self.store.summaries.uncovered_turns(conversation_id)
         if left:
-            messages = await self.store.conversations.messages(conversation_id, left[0].turn_index)
+            messages = await self.store.conversations.messages(
+                conversation_id, left[0].turn_index, with_receipts=False
+            )
             wanted = {turn.turn_index for turn in left}
             turns = [t for t in group_into_turns(messages) if t.user.turn_index in wanted]
             chars = sum(turn.chars for turn in left)

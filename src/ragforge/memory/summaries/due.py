@@ -101,7 +101,7 @@ async def should_create_l1_summary(
     stretch, is_closed = _find_stretch(waiting, starts)
     sizes = {turn.turn_index: turn.chars for turn in _take_enough(stretch, threshold)}
     first, last = min(sizes), max(sizes)
-    messages = await store.conversations.messages(conversation_id, first, last)
+    messages = await store.conversations.messages(conversation_id, first, last, with_receipts=False)
     turns = [t for t in group_into_turns(messages) if t.user.turn_index in sizes]
     over: list[Turn] = []
     for turn in turns:

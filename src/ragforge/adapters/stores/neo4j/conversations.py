@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     apply_changes,
 )
+from ragforge.domain.text import Json
 from ragforge.errors import MessageNotFound
 
 
@@ -116,20 +118,31 @@ class Neo4jConversations(TurnSearch, References):
         last_turn: int | None = None,
         limit: int | None = None,
         offset: int = 0,
+        with_receipts: bool = True,
     ) -> list[Message]:
         where = Where().add("m.conversation_id = $id", id=conversation_id)
         where.add("m.turn_index >= $first", first=first_turn)
         where.add("m.turn_index <= $last", last=last_turn)
         page = "SKIP $offset" if limit is None else "SKIP $offset LIMIT $limit"
         order = f"m.position {page}"
-        return await self._messages(where, order, limit=limit, offset=offset)
+        columns = message_nodes.AS_ONE if with_receipts else message_nodes.WITHOUT_RECEIPT
+        return await self._messages(where, order, columns, limit=limit, offset=offset)
 
     async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
         where = Where().add("m.conversation_id = $id", id=conversation_id)
         newest_first = await self._messages(
-            where, "m.position DESC LIMIT $limit", limit=max(limit, 0)
+            where, "m.position DESC LIMIT $limit", message_nodes.AS_ONE, limit=max(limit, 0)
         )
         return newest_first[::-1]
+
+    async def last_receipt(self, conversation_id: str) -> Json:
+        # As for the last text: the index has them in this order, so the newest come first.
+        query = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.position >= 0
+                      AND m.receipt IS NOT NULL AND {is_seen("m")}
+                    RETURN m.receipt AS receipt
+                    ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1"""
+        rows = await self._database.rows(query, id=conversation_id)
+        return json.loads(rows[0]["receipt"]) if rows else None
 
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         # The bound and the order match the index on both, which then answers at once.
@@ -150,10 +163,10 @@ class Neo4jConversations(TurnSearch, References):
                     MATCH (m:Message {{
                       conversation_id: h.conversation_id, turn_index: h.turn_index}})
                     WITH h, m ORDER BY m.position
-                    RETURN h.uuid AS turn, {message_nodes.WITH_CALLS}"""
+                    RETURN h.uuid AS turn, {message_nodes.WITHOUT_RECEIPT} AS said"""
         turns: dict[str, list[Message]] = {}
         for row in await self._database.rows(query, ids=list(turn_ids)):
-            turns.setdefault(row["turn"], []).append(message_nodes.decode_message(row))
+            turns.setdefault(row["turn"], []).append(message_nodes.decode_message(row["said"]))
         return turns
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
@@ -192,9 +205,11 @@ class Neo4jConversations(TurnSearch, References):
 
         return await self._database.write(work)
 
-    async def _messages(self, where: Where, order: str, **parameters: Any) -> list[Message]:
+    async def _messages(
+        self, where: Where, order: str, columns: str, **parameters: Any
+    ) -> list[Message]:
         query = f"""MATCH (m:Message) WHERE {where}
-                    WITH m ORDER BY {order} RETURN {message_nodes.AS_ONE}"""
+                    WITH m ORDER BY {order} RETURN {columns}"""
         values = {name: value for name, value in where.parameters.items() if name != "id"}
         conversation_id = where.parameters["id"]
         rows = await self._database.read(

@@ -32,6 +32,8 @@ WITH_CALLS = f"{select_fields('m', MESSAGE)} AS message, {_CALLS} AS calls"
 """What to return of a message `m`, to be read by `decode_message`."""
 AS_ONE = f"{{message: {select_fields('m', MESSAGE)}, calls: {_CALLS}}}"
 """The same as one value."""
+WITHOUT_RECEIPT = AS_ONE.replace(".receipt", "receipt: null")
+"""The same but its receipt, which is longer than all the rest."""
 
 
 def decode_message(row: Stored) -> Message:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -47,7 +48,7 @@ from ragforge.domain.conversations import (
 )
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.instants import to_epoch_ms
-from ragforge.domain.text import MAX_ID_CHARS, check_text
+from ragforge.domain.text import MAX_ID_CHARS, Json, check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import MessageNotFound
 from ragforge.ports.words import Tokeniser
@@ -159,7 +160,9 @@ class SqliteConversations(References):
         last_turn: int | None = None,
         limit: int | None = None,
         offset: int = 0,
+        with_receipts: bool = True,
     ) -> list[Message]:
+        columns = "m.*" if with_receipts else message_rows.WITHOUT_RECEIPT
         where = Where().add("conversation_id = ?", conversation_id)
         where.add("turn_index >= ?", first_turn).add("turn_index <= ?", last_turn)
         order = "ORDER BY position LIMIT ? OFFSET ?"
@@ -167,7 +170,7 @@ class SqliteConversations(References):
 
         def work(connection: apsw.Connection) -> list[Message]:
             conversation_rows.read(connection, conversation_id)
-            statement = f"SELECT * FROM message WHERE {where} {order}"
+            statement = f"SELECT {columns} FROM message m WHERE {where} {order}"
             return message_rows.load(connection, list(select(connection, statement, bindings)))
 
         return await self._database.read(work)
@@ -184,6 +187,13 @@ class SqliteConversations(References):
 
         return await self._database.read(work)
 
+    async def last_receipt(self, conversation_id: str) -> Json:
+        statement = """SELECT receipt FROM message
+                       WHERE conversation_id = ? AND receipt IS NOT NULL
+                       ORDER BY position DESC LIMIT 1"""
+        text = await self._database.read(lambda c: select_value(c, statement, (conversation_id,)))
+        return None if text is None else json.loads(text)
+
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         statement = """SELECT m.conversation_id, m.content FROM json_each(?) AS wanted
                        JOIN message m ON m.conversation_id = wanted.value
@@ -196,7 +206,8 @@ class SqliteConversations(References):
         def work(connection: apsw.Connection) -> dict[str, list[Message]]:
             rows = select(
                 connection,
-                """SELECT m.*, t.message_id AS turn FROM turn t JOIN message m
+                f"""SELECT {message_rows.WITHOUT_RECEIPT}, t.message_id AS turn
+                   FROM turn t JOIN message m
                    ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
                    WHERE t.message_id IN (SELECT value FROM json_each(?))""",
                 (as_json(turn_ids),),

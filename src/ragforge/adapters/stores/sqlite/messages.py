@@ -25,13 +25,18 @@ from ragforge.domain.turns import SEARCHED_CHARS, format_turn_for_search, group_
 from ragforge.errors import MessageNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
+_NO_RECEIPT = "NULL AS receipt"
 _CUT = {
     "content": f"substr(content, 1, {SEARCHED_CHARS}) AS content",
     "reasoning": "NULL AS reasoning",
-    "receipt": "NULL AS receipt",
+    "receipt": _NO_RECEIPT,
 }
 _SEARCHED = ", ".join(_CUT.get(column, column) for column in MESSAGE)
 """What of a message is indexed by words: a large answer is not read again in full for it."""
+WITHOUT_RECEIPT = ", ".join(
+    _NO_RECEIPT if column == "receipt" else f"m.{column}" for column in MESSAGE
+)
+"""The columns of a message `m` but its receipt, which is longer than all of them."""
 
 
 def add(
