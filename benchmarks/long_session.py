@@ -1,10 +1,14 @@
 """Does a turn cost more the longer its session is?
 
-    python -m benchmarks.long_session [--turns 3000] [--every 500]
+    python -m benchmarks.long_session [--turns 10000] [--every 1000] [--ask-all]
 
 One session in one process, with a model that answers at once and no code beside it. Printed is
 the CPU of a turn, background jobs included, over the 50 turns before each mark: what the first
 turns of a session cost is what all of them should cost, within 1.3.
+
+Between the marks, turns are stored as they would be after an answer, each with the receipt of a
+full context, and their jobs are done; with `--ask-all` every turn is asked. A busy machine has slow
+CPU seconds: a fixed work is timed beside each mark, and the cost is also given in units of it.
 """
 
 from __future__ import annotations
@@ -19,11 +23,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.measure import save
-from ragforge import load_settings, open_app
+from ragforge import App, load_settings, open_app
 from ragforge.domain.chat import AssistantMessage, ChatRequest, Reply, StreamEvent, Usage
+from ragforge.domain.conversations import Message
+from ragforge.domain.text import Json
 from ragforge.llm.ask import Asker
 
 BUCKET = 50
+WARM = 20
+"""So many turns are asked before those that are measured."""
+FIRST_MARKS = (70, 120, 250, 500)
 WORDS = 5_000
 ANSWER_WORDS = 60
 
@@ -56,10 +65,39 @@ def speak(chance: random.Random, count: int) -> str:
     return " ".join(f"word{int(WORDS ** chance.random())}" for _ in range(count))
 
 
-async def measure(turns: int, every: int) -> dict[int, float]:
-    """Return the CPU of a turn in milliseconds, by the number of turns before."""
+def time_fixed_work() -> float:
+    """Return the CPU of a work that is always the same, in milliseconds."""
+    begun = time.process_time()
+    counts: dict[str, int] = {}
+    for number in range(200_000):
+        name = f"word{number % 5_000}"
+        counts[name] = counts.get(name, 0) + 1
+    return 1_000 * (time.process_time() - begun)
+
+
+async def store_turns(
+    app: App, session_id: str, chance: random.Random, count: int, receipt: Json
+) -> None:
+    """Store turns as if they had been asked, and do the jobs that follow them."""
+    for start in range(0, count, BUCKET):
+        await app.recorder.store_turns(
+            session_id,
+            [
+                (
+                    Message("user", f"How does {speak(chance, 8)} work?"),
+                    Message("assistant", speak(chance, ANSWER_WORDS), receipt=receipt),
+                )
+                for _ in range(start, min(start + BUCKET, count))
+            ],
+        )
+        await app.jobs.wait(600)
+
+
+async def measure(turns: int, every: int, ask_all: bool) -> dict[int, dict[str, float]]:
+    """Return what a turn costs, by the number of turns before: CPU, and in units of fixed work."""
     chance = random.Random(16)
-    found: dict[int, float] = {}
+    found: dict[int, dict[str, float]] = {}
+    marks = sorted({*FIRST_MARKS, *range(every, turns + 1, every)})
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
         (project / ".git").mkdir(parents=True)
@@ -73,26 +111,42 @@ async def measure(turns: int, every: int) -> dict[int, float]:
         async with open_app(settings, project) as opened:
             app = replace(opened, chat=Asker(InstantModel(chance)))
             session = await app.sessions.create()
-            begun = 0.0
-            for number in range(1, turns + 1):
-                if (number + BUCKET - 1) % every == 0 or number == BUCKET + 1:
-                    begun = time.process_time()
-                await app.ask(f"How does {speak(chance, 8)} work?", session.uuid)
-                if number % every == 0 or number == 2 * BUCKET:
-                    found[number] = 1_000 * (time.process_time() - begun) / BUCKET
-                    print(f"turns {number - BUCKET}-{number}: {found[number]:.0f} ms", flush=True)
+
+            async def ask() -> Json:
+                answer = await app.ask(f"How does {speak(chance, 8)} work?", session.uuid)
+                return replace(answer.receipt, layout=None).to_json()
+
+            done, receipt = 0, None
+            for mark in (mark for mark in marks if mark <= turns):
+                ahead = mark - done - BUCKET
+                if not ask_all and (stored := ahead - WARM) > 0:
+                    await store_turns(app, session.uuid, chance, stored, receipt)
+                    ahead = WARM
+                for _ in range(ahead):
+                    await ask()
+                fixed = time_fixed_work()
+                begun = time.process_time()
+                for _ in range(BUCKET):
+                    receipt = await ask()
+                cpu = 1_000 * (time.process_time() - begun) / BUCKET
+                fixed = (fixed + time_fixed_work()) / 2
+                found[mark] = {"cpu_ms": cpu, "fixed_works": cpu / fixed}
+                done = mark
+                line = f"turns {mark - BUCKET}-{mark}: {cpu:.0f} ms, {cpu / fixed:.2f} fixed works"
+                print(line, flush=True)
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=3_000)
-    parser.add_argument("--every", type=int, default=500)
+    parser.add_argument("--turns", type=int, default=10_000)
+    parser.add_argument("--every", type=int, default=1_000)
+    parser.add_argument("--ask-all", action="store_true")
     given = parser.parse_args()
-    found = asyncio.run(measure(given.turns, given.every))
-    first, *_, last = found.values()
+    found = asyncio.run(measure(given.turns, given.every, given.ask_all))
+    first, *_, last = (each["fixed_works"] for each in found.values())
     print(f"the last costs {last / first:.2f} of the first")
-    save("long_session", {"cpu_ms": found})
+    save("long_session", found)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from functools import cache
 from pathlib import Path
 
 MARKERS = frozenset(
@@ -126,7 +127,9 @@ def _find_repository(root: Path) -> Path:
 
 def is_project(folder: Path) -> bool:
     """Tell whether a folder is a project, whose files may be read without asking."""
-    return not is_too_wide(folder) and any(exists(folder / name) for name in MARKERS)
+    # A turn asks this several times: the usual marker comes first, and no paths are parsed.
+    markers = (f"{folder}/{name}" for name in (".git", *MARKERS))
+    return any(map(os.path.lexists, markers)) and not is_too_wide(folder)
 
 
 def is_too_wide(folder: Path) -> bool:
@@ -135,8 +138,13 @@ def is_too_wide(folder: Path) -> bool:
     home = find_home()
     if home is not None and home.resolve().is_relative_to(place):
         return True
-    shared = {os.path.realpath(path) for path in (*SHARED, tempfile.gettempdir())}
-    return place == Path(place.anchor) or str(place) in shared
+    return place == Path(place.anchor) or str(place) in _resolve_shared(tempfile.gettempdir())
+
+
+@cache
+def _resolve_shared(temporary: str) -> frozenset[str]:
+    """Return where the folders of everybody are; none of them moves while a program runs."""
+    return frozenset(map(os.path.realpath, (*SHARED, temporary)))
 
 
 def find_home() -> Path | None:

@@ -93,6 +93,14 @@ async def test_a_key_is_known_in_every_status(store: Store) -> None:
     assert await claim_all(store) == []
 
 
+async def test_many_jobs_are_looked_up_at_once_whatever_their_status(store: Store) -> None:
+    await store.jobs.enqueue([NewJob(key, "embed") for key in ("done", "waits")])
+    job, holder = await claim(store)
+    await store.jobs.finish(job.key, holder)
+    assert await store.jobs.existing(["waits", "unknown", "done"]) == {"done", "waits"}
+    assert await store.jobs.existing([]) == set()
+
+
 async def test_a_job_that_is_over_starts_again_if_asked_to(store: Store) -> None:
     jobs = [NewJob(key, "embed", 1) for key in ("done", "dead", "running", "pending")]
     await store.jobs.enqueue(jobs[:3])

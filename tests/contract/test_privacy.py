@@ -148,6 +148,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
     },
     "jobs": {
         "get": [lambda s: s.get("okapi-job")],
+        "existing": [lambda s: s.existing(["okapi-job"])],
         "find": [lambda s: s.find()],
         "counts": [lambda s: s.counts()],
     },

@@ -154,6 +154,7 @@ async def test_filters_narrow_what_is_found(store: Store) -> None:
     assert await found(store, SummaryFilter(project_ids=["/p2"])) == ["d1"]
     assert await found(store, SummaryFilter(level=2)) == ["l2"]
     assert await found(store, SummaryFilter("c", level=1)) == ["c1", "c2"]
+    assert await found(store, SummaryFilter("c", level=1, first_turn=1)) == ["c2"]
     assert await found(store, SummaryFilter("c", "/p2")) == []
     assert await found(store, SummaryFilter("none")) == []
 

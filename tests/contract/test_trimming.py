@@ -71,6 +71,7 @@ async def test_turns_whose_summary_was_trimmed_do_not_wait_for_another(store: St
 
     assert await uncovered(store) == [5]
     assert await store.summaries.trimmed_turns("c") == [0, 1, 2, 3]
+    assert await store.summaries.trimmed_turns("c", 2) == [2, 3]
     due = await should_create_l1_summary(store, "c", 1)
     assert [turn.user.turn_index for turn in due.turns_to_summarize] == [5]
     await store.summaries.save(summary("c", 0, 5, uuid="wide"))

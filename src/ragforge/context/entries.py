@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
@@ -76,6 +77,7 @@ def format_note(hit: NoteHit, reader: str | None = None) -> str:
     return f"- {indent_lines(hit.note.text)} ({f'{by}, {when}' if by else when})"
 
 
+@lru_cache(256)  # a context names the authors of hundreds of turns, who are few
 def name_other(author: str | None, reader: str | None) -> str:
     """Return the name of an author on one line, empty if it is the reader or not known."""
     return shorten(to_one_line(authors.name_other(author, reader)), NAME_CHARS)

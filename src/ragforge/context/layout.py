@@ -45,25 +45,26 @@ def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedReq
         RequestPart("found for this question", len(found)),
         RequestPart("question", len(question)),
     ]
+    marks = _compute_marks(whole_system, request.messages)
     layout = Layout(
         parts=tuple(part for part in parts if part.chars),
         first_turn=context.window.first,
         whole_from=context.window.whole_from,
-        same_chars=count_same(context.layout_before, whole_system, request.messages),
-        marks=_compute_marks(whole_system, request.messages),
+        same_chars=_count_same(context.layout_before, whole_system, request.messages, marks),
+        marks=marks,
     )
     return PreparedRequest(request, layout)
 
 
-def count_same(before: Layout | None, system: str, messages: Sequence[ChatMessage]) -> int:
+def _count_same(
+    before: Layout | None, system: str, messages: Sequence[ChatMessage], marks: Sequence[int]
+) -> int:
     """Return how many characters at the beginning equal those of the previous request."""
     if before is None:
         return 0
     sizes = (len(system), *map(count_chars, messages))
     same = 0
-    for size, mark, known in zip(
-        sizes, _compute_marks(system, messages), before.marks, strict=False
-    ):
+    for size, mark, known in zip(sizes, marks, before.marks, strict=False):
         if mark != known:
             break
         same += size

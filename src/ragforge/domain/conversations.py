@@ -107,6 +107,8 @@ class Message:
     @property
     def char_count(self) -> int:
         """The characters that count towards budgets: the text and the results of tools."""
+        if not self.tool_calls:
+            return len(self.content)
         results = (call.result for call in self.tool_calls)
         return len(self.content) + sum(len(to_text(r.result)) for r in results if r is not None)
 

@@ -75,4 +75,5 @@ class SummaryFilter:
     since: datetime | None = None
     until: datetime | None = None
     file: str | None = None  # that is mentioned: a path in the project
+    first_turn: int | None = None  # of their conversation: they begin there or later
     unread: bool = False  # only those with findings that were not shown yet

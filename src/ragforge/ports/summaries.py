@@ -54,8 +54,8 @@ class SummaryStore(Protocol):
         Raises ConversationNotFound.
         """
 
-    async def trimmed_turns(self, conversation_id: str) -> list[int]:
-        """Return the indexes of the turns whose L1 was trimmed, in order.
+    async def trimmed_turns(self, conversation_id: str, first_turn: int = 0) -> list[int]:
+        """Return the indexes of the turns from one on whose L1 was trimmed, in order.
 
         Raises ConversationNotFound.
         """

@@ -53,6 +53,9 @@ class JobQueue(Protocol):
     async def get(self, key: str) -> Job:
         """Raises JobNotFound, also for a job of somebody else's."""
 
+    async def existing(self, keys: Sequence[str]) -> set[str]:
+        """Return the keys that jobs of the viewer's or of nobody's have, in whatever status."""
+
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
         """Return jobs of the viewer's and of nobody's, oldest first."""
 

@@ -55,7 +55,8 @@ def measure_word_share(words: Sequence[str], found: WordMatches) -> float:
     """Return the largest share of the words' weights that one turn contains, 0..1."""
     weights = _weigh_words(words, found)
     total = sum(weights.values())
-    held = (sum(weights.get(word, 0.0) for word in match.words) for match in found.matches)
+    each = {tuple(match.words) for match in found.matches}  # many turns have the same words
+    held = (sum(weights.get(word, 0.0) for word in some) for some in each)
     return max(held, default=0.0) / total if total else 0.0
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, TurnSize, group_into_turns
-from ragforge.errors import JobNotFound
 from ragforge.memory.record import make_settle_key
 from ragforge.ports.store import Store
 
@@ -95,20 +94,16 @@ async def should_create_l1_summary(
     is_long = chars >= threshold
     if not waiting or not (is_long or every_n_messages):
         return not_yet
-    covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=1))
-    starts = [summary.start_turn_index for summary in covered]
-    starts += await store.summaries.trimmed_turns(conversation_id)
+    oldest = waiting[0].turn_index  # what is before it does not matter, and it may be long
+    later = SummaryFilter(conversation_id, level=1, first_turn=oldest)
+    starts = [summary.start_turn_index for summary in await store.summaries.find(later)]
+    starts += await store.summaries.trimmed_turns(conversation_id, oldest)
     stretch, is_closed = _find_stretch(waiting, starts)
     sizes = {turn.turn_index: turn.chars for turn in _take_enough(stretch, threshold)}
     first, last = min(sizes), max(sizes)
     messages = await store.conversations.messages(conversation_id, first, last, with_receipts=False)
     turns = [t for t in group_into_turns(messages) if t.user.turn_index in sizes]
-    over: list[Turn] = []
-    for turn in turns:
-        if not await is_over(store, turn, is_gone):
-            break
-        over.append(turn)
-    over = _take_messages(over, every_n_messages)
+    over = _take_messages(await _take_over(store, turns, is_gone), every_n_messages)
     taken = sum(sizes[turn.user.turn_index or 0] for turn in over)
     is_enough = taken >= threshold or bool(
         every_n_messages and _count_messages(over) >= every_n_messages
@@ -128,11 +123,13 @@ async def should_create_l2_summary(
     not_yet = Level2Check(False, chars, threshold)
     if len(waiting) < LEAST_FOR_LEVEL_2 or chars < threshold:
         return not_yet
-    covered = await store.summaries.find(SummaryFilter(conversation_id=conversation_id, level=2))
+    oldest = waiting[0].start_turn_index
+    later = SummaryFilter(conversation_id, level=2, first_turn=oldest)
+    covered = await store.summaries.find(later)
     covered += await store.summaries.not_in_level_2(conversation_id)
     due = {summary.uuid for summary in waiting}
     starts = [summary.start_turn_index for summary in covered if summary.uuid not in due]
-    starts += await store.summaries.trimmed_turns(conversation_id)
+    starts += await store.summaries.trimmed_turns(conversation_id, oldest)
     while waiting:
         stretch, is_closed = _find_stretch(waiting, starts)
         chosen = _take_enough(stretch, threshold, LEAST_FOR_LEVEL_2)
@@ -144,26 +141,25 @@ async def should_create_l2_summary(
     return not_yet
 
 
-async def is_over(store: Store, turn: Turn, is_gone: IsGone = _is_never_gone) -> bool:
-    """Tell whether a turn will not grow any more: it has ended, or no process answers it.
+async def _take_over(store: Store, turns: Sequence[Turn], is_gone: IsGone) -> list[Turn]:
+    """Return the turns up to the first that may grow: that has not ended, and is being answered.
 
-    Its text is no proof: a model may say that it will look, and then look for minutes.
+    Its text is no proof: a model may say that it will look, and then look for minutes. A turn has
+    ended if the jobs that follow it are queued.
     """
-    if turn.ended_at < now() - OPEN_FOR:
-        return True
-    process = turn.user.process
-    if process is None:  # it was stored as a whole turn, or by an older version
-        return any(message.content for message in turn.replies) or await _has_ended(store, turn)
-    return is_gone(process) or await _has_ended(store, turn)
+    long_ago = now() - OPEN_FOR
+    open_turns = [turn for turn in turns if turn.ended_at >= long_ago]
+    ended = await store.jobs.existing([make_settle_key(turn.uuid) for turn in open_turns])
 
+    def is_over(turn: Turn) -> bool:
+        if turn.ended_at < long_ago or make_settle_key(turn.uuid) in ended:
+            return True
+        process = turn.user.process
+        if process is None:  # it was stored as a whole turn, or by an older version
+            return any(message.content for message in turn.replies)
+        return is_gone(process)
 
-async def _has_ended(store: Store, turn: Turn) -> bool:
-    """Tell whether the jobs that follow a turn are queued."""
-    try:
-        await store.jobs.get(make_settle_key(turn.uuid))
-    except JobNotFound:
-        return False
-    return True
+    return list(takewhile(is_over, turns))
 
 
 def _make_summary_id(conversation_id: str, level: Level, covered: Iterable[str]) -> str:

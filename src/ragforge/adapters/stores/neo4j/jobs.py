@@ -108,6 +108,11 @@ class Neo4jJobs:
     async def get(self, key: str) -> Job:
         return JOB.decode(await self._database.read(lambda tx: _read(tx, key)))
 
+    async def existing(self, keys: Sequence[str]) -> set[str]:
+        query = f"""MATCH (n:RagForgeJob) WHERE n.key IN $keys AND {is_own_job("n")}
+                    RETURN n.key"""
+        return set(await self._database.column(query, keys=list(keys)))
+
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
         where = Where().add(is_own_job("n")).add("n.status = $status", status=status)
         query = f"""MATCH (n:RagForgeJob) WHERE {where}

@@ -105,12 +105,13 @@ class Neo4jSummaries:
         )
         return [TurnSize(turn, chars) for turn, chars in rows]
 
-    async def trimmed_turns(self, conversation_id: str) -> list[int]:
-        query = """MATCH (m:Message {conversation_id: $id}) WHERE m.summary_trimmed
+    async def trimmed_turns(self, conversation_id: str, first_turn: int = 0) -> list[int]:
+        query = """MATCH (m:Message {conversation_id: $id})
+                   WHERE m.turn_index >= $first AND m.summary_trimmed
                    RETURN m.turn_index ORDER BY m.turn_index"""
 
         return await self._database.read(
-            lambda tx: conversation_nodes.collect(tx, conversation_id, query)
+            lambda tx: conversation_nodes.collect(tx, conversation_id, query, first=first_turn)
         )
 
     async def covered_turns(self, summary_id: str) -> list[int]:
@@ -243,6 +244,7 @@ def _make_filter(where: SummaryFilter) -> Where:
     conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
     conditions.any_of("project_id", where.project_ids)
     conditions.add("n.level = $level", level=where.level)
+    conditions.add("n.start_turn_index >= $first_turn", first_turn=where.first_turn)
     mentions = "EXISTS { MATCH (f:CodeMention {owner_id: n.uuid}) WHERE f.path = $file }"
     conditions.add(mentions, file=where.file)
     if where.unread:

@@ -119,8 +119,9 @@ class SqliteSummaries:
         return await self._database.read(work)
 
     async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
+        # CROSS: the few turns come first. SQLite would read all messages of the conversation.
         statement = """
-            SELECT t.turn_index, sum(m.char_count) FROM turn t JOIN message m
+            SELECT t.turn_index, sum(m.char_count) FROM turn t CROSS JOIN message m
               ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
             WHERE t.conversation_id = ? AND t.covered_by IS NULL
             GROUP BY t.turn_index HAVING max(m.summary_trimmed) = 0 ORDER BY t.turn_index"""
@@ -131,13 +132,14 @@ class SqliteSummaries:
 
         return await self._database.read(work)
 
-    async def trimmed_turns(self, conversation_id: str) -> list[int]:
+    async def trimmed_turns(self, conversation_id: str, first_turn: int = 0) -> list[int]:
         statement = """SELECT turn_index FROM message
-                       WHERE conversation_id = ? AND summary_trimmed ORDER BY turn_index"""
+                       WHERE conversation_id = ? AND turn_index >= ? AND summary_trimmed
+                       ORDER BY turn_index"""
 
         def work(connection: apsw.Connection) -> list[int]:
             conversation_rows.read(connection, conversation_id)
-            return select_column(connection, statement, (conversation_id,))
+            return select_column(connection, statement, (conversation_id, first_turn))
 
         return await self._database.read(work)
 
@@ -282,6 +284,7 @@ def _make_filter(where: SummaryFilter) -> Where:
             as_json(where.project_ids),
         )
     conditions.add("o.level = ?", where.level)
+    conditions.add("o.start_turn_index >= ?", where.first_turn)
     conditions.add("o.uuid IN (SELECT owner_id FROM mention WHERE path = ?)", where.file)
     if where.unread:
         conditions.add("o.read_at IS NULL AND o.key_findings <> '[]'")

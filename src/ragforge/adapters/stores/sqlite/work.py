@@ -21,6 +21,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert,
     select,
+    select_column,
     select_one,
     select_value,
     upsert,
@@ -140,6 +141,12 @@ class SqliteJobs:
 
     async def get(self, key: str) -> Job:
         return JOB.decode(await self._database.read(lambda c: self._read(c, key)))
+
+    async def existing(self, keys: Sequence[str]) -> set[str]:
+        own = is_own_job(self._database.viewer)
+        statement = f"SELECT key FROM job WHERE key IN (SELECT value FROM json_each(?)) AND {own}"
+        wanted = as_json(keys)
+        return set(await self._database.read(lambda c: select_column(c, statement, (wanted,))))
 
     async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
         where = Where().add("status = ?", status).add(is_own_job(self._database.viewer))

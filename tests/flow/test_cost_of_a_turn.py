@@ -1,0 +1,120 @@
+"""The cost of a turn: it does not grow with its session, counted by what the store does for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ragforge import load_settings, open_app
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.conversations import Message
+from ragforge.domain.text import Json
+from ragforge.jobs import worker
+from ragforge.llm.ask import Asker
+from ragforge.memory.summaries.due import Thresholds
+from ragforge.ports.store import Store
+from ragforge.search.tokenise import WORDS
+from tests.fakes.builders import assistant, level_2, summary, user
+from tests.fakes.remembering import memory_of
+from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.store_work import StoreWork, count_store_work
+
+EARLY, LATE = 200, 600
+"""Both are late enough for a question to find as many memories as are shown at most."""
+MORE = 1.5
+"""For three times the turns: the lists of who holds a word grow until it is common."""
+STRETCH = 25
+RECEIPT: Json = {"items": [{"source": f"turn {n}", "why": "found by words"} for n in range(100)]}
+
+
+@pytest.fixture
+def work() -> Iterator[StoreWork]:
+    with count_store_work() as counted:
+        yield counted
+
+
+def say(first: int, last: int) -> list[Message]:
+    """Return turns as they are stored, each with the receipt of a full context."""
+    return [
+        message
+        for n in range(first, last)
+        for message in (
+            user(f"How does the cart {n % 40} add item {n % 60}?"),
+            assistant(
+                f"Cart {n % 40} adds item {n} by its name. {'So it is. ' * 8}", receipt=RECEIPT
+            ),
+        )
+    ]
+
+
+async def remember(store: Store, talk: str, until: int) -> None:
+    """Make a session so many turns long, and summarise all of it but the end."""
+    first = (await store.conversations.get(talk)).turn_count
+    await store.conversations.append(talk, say(first, until))
+    begin = max(0, first // STRETCH - 1) * STRETCH  # where the end began
+    messages = await store.conversations.messages(talk, begin, with_receipts=False)
+    turns = {message.turn_index: message.uuid for message in messages if message.role == "user"}
+    starts = range(begin, until - STRETCH, STRETCH)
+    parts = [summary(talk, start, start + STRETCH - 1) for start in starts]
+    for part in parts:
+        covered = range(part.start_turn_index, part.end_turn_index + 1)
+        await store.summaries.save(part, [turns[turn] for turn in covered])
+    await store.summaries.save(level_2(parts))
+
+
+async def test_a_question_late_in_a_session_takes_the_work_of_one_early_in_it(
+    work: StoreWork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "POLL_SECONDS", 3_600.0)  # what follows a turn is counted below
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    environ = {
+        "RAGFORGE_STORE": str(tmp_path / "store.db"),
+        "RAGFORGE_AGENT__STATE_DIR": str(tmp_path / "state"),
+        "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
+        "RAGFORGE_JOBS__CLOSING_SECONDS": "0",
+        "RAGFORGE_JOBS__DETACH": "false",
+    }
+    settings = load_settings(tmp_path / "project", environ=environ).settings
+    counted: dict[int, StoreWork] = {}
+    async with open_app(settings, tmp_path / "project") as opened:
+        app = replace(opened, chat=Asker(ScriptedModel(lambda _: "By its name.")))
+        talk = (await app.sessions.create()).uuid
+        for turns in (EARLY, LATE):
+            await remember(app.store, talk, turns)
+            await app.ask("How does cart 7 add item 9?", talk)  # what is kept in memory is read
+            work.reset()
+            answer = await app.ask("How does cart 8 add item 12?", talk)
+            counted[turns] = replace(work)
+
+    assert len([item for item in answer.receipt.items if item.section == "past_turns"]) > 100
+    early, late = counted[EARLY], counted[LATE]
+    assert late.steps < MORE * early.steps
+    assert late.chars < MORE * early.chars
+    assert late.chars < 3 * answer.receipt.max_chars  # not the receipts of what was found
+
+
+async def test_what_follows_a_turn_late_in_a_session_takes_the_work_of_one_early_in_it(
+    work: StoreWork, tmp_path: Path
+) -> None:
+    counted: dict[int, StoreWork] = {}
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        memory = memory_of(store, thresholds=Thresholds(level_1=10**6, level_2=10**6))
+        talk = await memory.start()
+        for turns in (EARLY, LATE):
+            await remember(store, talk, turns)
+            await memory.say(talk, "And now?")
+            await memory.worker.drain()  # its title
+            await memory.say(talk, "And now?")
+            work.reset()
+            await memory.worker.drain()
+            counted[turns] = replace(work)
+    finally:
+        await store.close()
+
+    early, late = counted[EARLY], counted[LATE]
+    assert late.steps < MORE * early.steps
+    assert late.chars < MORE * early.chars
