@@ -62,6 +62,8 @@ def indent_lines(text: str) -> str:
 
     So no line of it begins as a line of whatever it is put into does.
     """
+    if text.isprintable():  # then it is one line: a context has hundreds of those
+        return text
     return _LINE_ENDS.sub("\n  ", text)
 
 
