@@ -10,10 +10,12 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.domain.conversations import Message
+from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.domain.text import Json
 from ragforge.jobs import worker
 from ragforge.llm.ask import Asker
+from ragforge.memory.search.summaries import MOST_SUMMARIES, search_summaries
+from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
@@ -118,3 +120,23 @@ async def test_what_follows_a_turn_late_in_a_session_takes_the_work_of_one_early
     early, late = counted[EARLY], counted[LATE]
     assert late.steps < MORE * early.steps
     assert late.chars < MORE * early.chars
+
+
+async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compared(
+    tmp_path: Path,
+) -> None:
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        talk = await memory_of(store).start()
+        many = MOST_SUMMARIES + 30
+        await store.conversations.append(talk, [user("And now?") for _ in range(many)])
+        for turn in range(many):
+            text = "The zebra sleeps." if turn == 3 else "The cart."
+            await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
+        memory = MemorySearch(store.conversations, None, store.summaries)
+        found = await search_summaries(memory, "zebra or cart?", MemoryFilter(), [1], 200)
+    finally:
+        await store.close()
+
+    assert len(found.read) == MOST_SUMMARIES
+    assert "The zebra sleeps." in {one.conversation_summary for one in found.read.values()}
