@@ -51,6 +51,7 @@ def test_a_moment_without_a_time_zone_is_refused_by_its_column() -> None:
 
 def test_the_types_of_fields_say_which_columns_are_times_and_lists() -> None:
     assert sorted(TIMES) == [
-        *("created_at", "mtime", "read_at", "run_after", "timestamp", "updated_at")
+        *("created_at", "mtime", "read_at", "run_after", "seen_at", "timestamp"),
+        "updated_at",
     ]
     assert {"tags", "imports", "parent_summaries"} <= LISTS
