@@ -46,7 +46,7 @@ def documented_labels() -> dict[str, tuple[set[str], set[str], set[str]]]:
         label: (set(properties), set(further), set(indexed))
         for labels, properties, further, indexed in cells("Labels")
         for label in labels
-        if (label, labels[0]) != ("File", "DocumentFile")
+        if (label, labels[0]) not in (("File", "DocumentFile"), ("Scope", "WholeFile"))
     }
 
 

@@ -86,6 +86,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "messages": [lambda s: s.messages("okapi-talk")],
         "latest_messages": [lambda s: s.latest_messages("okapi-talk", 5)],
         "turns": [lambda s: s.turns(["okapi-0"])],
+        "owned_turns": [lambda s: s.owned_turns(["okapi-0"])],
         "conversations_of": [lambda s: s.conversations_of(["okapi-0", "okapi-answer"])],
         "tool_calls": [lambda s: s.tool_calls("okapi-talk")],
         "turns_to_embed": [lambda s: s.turns_to_embed(MODEL, 50)],
@@ -101,6 +102,10 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.match_words("okapi zebra sleep", _ALL, 9, 4),
             lambda s: s.match_words("okapi zebra sleep", _SHOP, 9, 4),
             lambda s: s.match_words(_MANY_WORDS, _ALL, 9, 4),
+        ],
+        "match_turns": [
+            lambda s: s.match_turns("okapi zebra sleep", _ALL, 9, 4, direction(0), 9),
+            lambda s: s.match_turns(_MANY_WORDS, _SHOP, 9, 4, direction(0), 9),
         ],
         "turns_by_vector": [
             lambda s: s.turns_by_vector(direction(1), _ALL, 2),
@@ -127,6 +132,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         ],
         "conversations_of": [lambda s: s.conversations_of(["okapi-l1"])],
         "not_in_level_2": [lambda s: s.not_in_level_2("okapi-talk")],
+        "outermost": [lambda s: s.outermost("okapi-talk")],
         "waiting_for_level_2": [lambda s: s.waiting_for_level_2("okapi-talk")],
         "uncovered_turns": [lambda s: s.uncovered_turns("okapi-talk")],
         "trimmed_turns": [lambda s: s.trimmed_turns("okapi-talk")],
@@ -136,6 +142,9 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "to_embed": [lambda s: s.to_embed(MODEL, 50)],
         "by_words": [lambda s: s.by_words("okapi sleeps", SummaryFilter(), 9)],
         "by_vector": [lambda s: s.by_vector(direction(1), SummaryFilter(), 1)],
+        "by_words_and_vector": [
+            lambda s: s.by_words_and_vector("okapi sleeps", direction(1), SummaryFilter(), 9)
+        ],
     },
     "notes": {
         "get": [lambda s: s.get("okapi-note")],
@@ -145,6 +154,9 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "to_embed": [lambda s: s.to_embed(MODEL, 50)],
         "by_words": [lambda s: s.by_words("okapi tea", NoteFilter(), 9)],
         "by_vector": [lambda s: s.by_vector(direction(2), NoteFilter(), 1)],
+        "by_words_and_vector": [
+            lambda s: s.by_words_and_vector("okapi tea", direction(2), NoteFilter(), 9)
+        ],
     },
     "jobs": {
         "get": [lambda s: s.get("okapi-job")],
@@ -234,9 +246,16 @@ async def _call(store: Store, port: str, call: Call) -> object:
         found = await call(getattr(store, port))
     except RagForgeError as error:
         return type(error)
-    if isinstance(found, list) and found and isinstance(found[0], Match):
-        return [match.id for match in found]  # how rare a word is depends on all texts
-    return found
+    return _drop_scores(found)
+
+
+def _drop_scores(found: object) -> object:
+    """Return what was found without the scores: how rare a word is depends on all texts."""
+    if isinstance(found, Match):
+        return found.id
+    if isinstance(found, list):
+        return [_drop_scores(one) for one in found]
+    return tuple(map(_drop_scores, found)) if type(found) is tuple else found
 
 
 async def _read_all(store: Store) -> dict[tuple[str, str, int], object]:

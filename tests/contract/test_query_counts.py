@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.app.opening import open_app
 from ragforge.app.sessions import Sessions
+from ragforge.config.layers import load_settings
 from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeFilter, Relation
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.record import Recorder
 from ragforge.ports.code import ScopeVector
@@ -117,6 +121,19 @@ async def test_each_search_is_one_query(store: Store) -> None:
     where, code = MemoryFilter(), CodeFilter(PROJECT)
     searches = {
         "turns by words": lambda: store.conversations.match_words("why because", where, 10, 4),
+        "turns both ways": lambda: store.conversations.match_turns(
+            "why because", where, 10, 4, direction(1), 10
+        ),
+        "notes both ways": lambda: store.notes.by_words_and_vector(
+            "why", direction(1), NoteFilter(), 10
+        ),
+        "summaries both ways": lambda: store.summaries.by_words_and_vector(
+            "why", direction(1), SummaryFilter(), 10
+        ),
+        "scopes both ways": lambda: store.code.by_words_and_vector(
+            "s", code, 10, direction(0), code, 10
+        ),
+        "turns": lambda: store.conversations.owned_turns(turns),
         "turns by meaning": lambda: store.conversations.turns_by_vector(direction(1), where, 10),
         "scopes by words": lambda: store.code.by_words("s", code, 10),
         "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
@@ -147,3 +164,29 @@ async def test_relations_that_are_all_right_are_not_checked_beforehand(store: St
 
     assert len(sent) <= 5
     assert len(await store.code.relations("a", "out")) == 1
+
+
+async def test_a_context_is_built_with_sixteen_queries(engines: Engines, tmp_path: Path) -> None:
+    """A question without names of code, in a conversation with a past, of a project with code."""
+    await engines.empty("neo4j")
+    (tmp_path / ".git").mkdir()
+    for number in range(3):
+        text = f"def cool_tiger{number}():\n    '''Cool the tigers.'''\n    return 'cold water'\n"
+        (tmp_path / f"tiger{number}.py").write_text(text)
+    (tmp_path / "README.md").write_text("# Tigers\n\nTigers are cooled with cold water.\n")
+    environ = {"RAGFORGE_STORE": engines.location("neo4j"), "RAGFORGE_CONFIG": ""}
+    settings = load_settings(tmp_path, environ=environ).settings
+    async with open_app(settings, tmp_path) as app:
+        await app.code.ingest(lambda _: None)
+        talk = await app.sessions.create("tigers")
+        said = [message for _ in range(9) for message in (user("cool tigers?"), assistant("cold"))]
+        await app.store.conversations.append(talk.uuid, said)
+        await app.notes.remember("Tigers like cold water.")
+        await app.maintenance.embed_memory(lambda _: None)
+        await app.jobs.wait(60)
+
+        with record_queries() as sent:
+            context = await app.build_context("How are the tigers cooled with cold water?")
+
+    assert {"code", "recent_turns", "notes"} <= {item.section for item in context.receipt.items}
+    assert len([query for query in sent if "RagForgeJob" not in query]) <= 16

@@ -220,7 +220,22 @@ class Brain:
         return keep_relevant(hits, MIN_DOCUMENT_RELEVANCE)
 
     async def is_settled(self) -> bool:
-        """Tell whether nobody is ingesting or embedding the project."""
+        """Tell whether nobody is ingesting or embedding the project.
+
+        Searches that begin together ask the store once.
+        """
+        look = self._looks.get(loop := asyncio.get_running_loop())
+        if look is None:
+            look = self._looks[loop] = loop.create_task(self._look_at_locks())
+            look.add_done_callback(lambda _: self._looks.pop(loop))
+        return await asyncio.shield(look)  # one that is late must not end the others
+
+    @cached_property
+    def _looks(self) -> dict[asyncio.AbstractEventLoop, asyncio.Task[bool]]:
+        """The look at the locks that is under way, if there is one."""
+        return {}
+
+    async def _look_at_locks(self) -> bool:
         names = (
             locks.name_ingestion_lock(self.project_id),
             locks.name_embedding_lock(self.project_id),

@@ -25,7 +25,6 @@ from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.receipts import Layout, SearchReport, SearchState, read_layout
-from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.fences import make_mark
@@ -172,11 +171,11 @@ class Searches:
             wanted = history.get_turns_while(conversation.uuid, reader.wants, without)
             return await wanted, layout
 
-        (turns, layout), level_2, level_1 = await gather_or_cancel(
-            read_turns(),
-            summaries.find(SummaryFilter(conversation.uuid, level=2)),
-            history.get_level1_summaries_not_summarized(conversation.uuid),
+        (turns, layout), outermost = await gather_or_cancel(
+            read_turns(), summaries.outermost(conversation.uuid)
         )
+        level_2 = [summary for summary in outermost if summary.level == 2]
+        level_1 = [summary for summary in outermost if summary.level == 1]
         starts = {summary.start_turn_index for summary in level_1}
         if level_2:
             newest = level_2[-1]
@@ -276,10 +275,12 @@ class Searches:
         """Return what the initial-context agent finds in the files, and its reports."""
         if not self.trust.reads:
             return [], [SearchReport("initial context", "skipped", note=NOT_READ)]
-        locations, searches = await self.initial.search(message, cwd)
+        (locations, searches), settled = await gather_or_cancel(
+            self.initial.search(message, cwd), self.brain.is_settled()
+        )
         if not locations:
             return [], searches
-        code = self.store.code if await self.brain.is_settled() else None
+        code = self.store.code if settled else None
         excerpts = await enrich_locations(locations, code, self.brain.project_id, self.brain.root)
         return select.select_best(merge(excerpts), chars), searches
 

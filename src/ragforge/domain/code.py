@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
 from uuid import NAMESPACE_URL, uuid5
 
@@ -28,6 +29,8 @@ CHUNK = "chunk"
 """The scope type of a part of a file that has no scopes of its own."""
 NEW = "new"
 """The state of a project of which no file was read yet."""
+WHOLE_FILES = (MODULE, CHUNK)
+"""The scope types whose vectors are those of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,14 @@ class ScopeMatch(NamedTuple):
     @property
     def id(self) -> str:
         return self.scope.uuid
+
+
+class ScopeMatches(NamedTuple):
+    """Scopes found by words and by meaning, and how many files import each of their files."""
+
+    by_words: Sequence[ScopeMatch] = ()
+    by_vector: Sequence[ScopeMatch] = ()
+    importers: Mapping[str, int] = MappingProxyType({})  # those that none imports are left out
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from ragforge.domain.turns import Turn, UserQuery, group_into_turns
 from ragforge.ports.store import Store
 
 PAGE = 32
+FIRST_MESSAGES = 128
+"""So many of the newest messages are read at first: of most conversations that is enough."""
 MOST_TOUCHES = 100_000
 
 
@@ -157,20 +159,27 @@ class History:
         self, conversation_id: str, without: Iterable[str]
     ) -> AsyncIterator[Turn]:
         """Yield turns, the newest first, read page by page."""
-        left_out = set(without)
-        # Deleted turns leave gaps, so the last index may be above the count.
+        left_out, conversations = set(without), self.store.conversations
+        messages = await conversations.latest_messages(
+            conversation_id, FIRST_MESSAGES, with_receipts=False
+        )
+        # A turn begins with its question: what comes before the first one here may not be whole.
+        opened = [m.turn_index or 0 for m in messages if m.role == "user"]
+        indexes = [m.turn_index or 0 for m in messages]
+        first = min(opened, default=max(indexes, default=-1) + 1)
+        messages = [m for m in messages if (m.turn_index or 0) >= first]
         page = PAGE
-        first = (await self.store.conversations.get(conversation_id)).turn_count - page
-        last: int | None = None
-        while last is None or last >= 0:
-            messages = await self.store.conversations.messages(
-                conversation_id, first_turn=max(first, 0), last_turn=last, with_receipts=False
-            )
+        while True:
             for turn in reversed(group_into_turns(messages)):
                 if turn.uuid not in left_out:
                     yield turn
+            if first <= 0:
+                return
             page *= 2  # a caller that wants more than a page wants many
-            first, last = first - page, first - 1
+            last, first = first - 1, max(first - page, 0)
+            messages = await conversations.messages(
+                conversation_id, first, last, with_receipts=False
+            )
 
 
 def _sort_newest_first(summaries: Iterable[Summary]) -> list[Summary]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
@@ -99,10 +98,12 @@ class Notebook:
             return []
         wanted, notes = limit * CANDIDATES_A_HIT, self.store.notes
         asked = expand_query(query, WORDS)
-        matched, near = await gather_or_cancel(
-            notes.by_words(asked.text, where, wanted), self._find_nearest(query, where, wanted)
+        vector = await embed_query(self.embedder, query)
+        least = 0.0 if self.embedder is None else self.embedder.history_threshold
+        matched, nearest, read = await notes.by_words_and_vector(
+            asked.text, vector, where, wanted, least
         )
-        read = await notes.with_ids([*(match.id for match in matched), *near])
+        near = scale_above(nearest, least, wanted)
         texts = {m.id: format_note_for_search(read[m.id]) for m in matched if m.id in read}
         in_english, as_asked = _measure_shares(asked.english, texts), _measure_shares(query, texts)
         by_words = {note: max(share, in_english[note]) for note, share in as_asked.items()}
@@ -133,15 +134,6 @@ class Notebook:
         note = await self.resolve(start)
         await self.store.notes.delete(note.uuid, force)
         return note
-
-    async def _find_nearest(self, query: str, where: NoteFilter, limit: int) -> dict[str, float]:
-        vector = await embed_query(self.embedder, query)
-        if self.embedder is None or vector is None:
-            return {}
-        least = self.embedder.history_threshold
-        return scale_above(
-            await self.store.notes.by_vector(vector, where, limit, least), least, limit
-        )
 
 
 async def search_notes(

@@ -20,6 +20,7 @@ from ragforge.domain.code import (
     RelationKind,
     Scope,
     ScopeMatch,
+    ScopeMatches,
     ScopeName,
 )
 from ragforge.domain.vectors import Vector
@@ -199,3 +200,18 @@ class CodeStore(Protocol):
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:
         """Return the nearest scopes of the vector's model. Filters come before the limit."""
+
+    async def by_words_and_vector(
+        self,
+        query: str,
+        where: CodeFilter,
+        limit: int,
+        vector: Vector | None,
+        near: CodeFilter,
+        nearest: int,
+    ) -> ScopeMatches:
+        """Return what `by_words`, `by_vector` and `importers` do, in one request to a server.
+
+        `near` and `nearest` are the filter and the limit of the search by meaning; without a
+        vector, words alone are searched. Both filters are of one project and directory.
+        """

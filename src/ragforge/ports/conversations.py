@@ -96,7 +96,9 @@ class ConversationStore(Protocol):
         Raises ConversationNotFound.
         """
 
-    async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
+    async def latest_messages(
+        self, conversation_id: str, limit: int, with_receipts: bool = True
+    ) -> list[Message]:
         """Return the newest messages, oldest of them first. Raises ConversationNotFound."""
 
     async def last_receipt(self, conversation_id: str) -> Json:
@@ -110,6 +112,9 @@ class ConversationStore(Protocol):
 
         Ids that are no turn are left out.
         """
+
+    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
+        """Return the conversation's id and the messages of each turn, as `turns` does."""
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         """Return message id → conversation id; unknown ids are left out."""
@@ -160,6 +165,21 @@ class ConversationStore(Protocol):
         Each comes with the words of the query that it contains. Of many words only the rarest
         are searched for; the others are listed as too common. Turns that do not pass the filter
         are neither found nor neighbours. The newest turns come first.
+        """
+
+    async def match_turns(
+        self,
+        query: str,
+        where: MemoryFilter,
+        limit: int,
+        reach: int,
+        vector: Vector | None,
+        nearest: int,
+        min_score: float = 0.0,
+    ) -> tuple[WordMatches, list[Match]]:
+        """Return what `match_words` and `turns_by_vector` do, in one request to a server.
+
+        `nearest` is the limit of the search by meaning, which is left out without a vector.
         """
 
     async def turns_by_vector(

@@ -50,3 +50,16 @@ class NoteStore(Protocol):
         self, vector: Vector, where: NoteFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         """Return the nearest notes of the vector's model. Filters come before the limit."""
+
+    async def by_words_and_vector(
+        self,
+        query: str,
+        vector: Vector | None,
+        where: NoteFilter,
+        limit: int,
+        min_score: float = 0.0,
+    ) -> tuple[list[Match], list[Match], dict[str, Note]]:
+        """Return what `by_words` and `by_vector` do, and those notes by id.
+
+        A server is asked once instead of three times. Without a vector, words alone are searched.
+        """

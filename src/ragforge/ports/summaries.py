@@ -42,6 +42,9 @@ class SummaryStore(Protocol):
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         """Return the L1 summaries that no L2 covers, oldest first."""
 
+    async def outermost(self, conversation_id: str) -> list[Summary]:
+        """Return the L2 summaries, and the L1 that no L2 covers; oldest range first."""
+
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
         """Return those of them that no L2 covered which was trimmed, oldest first.
 
@@ -118,3 +121,16 @@ class SummaryStore(Protocol):
         self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
         """Return the nearest summaries of the vector's model. Filters come before the limit."""
+
+    async def by_words_and_vector(
+        self,
+        query: str,
+        vector: Vector | None,
+        where: SummaryFilter,
+        limit: int,
+        min_score: float = 0.0,
+    ) -> tuple[list[Match], list[Match], dict[str, Summary]]:
+        """Return what `by_words` and `by_vector` do, and those summaries by id.
+
+        A server is asked once instead of three times. Without a vector, words alone are searched.
+        """

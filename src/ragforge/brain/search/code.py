@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ragforge.domain.code import (
-    CHUNK,
-    MODULE,
+    WHOLE_FILES,
     CodeFilter,
     Direction,
     RelationKind,
     Scope,
     ScopeMatch,
+    ScopeMatches,
     ScopeName,
 )
 from ragforge.domain.hits import NOTHING_RELEVANT, RelevantHits
-from ragforge.domain.vectors import MeaningWeights
+from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
@@ -36,7 +36,6 @@ from ragforge.search.wording import Wording
 
 BY_WORDS = 150
 BY_MEANING = 60
-WHOLE_FILES = (MODULE, CHUNK)
 MAX_IDENTIFIERS = 5
 COUNTED = 200
 """Scopes are counted up to this many: a word in so many is certainly used."""
@@ -80,14 +79,18 @@ class CodeFinder:
         """
         where = CodeFilter(project_id=project_id, under=under)
         asked = await self._translate_question(question, project_id)
-        words, (files, scopes_in_them), called = await asyncio.gather(
-            self.code.by_words(asked.text, where, BY_WORDS),
-            self._search_by_meaning(question, asked.english, where),
+        vector = await self._embed(question, asked.english)
+        wholes = replace(where, types=WHOLE_FILES)
+        matches, called = await asyncio.gather(
+            self.code.by_words_and_vector(asked.text, where, BY_WORDS, vector, wholes, BY_MEANING),
             self._search_by_name(question, project_id, under),
         )
-        found = Candidates(words, scopes_in_them, files, called)
-        used = await self.code.importers(project_id, found.files())
-        found = replace(found, used=used)
+        words, files, used = matches
+        scopes_in_them, used_too = await asyncio.gather(
+            self._search_in_files(vector, where, files),
+            self._count_importers(project_id, matches, called),
+        )
+        found = Candidates(words, scopes_in_them, files, called, {**used, **used_too})
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         ranked = rank(question, found, self.tokeniser, limit, weights, asked.groups)
         scopes = await self.code.scopes([place.id for place in ranked])
@@ -122,26 +125,33 @@ class CodeFinder:
         held = await self.code.count_holding(project_id, asked.list_words_to_count(), COUNTED)
         return asked.build_code_wording(held, self.tokeniser)
 
-    async def _search_by_meaning(
-        self, question: str, english: str, where: CodeFilter
-    ) -> tuple[Sequence[ScopeMatch], Sequence[ScopeMatch]]:
-        """Return the nearest files, and the nearest scopes in them.
-
-        Files first: it finds as much, and compares a tenth of the vectors.
-        """
-        vector = None
+    async def _embed(self, question: str, english: str) -> Vector | None:
+        """Return the vector of a question, or None if there is no model or it fails."""
         if self.embedder is not None:
             with suppress(ModelError):
                 asked = question if self.embedder.multilingual else english
-                vector = await self.embedder.embed_query(asked)
-        if vector is None:
-            return (), ()
-        wholes = replace(where, types=WHOLE_FILES)
-        files = await self.code.by_vector(vector, wholes, BY_MEANING)
-        if not files:
-            return (), ()
+                return await self.embedder.embed_query(asked)
+        return None
+
+    async def _search_in_files(
+        self, vector: Vector | None, where: CodeFilter, files: Sequence[ScopeMatch]
+    ) -> Sequence[ScopeMatch]:
+        """Return the nearest scopes in the nearest files.
+
+        Files first: it finds as much, and compares a tenth of the vectors.
+        """
+        if vector is None or not files:
+            return ()
         inside = replace(where, files=tuple({match.scope.file for match in files}))
-        return files, await self.code.by_vector(vector, inside, BY_MEANING)
+        return await self.code.by_vector(vector, inside, BY_MEANING)
+
+    async def _count_importers(
+        self, project_id: str, matches: ScopeMatches, called: Sequence[ScopeName]
+    ) -> Mapping[str, int]:
+        """Return how many files import those that a name alone has found."""
+        counted = {match.scope.file for match in (*matches.by_words, *matches.by_vector)}
+        others = list({scope.file for scope in called} - counted)
+        return await self.code.importers(project_id, others) if others else {}
 
     async def _search_by_name(
         self, question: str, project_id: str, under: str | None

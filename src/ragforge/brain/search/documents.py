@@ -5,14 +5,12 @@ Documents are searched apart from code: prose has more of a question's words tha
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
-from ragforge.domain.code import CodeFilter, ScopeMatch
+from ragforge.domain.code import CodeFilter
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.search.rank import Candidates, rank
@@ -44,11 +42,14 @@ async def search_documents(
     """
     where = CodeFilter(project_id=project_id, under=under, sections=True)
     asked = expand_query(question, finder.tokeniser)  # prose may be in any language
-    held, near = await asyncio.gather(
-        finder.code.by_words(asked.text, where, BY_WORDS),
-        _search_by_meaning(finder, question, where),
+    vector = None
+    if finder.embedder is not None:
+        with suppress(ModelError):
+            vector = await finder.embedder.embed_query(question)
+    matches = await finder.code.by_words_and_vector(
+        asked.text, where, BY_WORDS, vector, where, BY_MEANING
     )
-    found = Candidates(held, near)
+    found = Candidates(matches.by_words, matches.by_vector)
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
     ranked = rank(
         question, found, finder.tokeniser, limit, weights, asked.groups, is_aside_document
@@ -68,13 +69,3 @@ async def search_documents(
         CodeHit(sections[place.id], place.score, place.signals, likely * place.score)
         for place in ranked
     ]
-
-
-async def _search_by_meaning(
-    finder: CodeFinder, question: str, where: CodeFilter
-) -> Sequence[ScopeMatch]:
-    vector = None
-    if finder.embedder is not None:
-        with suppress(ModelError):
-            vector = await finder.embedder.embed_query(question)
-    return () if vector is None else await finder.code.by_vector(vector, where, BY_MEANING)

@@ -22,7 +22,7 @@ from ragforge.domain.summaries import Level
 from ragforge.errors import InputError
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.summaries import search_summaries
-from ragforge.memory.search.turns import MemorySearch, mix_turns
+from ragforge.memory.search.turns import MemorySearch, estimate_chars, mix_turns
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
     asks_about_past,
@@ -64,9 +64,8 @@ async def search_conversation_history(
         memory = replace(memory, embedder=None)
     include_turns = include_turns and 0 in levels
     wanted: list[Level] = [level for level in SUMMARY_CONFIDENCE if level in levels]
-    by_words, nearest, summaries = await gather_or_cancel(
-        memory.match_words(query, where, max_results),
-        memory.find_nearest(query, where, max_results) if include_turns else _find_nothing(),
+    (by_words, nearest), summaries = await gather_or_cancel(
+        memory.match(query, where, max_results, include_turns),
         search_summaries(memory, query, where, wanted, max_results),
     )
     closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
@@ -80,7 +79,7 @@ async def search_conversation_history(
     if include_turns:
         near, weight = memory.scale_nearest(nearest, max_results), memory.meaning_weight
         best_turns = mix_turns(by_words, near, max_results, weight, min_score)
-        hits += await memory.read_turns(best_turns, max_chars)
+        hits += await memory.read_turns(best_turns, max_chars, estimate_chars(by_words))
     hits += (hit for hit in summaries.score(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
     best = max((hit.score for hit in hits), default=0.0) or 1.0

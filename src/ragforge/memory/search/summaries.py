@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import SUMMARY_CONFIDENCE, Match, SummaryHit, WordMatches
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
@@ -54,7 +53,7 @@ async def search_summaries(
     nothing = FoundSummaries(expand_query(query, WORDS), memory.meaning_weight)
     if not levels:
         return nothing
-    store, wanted = memory.summaries, min(limit * SUMMARIES_A_HIT, MOST_SUMMARIES)
+    wanted = min(limit * SUMMARIES_A_HIT, MOST_SUMMARIES)
     chosen = SummaryFilter(
         conversation_id=where.conversation_id,
         project_ids=where.project_ids,
@@ -62,19 +61,12 @@ async def search_summaries(
         since=where.since,
         until=where.until,
     )
-
-    async def find_nearest() -> list[Match]:
-        vector = await embed_query(memory.embedder, query)
-        if vector is None:
-            return []
-        return await store.by_vector(vector, chosen, wanted, memory.threshold)
-
-    matched, nearest = await gather_or_cancel(
-        store.by_words(nothing.wording.text, chosen, wanted), find_nearest()
+    vector = await embed_query(memory.embedder, query)
+    matched, nearest, read = await memory.summaries.by_words_and_vector(
+        nothing.wording.text, vector, chosen, wanted, memory.threshold
     )
     if not matched and not nearest:
         return nothing
-    read = await store.with_ids([match.id for match in (*matched, *nearest)])
     near = scale_above(nearest, memory.threshold, wanted)
     by_words = [read[match.id] for match in matched if match.id in read]
     return replace(nothing, by_words=by_words, nearest=nearest, near=near, read=read)

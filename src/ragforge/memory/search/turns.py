@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.turns import Turn, group_into_turns
@@ -29,6 +28,7 @@ MOST_CANDIDATES = 120
 NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
 READ_TOGETHER = 50
+WORD_CHARS = 6
 COUNTED_CHARS = 1_000
 """A longer turn counts as so many characters towards the limit."""
 
@@ -64,27 +64,25 @@ class MemorySearch:
         self, query: str, where: MemoryFilter, limit: int, without: Collection[str] = ()
     ) -> list[TurnHit]:
         """Return the turns that are relevant to the query, best first, except those `without`."""
-        by_words, nearest = await gather_or_cancel(
-            self.match_words(query, where, limit), self.find_nearest(query, where, limit)
-        )
+        by_words, nearest = await self.match(query, where, limit)
         near = self.scale_nearest(nearest, limit)
         found = mix_turns(by_words, near, limit, self.meaning_weight, without=without)
         return await self.read_turns(found)
 
-    async def match_words(self, query: str, where: MemoryFilter, limit: int) -> WordMatches:
-        """Return the turns that contain the query's words, or their English, with neighbours."""
+    async def match(
+        self, query: str, where: MemoryFilter, limit: int, semantic: bool = True
+    ) -> tuple[WordMatches, list[Match]]:
+        """Return the turns that contain the query's words, or their English, with neighbours.
+
+        And, if `semantic`, those that are nearest in meaning, best first.
+        """
         wording = expand_query(query, WORDS)
         wanted = count_candidates(limit)
-        found = await self.conversations.match_words(wording.text, where, wanted, REACH)
-        return merge_groups(found, wording.groups) if wording.groups else found
-
-    async def find_nearest(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
-        """Return the turns that are nearest in meaning, best first."""
-        vector = await embed_query(self.embedder, query)
-        if vector is None:
-            return []
-        wanted = max(NEAREST, count_candidates(limit))
-        return await self.conversations.turns_by_vector(vector, where, wanted, self.threshold)
+        vector = await embed_query(self.embedder, query) if semantic else None
+        found, near = await self.conversations.match_turns(
+            wording.text, where, wanted, REACH, vector, max(NEAREST, wanted), self.threshold
+        )
+        return merge_groups(found, wording.groups) if wording.groups else found, near
 
     def scale_nearest(self, nearest: Sequence[Match], limit: int) -> dict[str, float]:
         """Return the scores of the nearest turns, scaled to 0..1."""
@@ -101,34 +99,44 @@ class MemorySearch:
         return 0.0 if self.embedder is None else self.embedder.weights.memory
 
     async def read_turns(
-        self, found: Sequence[TurnCandidate], max_chars: int | None = None
+        self,
+        found: Sequence[TurnCandidate],
+        max_chars: int | None = None,
+        usual_chars: float = COUNTED_CHARS,
     ) -> list[TurnHit]:
         """Return the turns that were found; those deleted since are left out.
 
-        With `max_chars`, reading stops once the turns have so many characters together.
+        With `max_chars`, reading stops once the turns have so many characters together. If
+        `usual_chars`, their usual length, is about right, one page is enough.
         """
-        owners, turns = await gather_or_cancel(
-            self.conversations.conversations_of([item.id for item in found]),
-            self._read_until([item.id for item in found], max_chars),
-        )
-        return [
-            TurnHit(turns[item.id], owners[item.id], item.score, TURN_CONFIDENCE, item.found_by)
-            for item in found
-            if item.id in turns and item.id in owners
-        ]
+        turns = await self._read_until([item.id for item in found], max_chars, usual_chars)
+        hits = []
+        for item in found:
+            if (read := turns.get(item.id)) is not None:
+                owner, turn = read
+                hits.append(TurnHit(turn, owner, item.score, TURN_CONFIDENCE, item.found_by))
+        return hits
 
-    async def _read_until(self, ids: Sequence[str], max_chars: int | None) -> dict[str, Turn]:
-        """Return turns by id, page by page until they have so many characters together."""
-        turns: dict[str, Turn] = {}
-        start, left = 0, max_chars
-        while start < len(ids) and (left is None or left > 0 or not start):
-            page = len(ids) if left is None else _count_pages(left) * READ_TOGETHER
-            read = await self.conversations.turns(ids[start : start + page])
-            some = {found: group_into_turns(messages)[0] for found, messages in read.items()}
-            turns |= some
+    async def _read_until(
+        self, ids: Sequence[str], max_chars: int | None, usual: float
+    ) -> dict[str, tuple[str, Turn]]:
+        """Return turns by id with their conversations' ids, page by page until there are enough.
+
+        What was read shows how long they are, and so how large the next page must be.
+        """
+        turns: dict[str, tuple[str, Turn]] = {}
+        start = counted = 0
+        while start < len(ids) and (max_chars is None or counted < max_chars or not start):
+            page = len(ids)
+            if max_chars is not None:
+                page = max(READ_TOGETHER, math.ceil((max_chars - counted) / usual))
+            read = await self.conversations.owned_turns(ids[start : start + page])
+            for found, (owner, messages) in read.items():
+                turn = group_into_turns(messages)[0]
+                turns[found] = owner, turn
+                counted += min(turn.char_count, COUNTED_CHARS)
             start += page
-            if left is not None:
-                left -= sum(min(turn.char_count, COUNTED_CHARS) for turn in some.values())
+            usual = max(counted / start, 1.0)
         return turns
 
 
@@ -155,9 +163,12 @@ def mix_turns(
     ]
 
 
-def _count_pages(chars: int) -> int:
-    """Return how many pages of turns are needed at least for so many characters."""
-    return max(1, math.ceil(chars / COUNTED_CHARS / READ_TOGETHER))
+def estimate_chars(found: WordMatches) -> float:
+    """Return how many characters a turn like these usually counts, by its number of words."""
+    if not found.matches:
+        return COUNTED_CHARS
+    words = sum(turn.length for turn in found.matches) / len(found.matches)
+    return min(max(words, 1) * WORD_CHARS, COUNTED_CHARS)
 
 
 def count_candidates(limit: int) -> int:

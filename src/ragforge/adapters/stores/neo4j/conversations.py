@@ -128,10 +128,13 @@ class Neo4jConversations(TurnSearch, References):
         columns = message_nodes.AS_ONE if with_receipts else message_nodes.WITHOUT_RECEIPT
         return await self._messages(where, order, columns, limit=limit, offset=offset)
 
-    async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
+    async def latest_messages(
+        self, conversation_id: str, limit: int, with_receipts: bool = True
+    ) -> list[Message]:
         where = Where().add("m.conversation_id = $id", id=conversation_id)
+        columns = message_nodes.AS_ONE if with_receipts else message_nodes.WITHOUT_RECEIPT
         newest_first = await self._messages(
-            where, "m.position DESC LIMIT $limit", message_nodes.AS_ONE, limit=max(limit, 0)
+            where, "m.position DESC LIMIT $limit", columns, limit=max(limit, 0)
         )
         return newest_first[::-1]
 
@@ -158,16 +161,24 @@ class Neo4jConversations(TurnSearch, References):
         return {row["id"]: row["text"] for row in rows}
 
     async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
+        found = await self.owned_turns(turn_ids)
+        return {turn: messages for turn, (_, messages) in found.items()}
+
+    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
+        # All in one row: the driver is slow to read many.
         query = f"""MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user'
                       AND {is_seen("h")}
                     MATCH (m:Message {{
                       conversation_id: h.conversation_id, turn_index: h.turn_index}})
                     WITH h, m ORDER BY m.position
-                    RETURN h.uuid AS turn, {message_nodes.WITHOUT_RECEIPT} AS said"""
-        turns: dict[str, list[Message]] = {}
-        for row in await self._database.rows(query, ids=list(turn_ids)):
-            turns.setdefault(row["turn"], []).append(message_nodes.decode_message(row["said"]))
-        return turns
+                    WITH h, {message_nodes.WITHOUT_RECEIPT} AS message
+                    WITH h, collect(message) AS messages
+                    RETURN collect([h.uuid, h.conversation_id, messages])"""
+        rows = await self._database.value(query, ids=list(turn_ids))
+        return {
+            turn: (owner, [message_nodes.decode_message(row) for row in messages])
+            for turn, owner, messages in rows
+        }
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         query = f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}

@@ -57,7 +57,9 @@ class Transaction:
     async def rows(self, query: str, /, **parameters: Any) -> list[Row]:
         """Run a query and return all its rows."""
         result = await self._inner.run(query, {"viewer": self.viewer, **parameters})
-        return await result.data()
+        names = result.keys()
+        # Our queries return maps and plain values: `data()` would look at each value for nodes.
+        return [dict(zip(names, record, strict=True)) async for record in result]
 
     async def each(
         self, query: str, /, rows: Iterable[Row | Sequence[Any]], **parameters: Any

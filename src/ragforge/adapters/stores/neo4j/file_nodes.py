@@ -10,7 +10,7 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import make_scope_words
 from ragforge.adapters.stores.rows import FILE
 from ragforge.adapters.stores.table import Row, Stored
-from ragforge.domain.code import RELATION_KINDS, SECTION, FileKind
+from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES, FileKind
 from ragforge.errors import DuplicateId, ProjectNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -177,7 +177,7 @@ async def put_scopes(tx: Transaction, rows: Iterable[Row], tokeniser: Tokeniser)
         if not groups[label]:
             continue
         await tx.rows(
-            f"MATCH (s:{other}) WHERE s.uuid IN $ids REMOVE s:{other} SET s:{label}",
+            f"MATCH (s:{other}) WHERE s.uuid IN $ids REMOVE s:{other}:WholeFile SET s:{label}",
             ids=[row["uuid"] for row in groups[label]],
         )
         await tx.each(
@@ -185,8 +185,11 @@ async def put_scopes(tx: Transaction, rows: Iterable[Row], tokeniser: Tokeniser)
                 MERGE (s:{label} {{uuid: row.uuid}})
                 SET s += row, s.project_id = f.project_id, s.file_path = f.path
                 MERGE (s)-[:DEFINED_IN]->(f)
+                FOREACH (_ IN CASE WHEN s.type IN $whole THEN [1] ELSE [] END | SET s:WholeFile)
+                FOREACH (_ IN CASE WHEN s.type IN $whole THEN [] ELSE [1] END | REMOVE s:WholeFile)
                 WITH s, f MATCH (s)-[stale:DEFINED_IN]->(old) WHERE old <> f DELETE stale""",
             groups[label],
+            whole=WHOLE_FILES,
         )
 
 

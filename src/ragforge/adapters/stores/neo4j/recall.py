@@ -70,10 +70,27 @@ class TurnSearch:
     async def match_words(
         self, query: str, where: MemoryFilter, limit: int, reach: int
     ) -> WordMatches:
-        wanted = self._tokeniser.query(query)
-        return await self._database.read(
-            lambda tx: turn_words.match_words(tx, wanted, _make_filter(where), limit, reach)
+        return (await self.match_turns(query, where, limit, reach, None, 0))[0]
+
+    async def match_turns(
+        self,
+        query: str,
+        where: MemoryFilter,
+        limit: int,
+        reach: int,
+        vector: Vector | None,
+        nearest: int,
+        min_score: float = 0.0,
+    ) -> tuple[WordMatches, list[Match]]:
+        wanted, conditions = self._tokeniser.query(query), _make_filter(where)
+        search = None
+        if vector is not None:
+            shelf = vector_nodes.TURNS
+            search = vector_nodes.NearestSearch(shelf, vector, conditions, nearest, min_score)
+        found, near = await self._database.read(
+            lambda tx: turn_words.match_words(tx, wanted, conditions, limit, reach, search)
         )
+        return found, [Match(row["id"], row["score"]) for row in near]
 
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words
+from ragforge.adapters.stores.neo4j.both import WordSearch, search_both
 from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
     SCOPE_LABELS,
@@ -17,7 +18,15 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import SCOPE, SCOPE_NAME, decode_scope_name
 from ragforge.adapters.stores.table import Row
-from ragforge.domain.code import CodeFilter, FileLine, Scope, ScopeMatch, ScopeName
+from ragforge.domain.code import (
+    WHOLE_FILES,
+    CodeFilter,
+    FileLine,
+    Scope,
+    ScopeMatch,
+    ScopeMatches,
+    ScopeName,
+)
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ScopeNotFound
@@ -27,6 +36,8 @@ from ragforge.ports.words import Tokeniser
 _ROW = select_fields("s", SCOPE)
 _NAME = select_fields("s", SCOPE_NAME)
 _FOUND_NAME = select_fields("n", SCOPE_NAME)
+_IMPORTERS = "COUNT { (n)-[:DEFINED_IN]->()<-[:IMPORTS]-() }"
+_FOUND_WITH_IMPORTERS = f"{_FOUND_NAME[:-1]}, importers: {_IMPORTERS}}}"
 _TO_EMBED = """(s.embedding_model IS NULL OR s.embedding_model <> $model
                 OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)"""
 # Each label and name by its own index: of one condition with OR, all scopes would be read.
@@ -164,10 +175,9 @@ class Scopes:
         return 0 if model is None else row["missing"], row["every"]
 
     async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
-        index = "ragforge_section_words" if where.sections else "ragforge_scope_words"
-        wanted = self._tokeniser.query(query)
+        wanted, conditions = self._tokeniser.query(query), _make_filter(where)
         rows = await words.search_rows(
-            self._database, index, wanted, _make_filter(where), limit, _FOUND_NAME
+            self._database, _pick_index(where), wanted, conditions, limit, _FOUND_NAME
         )
         return _to_matches(rows)
 
@@ -211,13 +221,35 @@ class Scopes:
     async def by_vector(
         self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
     ) -> list[ScopeMatch]:
-        shelf = vector_nodes.SECTIONS if where.sections else vector_nodes.SCOPES
         rows = await self._database.read(
             lambda tx: vector_nodes.find_nearest_rows(
-                tx, shelf, vector, _make_filter(where), limit, min_score, _FOUND_NAME
+                tx, _pick_shelf(where), vector, _make_filter(where), limit, min_score, _FOUND_NAME
             )
         )
         return _to_matches(rows)
+
+    async def by_words_and_vector(
+        self,
+        query: str,
+        where: CodeFilter,
+        limit: int,
+        vector: Vector | None,
+        near: CodeFilter,
+        nearest: int,
+    ) -> ScopeMatches:
+        facts = _FOUND_NAME if where.sections else _FOUND_WITH_IMPORTERS
+        by_words = WordSearch(
+            _pick_index(where), self._tokeniser.query(query), _make_filter(where), limit
+        )
+        search = None
+        if vector is not None:
+            search = vector_nodes.NearestSearch(
+                _pick_shelf(near), vector, _make_filter(near), nearest, 0.0, facts
+            )
+        held, close = await search_both(self._database, by_words, search, facts)
+        found = [row["facts"] for row in (*held, *close)]
+        importers = {row["file"]: row["importers"] for row in found if row.get("importers")}
+        return ScopeMatches(_to_matches(held), _to_matches(close), importers)
 
     async def _scopes(self, query: str, **parameters: Any) -> list[Scope]:
         return [SCOPE.decode(row) for row in await self._database.column(query, **parameters)]
@@ -235,6 +267,17 @@ async def put_vectors(
     sections = {uuid: vectors[uuid] for uuid in missing}
     for unknown in await vector_nodes.put(tx, vector_nodes.SECTIONS, sections, made_of):
         raise ScopeNotFound(unknown)
+
+
+def _pick_index(where: CodeFilter) -> str:
+    return "ragforge_section_words" if where.sections else "ragforge_scope_words"
+
+
+def _pick_shelf(where: CodeFilter) -> vector_nodes.Shelf:
+    if where.sections:
+        return vector_nodes.SECTIONS
+    is_whole = where.types and set(where.types) <= set(WHOLE_FILES)
+    return vector_nodes.WHOLE_FILES if is_whole else vector_nodes.SCOPES
 
 
 def _to_matches(rows: Sequence[Row]) -> list[ScopeMatch]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts, words
 from ragforge.adapters.stores.neo4j import summary_nodes as nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
+from ragforge.adapters.stores.neo4j.both import WordSearch, search_both
 from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms, is_own, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
@@ -77,6 +78,13 @@ class Neo4jSummaries:
 
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         return await self._outside_level_2(conversation_id, "true")
+
+    async def outermost(self, conversation_id: str) -> list[Summary]:
+        query = f"""MATCH (n:Summary {{conversation_id: $id}}) WHERE {is_seen("n")}
+                      AND NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
+                    RETURN {nodes.ROW} AS row ORDER BY n.start_turn_index, n.level, n.uuid"""
+        rows = await self._database.column(query, id=conversation_id)
+        return [SUMMARY.decode(row) for row in rows]
 
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
         return await self._outside_level_2(
@@ -231,6 +239,28 @@ class Neo4jSummaries:
                 tx, vector_nodes.SUMMARIES, vector, _make_filter(where), limit, min_score
             )
         )
+
+    async def by_words_and_vector(
+        self,
+        query: str,
+        vector: Vector | None,
+        where: SummaryFilter,
+        limit: int,
+        min_score: float = 0.0,
+    ) -> tuple[list[Match], list[Match], dict[str, Summary]]:
+        conditions = _make_filter(where)
+        words_wanted = WordSearch(
+            "ragforge_summary_words", self._tokeniser.query(query), conditions, limit
+        )
+        nearest = None
+        if vector is not None:
+            nearest = vector_nodes.NearestSearch(
+                vector_nodes.SUMMARIES, vector, conditions, limit, min_score, nodes.ROW
+            )
+        matched, near = await search_both(self._database, words_wanted, nearest, nodes.ROW)
+        read = {row["id"]: SUMMARY.decode(row["facts"]) for row in (*matched, *near)}
+        by_words = [Match(row["id"], row["score"]) for row in matched]
+        return by_words, [Match(row["id"], row["score"]) for row in near], read
 
 
 async def _read_own(tx: Transaction, summary_id: str) -> None:

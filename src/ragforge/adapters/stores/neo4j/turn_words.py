@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.vectors import NearestSearch
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import TurnMatch, WordMatches
 
@@ -22,19 +24,31 @@ _TURNS = "COUNT {{ MATCH (n:Message) WHERE n.role = 'user' AND {where} }}"
 
 
 async def match_words(
-    tx: Transaction, words: Sequence[str], where: Where, limit: int, reach: int
-) -> WordMatches:
-    """Return the best turns and those up to `reach` beside them that pass the filter."""
+    tx: Transaction,
+    words: Sequence[str],
+    where: Where,
+    limit: int,
+    reach: int,
+    nearest: NearestSearch | None = None,
+) -> tuple[WordMatches, list[Row]]:
+    """Return the best turns and those up to `reach` beside them that pass the filter.
+
+    A search by meaning is made in the same query. Raises DimensionMismatch.
+    """
     every, chosen, turns = dict.fromkeys(words, 0), list(words), None
     if len(words) > MOST_WORDS:  # which are the rarest must be known before the search
         every, turns = await _count_words(tx, words, where)
         chosen = list(every)[:MOST_WORDS]
     if not chosen or limit <= 0:
-        return WordMatches()
+        return WordMatches(), [] if nearest is None else await nearest.find(tx)
     counts_query, asked = "[]", []
     if turns is None:
         counts_query, asked = _COUNTS.format(where=where), _make_expressions(words)
-    row = await tx.row(
+    near, near_columns = "", "null AS dimension"
+    if nearest is not None:
+        near = f"OPTIONAL CALL () {{ {nearest.query} }}"
+        near_columns = "dimension, exact, found"
+    [row] = await tx.rows(
         f"""CALL () {{
               CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
               WHERE {where}
@@ -47,22 +61,28 @@ async def match_words(
               WHERE n.turn_index >= t.turn_index - $reach
                 AND n.turn_index <= t.turn_index + $reach AND n.role = 'user' AND {where}
               WITH DISTINCT n ORDER BY n.timestamp_ms DESC, n.position DESC, n.uuid
-              RETURN collect(n {{id: n.uuid, .conversation_id, .turn_index, .words}}) AS rows
+              RETURN collect([n.uuid, n.conversation_id, n.turn_index, n.words]) AS rows
             }}
-            RETURN rows, {counts_query} AS counts, {_TURNS.format(where=where)} AS turns""",
+            {near}
+            RETURN rows, {counts_query} AS counts, {_TURNS.format(where=where)} AS turns,
+              {near_columns}""",
         index=_INDEX,
         expression=index_of.format_query(_INDEX, chosen),
         asked=asked,
         limit=limit,
         reach=reach,
-        **where.parameters,
+        **where.parameters | ({} if nearest is None else nearest.parameters),
     )
-    if row is None or not row["rows"]:
-        return WordMatches()
+    close: list[Row] = []
+    if nearest is not None and row["dimension"] is not None:
+        close = await nearest.complete(tx, row)
+    if not row["rows"]:
+        return WordMatches(), close
     counts = _sort_counts(row["counts"]) if turns is None else {w: every[w] for w in chosen}
     aside = frozenset(every).difference(counts) if turns is not None else frozenset()
     found = tuple(_load_match(one, counts) for one in row["rows"])
-    return WordMatches(found, counts, row["turns"] if turns is None else turns, aside)
+    every_turn = row["turns"] if turns is None else turns
+    return WordMatches(found, counts, every_turn, aside), close
 
 
 async def _count_words(
@@ -89,12 +109,13 @@ def _sort_counts(rows: Iterable[tuple[str, int]]) -> dict[str, int]:
     return dict(sorted(((word, count) for word, count in rows if count), key=lambda r: r[::-1]))
 
 
-def _load_match(row: Row, words: Collection[str]) -> TurnMatch:
-    found = Counter((row["words"] or "").split())
+def _load_match(row: Sequence[Any], words: Collection[str]) -> TurnMatch:
+    turn, conversation, index, held = row
+    found = Counter((held or "").split())
     return TurnMatch(
-        id=row["id"],
-        conversation_id=row["conversation_id"],
-        turn_index=row["turn_index"],
+        id=turn,
+        conversation_id=conversation,
+        turn_index=index,
         length=found.total(),
         words={word: min(found[word], 2) for word in words if found[word]},
     )

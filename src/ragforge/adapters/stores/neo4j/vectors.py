@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import Where, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
@@ -45,6 +46,7 @@ SUMMARIES = Shelf("Summary", "ragforge_summary_vectors")
 NOTES = Shelf("Note", "ragforge_note_vectors")
 CONVERSATIONS = Shelf("Conversation", "ragforge_conversation_vectors", "summary_embedding")
 SCOPES = Shelf("Scope", "ragforge_scope_vectors")
+WHOLE_FILES = Shelf("WholeFile", "ragforge_whole_file_vectors")
 SECTIONS = Shelf("MarkdownSection", "ragforge_section_vectors")
 
 
@@ -126,12 +128,7 @@ async def find_nearest_rows(
 
     Raises InvalidVector, DimensionMismatch.
     """
-    vector.check()
-    if limit <= 0:
-        return []
-    search = _Search(tx, shelf, vector, where, limit, min_score, facts)
-    # A node that is deleted while the query runs has no properties any more.
-    return [row for row in await search.find() if row["id"] is not None]
+    return await NearestSearch(shelf, vector, where, limit, min_score, facts).find(tx)
 
 
 def _compare(vector: Vector, dimension: int) -> None:
@@ -139,103 +136,122 @@ def _compare(vector: Vector, dimension: int) -> None:
         raise DimensionMismatch(vector.model, dimension, vector.dimension)
 
 
-class _Search:
-    """One search for nearest vectors."""
+class NearestSearch:
+    """One search for nearest vectors: alone, or as a part of a larger query.
+
+    Few that pass the filter are compared. Else the index proposes candidates, and is asked again
+    at once for as many as the share that passed makes likely: both are the same query.
+    Raises InvalidVector.
+    """
 
     def __init__(
         self,
-        tx: Transaction,
         shelf: Shelf,
         vector: Vector,
         where: Where,
         limit: int,
         min_score: float,
-        facts: str,
+        facts: str = "null",
     ) -> None:
-        self._tx = tx
+        vector.check()
         self._shelf = shelf
         self._vector = vector
         self._limit = limit
         self._min_score = min_score
         self._facts = facts
+        self._fetch = max(_FIRST_FETCH, _FETCH_A_HIT * limit)
         self._condition = f"n.{shelf.key} = $key AND {where}"
-        self._parameters = {
+        self.parameters: dict[str, Any] = {
             **where.parameters,
             "key": index_key(vector.model),
             "vector": _normalise(vector),
-            "limit": limit,
+            "dimension": vector.dimension,
+            "shelf": shelf.index,
+            "nearest": limit,
             "min_score": min_score,
+            "most": EXACT_UP_TO + 1,
+            "fetch": self._fetch,
+            "largest": _LARGEST_FETCH,
         }
 
-    async def find(self) -> list[Row]:
-        """Compare those that pass the filter, if they are few; else filter what the index finds.
+    @property
+    def query(self) -> str:
+        """The query, of one row if the model is known: `dimension`, `exact` and `found`."""
+        return f"""
+            MATCH (e:EmbeddingModel {{key: $key}})
+            CALL (e) {{
+              MATCH (n:{self._shelf.label})
+              WHERE e.dimension = $dimension AND {self._condition}
+              WITH n LIMIT $most RETURN collect(n) AS some
+            }}
+            CALL (some) {{
+              UNWIND CASE WHEN size(some) < $most THEN [some] ELSE [] END AS few
+              CALL (few) {{ UNWIND few AS n {self._score()} }}
+              RETURN {{rows: rows}} AS found
+              UNION ALL
+              UNWIND CASE WHEN size(some) < $most THEN [] ELSE [$fetch] END AS fetch
+              CALL (fetch) {{ {self._ask_index()} }}
+              WITH given, CASE WHEN size(given.rows) >= $nearest OR given.seen < fetch
+                  OR given.least < $min_score THEN 0
+                ELSE {_FETCH_A_HIT} * $nearest * given.seen
+                  / (CASE given.passing WHEN 0 THEN 1 ELSE given.passing END) END AS likely
+              CALL (likely) {{
+                UNWIND CASE WHEN likely = 0 OR likely > $largest THEN []
+                  WHEN likely < 4 * $fetch THEN [4 * $fetch] ELSE [likely] END AS fetch
+                CALL (fetch) {{ {self._ask_index()} }}
+                RETURN collect(given) AS again
+              }}
+              RETURN coalesce(head(again), given) AS found
+            }}
+            RETURN e.dimension AS dimension, size(some) < $most AS exact, found"""
 
-        Both are one query, which is nearly always the only one.
-        """
-        fetch = max(_FIRST_FETCH, _FETCH_A_HIT * self._limit)
-        found = await self._tx.row(
-            f"""MATCH (e:EmbeddingModel {{key: $key}})
-                CALL (e) {{
-                  MATCH (n:{self._shelf.label})
-                  WHERE e.dimension = $dimension AND {self._condition}
-                  WITH n LIMIT $most RETURN collect(n) AS some
-                }}
-                OPTIONAL CALL (some) {{
-                  UNWIND CASE WHEN size(some) < $most THEN some ELSE [] END AS n
-                  {self._score()}
-                  UNION ALL
-                  UNWIND CASE WHEN size(some) < $most THEN [] ELSE [true] END AS many
-                  {self._ask_index()}
-                }}
-                RETURN e.dimension AS dimension, size(some) < $most AS exact,
-                  collect(row) AS rows""",
-            most=EXACT_UP_TO + 1,
-            dimension=self._vector.dimension,
-            index=self._shelf.index,
-            fetch=fetch,
-            **self._parameters,
-        )
-        if found is None:
+    async def find(self, tx: Transaction) -> list[Row]:
+        """Return the nearest nodes. Raises DimensionMismatch."""
+        if self._limit <= 0:
             return []
-        _compare(self._vector, found["dimension"])
-        if found["exact"]:
-            return [*found["rows"]]
-        return await self._filter(found["rows"], fetch)
+        return await self.complete(tx, await tx.row(self.query, **self.parameters))
 
-    async def _filter(self, rows: list[Row], fetch: int) -> list[Row]:
-        """Return the rows that pass, asking the index for more until they are enough."""
-        while True:
-            good = [row for row in rows if row["passes"] and row["score"] >= self._min_score]
-            if len(good) >= self._limit or len(rows) < fetch:
-                return good[: self._limit]
-            if rows[-1]["score"] < self._min_score:
-                return good
-            share = max(len(good), 1) / len(rows)
-            fetch = max(4 * fetch, round(_FETCH_A_HIT * self._limit / share))
+    async def complete(self, tx: Transaction, row: Row | None) -> list[Row]:
+        """Return the rows of the query's result; if they are too few, search further.
+
+        Raises DimensionMismatch.
+        """
+        if row is None:
+            return []
+        _compare(self._vector, row["dimension"])
+        found = row["found"]
+        while not row["exact"] and not self._is_enough(found):
+            share = max(found["passing"], 1) / found["seen"]
+            fetch = max(4 * found["fetch"], round(_FETCH_A_HIT * self._limit / share))
+            query = f"UNWIND [$fetch] AS fetch CALL (fetch) {{ {self._ask_index()} }} RETURN given"
             if fetch > _LARGEST_FETCH:
-                return await self._compare_all()
-            rows = await self._tx.column(
-                self._ask_index(), index=self._shelf.index, fetch=fetch, **self._parameters
-            )
+                query = f"MATCH (n:{self._shelf.label}) WHERE {self._condition} {self._score()}"
+                query = f"CALL () {{ {query} }} RETURN {{rows: rows}}"
+                row["exact"] = True
+            found = await tx.value(query, **{**self.parameters, "fetch": fetch})
+        # A node that is deleted while the query runs has no properties any more.
+        return [row for row in found["rows"] if row["id"] is not None]
 
-    async def _compare_all(self) -> list[Row]:
-        return await self._tx.column(
-            f"MATCH (n:{self._shelf.label}) WHERE {self._condition} {self._score()}",
-            **self._parameters,
-        )
+    def _is_enough(self, found: Row) -> bool:
+        if len(found["rows"]) >= self._limit or found["seen"] < found["fetch"]:
+            return True
+        return bool(found["least"] < self._min_score)
 
     def _score(self) -> str:
         return f"""WITH n, vector.similarity.cosine(n.{self._shelf.name}, $vector) AS score
                   WHERE score >= $min_score
-                  WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
-                  RETURN {{id: n.uuid, score: score, passes: true, facts: {self._facts}}} AS row"""
+                  WITH n, score ORDER BY score DESC, n.uuid LIMIT $nearest
+                  RETURN collect({{id: n.uuid, score: score, facts: {self._facts}}}) AS rows"""
 
     def _ask_index(self) -> str:
-        return f"""CALL db.index.vector.queryNodes($index, $fetch, $vector)
+        return f"""CALL db.index.vector.queryNodes($shelf, fetch, $vector)
                   YIELD node AS n, score
-                  WITH n, score, {self._condition} AS passes ORDER BY score DESC, n.uuid
-                  RETURN {{id: n.uuid, score: score, passes: passes,
-                    facts: CASE WHEN passes THEN {self._facts} END}} AS row"""
+                  WITH n, score, score >= $min_score AND {self._condition} AS passes
+                  ORDER BY score DESC, n.uuid
+                  WITH count(*) AS seen, min(score) AS least, collect(CASE WHEN passes THEN
+                    {{id: n.uuid, score: score, facts: {self._facts}}} END) AS passed
+                  RETURN {{fetch: fetch, seen: seen, least: least, passing: size(passed),
+                    rows: passed[..$nearest]}} AS given"""
 
 
 def _normalise(vector: Vector) -> list[float]:

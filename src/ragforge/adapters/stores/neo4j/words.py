@@ -54,17 +54,35 @@ async def search_rows(
     """Do as `search`, and return rows of `id`, `score` and the `facts` of the node `n`."""
     if not words or limit <= 0:
         return []
+    rows = await database.value(
+        format_search(where, facts), **make_parameters(index, words, limit), **where.parameters
+    )
+    return drop_deleted(rows)
+
+
+def format_search(where: Where, facts: str) -> str:
+    """Return the query for nodes by words; its only row has all of them: the driver is slow to
+    read many.
+    """
     # The index gives all that match, so that the filter comes before the limit.
-    query = f"""
+    return f"""
         CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
         WHERE {where}
         WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
-        RETURN n.uuid AS id, score, {facts} AS facts"""
+        RETURN collect({{id: n.uuid, score: score, facts: {facts}}}) AS rows"""
+
+
+def make_parameters(index: str, words: Sequence[str], limit: int) -> Row:
+    """Return the parameters of a search by words, beside those of its filter."""
     expression = format_query(index, words[:MAX_WORDS])
-    rows = await database.rows(
-        query, index=index, expression=expression, limit=limit, **where.parameters
-    )
-    # A node that is deleted while the query runs has no properties any more.
+    return {"index": index, "expression": expression, "limit": limit}
+
+
+def drop_deleted(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of nodes that are still there.
+
+    A node that is deleted while the query runs has no properties any more.
+    """
     return [row for row in rows if row["id"] is not None]
 
 

@@ -30,6 +30,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     add_under as in_tree,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import (
     SECTION,
     CodeFilter,
@@ -44,6 +45,7 @@ from ragforge.domain.code import (
     RelationKind,
     Scope,
     ScopeMatch,
+    ScopeMatches,
     ScopeName,
 )
 from ragforge.domain.text import check_text
@@ -359,6 +361,28 @@ class SqliteCode:
         counts = self._common.counts(connection, asked, scopes)
         rare = pick_telling(counts, scopes)
         return rare if len(rare) < len(counts) else []
+
+    async def by_words_and_vector(
+        self,
+        query: str,
+        where: CodeFilter,
+        limit: int,
+        vector: Vector | None,
+        near: CodeFilter,
+        nearest: int,
+    ) -> ScopeMatches:
+        held, close = await gather_or_cancel(
+            self.by_words(query, where, limit), self._find_near(vector, near, nearest)
+        )
+        if where.sections:
+            return ScopeMatches(held, close)
+        files = {match.scope.file for match in (*held, *close)}
+        return ScopeMatches(held, close, await self.importers(where.project_id or "", list(files)))
+
+    async def _find_near(
+        self, vector: Vector | None, where: CodeFilter, limit: int
+    ) -> list[ScopeMatch]:
+        return [] if vector is None else await self.by_vector(vector, where, limit)
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
         wanted = [self._tokeniser.query(name)[:1] for name in names]

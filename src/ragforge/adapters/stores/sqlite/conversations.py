@@ -37,6 +37,7 @@ from ragforge.adapters.stores.sqlite.viewers import (
     is_own,
     is_own_row,
 )
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -175,14 +176,16 @@ class SqliteConversations(References):
 
         return await self._database.read(work)
 
-    async def latest_messages(self, conversation_id: str, limit: int) -> list[Message]:
+    async def latest_messages(
+        self, conversation_id: str, limit: int, with_receipts: bool = True
+    ) -> list[Message]:
+        columns = "m.*" if with_receipts else message_rows.WITHOUT_RECEIPT
+        statement = f"""SELECT {columns} FROM message m WHERE conversation_id = ?
+                        ORDER BY position DESC LIMIT ?"""
+
         def work(connection: apsw.Connection) -> list[Message]:
             conversation_rows.read(connection, conversation_id)
-            rows = select(
-                connection,
-                "SELECT * FROM message WHERE conversation_id = ? ORDER BY position DESC LIMIT ?",
-                (conversation_id, max(limit, 0)),
-            )
+            rows = select(connection, statement, (conversation_id, max(limit, 0)))
             return message_rows.load(connection, list(rows)[::-1])
 
         return await self._database.read(work)
@@ -220,6 +223,12 @@ class SqliteConversations(References):
             return turns
 
         return await self._database.read(work)
+
+    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
+        owners, turns = await gather_or_cancel(
+            self.conversations_of(turn_ids), self.turns(turn_ids)
+        )
+        return {turn: (owners[turn], read) for turn, read in turns.items() if turn in owners}
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         statement = """SELECT uuid, conversation_id FROM message
@@ -321,6 +330,23 @@ class SqliteConversations(References):
         passing = self._vectors.passing(connection, "turn", conditions) if is_filtered else None
         wanted = self._tokeniser.query(query)
         return TurnWords(connection, wanted, conditions, passing, self._common, hides)
+
+    async def match_turns(
+        self,
+        query: str,
+        where: MemoryFilter,
+        limit: int,
+        reach: int,
+        vector: Vector | None,
+        nearest: int,
+        min_score: float = 0.0,
+    ) -> tuple[WordMatches, list[Match]]:
+        if vector is None:
+            return await self.match_words(query, where, limit, reach), []
+        return await gather_or_cancel(
+            self.match_words(query, where, limit, reach),
+            self.turns_by_vector(vector, where, nearest, min_score),
+        )
 
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0

@@ -129,6 +129,19 @@ class SqliteNotes:
         )
         return [Match(*row) for row in found]
 
+    async def by_words_and_vector(
+        self,
+        query: str,
+        vector: Vector | None,
+        where: NoteFilter,
+        limit: int,
+        min_score: float = 0.0,
+    ) -> tuple[list[Match], list[Match], dict[str, Note]]:
+        near = [] if vector is None else await self.by_vector(vector, where, limit, min_score)
+        matched = await self.by_words(query, where, limit)
+        ids = [match.id for match in (*matched, *near)]
+        return matched, near, await self.with_ids(ids) if ids else {}
+
 
 def put(connection: apsw.Connection, note: Note, tokeniser: Tokeniser) -> int:
     """Store a new note and return its rowid. Raises DuplicateId."""

@@ -108,6 +108,13 @@ class SqliteSummaries:
 
         return await self._database.read(work)
 
+    async def outermost(self, conversation_id: str) -> list[Summary]:
+        statement = """SELECT * FROM summary WHERE conversation_id = ? AND covered_by IS NULL
+                       ORDER BY start_turn_index, level, uuid"""
+        return await self._database.read(
+            lambda c: [SUMMARY.decode(r) for r in select(c, statement, (conversation_id,))]
+        )
+
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
         statement = """SELECT * FROM summary WHERE conversation_id = ? AND level = 1
                        AND covered_by IS NULL AND NOT summary_trimmed ORDER BY start_turn_index"""
@@ -262,6 +269,19 @@ class SqliteSummaries:
             )
         )
         return [Match(*row) for row in found]
+
+    async def by_words_and_vector(
+        self,
+        query: str,
+        vector: Vector | None,
+        where: SummaryFilter,
+        limit: int,
+        min_score: float = 0.0,
+    ) -> tuple[list[Match], list[Match], dict[str, Summary]]:
+        near = [] if vector is None else await self.by_vector(vector, where, limit, min_score)
+        matched = await self.by_words(query, where, limit)
+        ids = [match.id for match in (*matched, *near)]
+        return matched, near, await self.with_ids(ids) if ids else {}
 
     def _check_own(self, connection: apsw.Connection, conversation_id: str) -> None:
         check_own(connection, self._database.viewer, "conversation", conversation_id)

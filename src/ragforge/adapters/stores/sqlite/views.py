@@ -25,7 +25,7 @@ from ragforge.adapters.stores.rows import (
     TOOL_RESULT,
 )
 from ragforge.adapters.stores.sqlite.vectors import MADE_OF
-from ragforge.domain.code import RELATION_KINDS, SECTION
+from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES
 
 
 def _pick(columns: Iterable[str], table: str, where: str = "") -> str:
@@ -58,6 +58,7 @@ _NODES: Mapping[str, str] = {
     "DocumentFile": _pick(FILE, "file", "kind = 'document'"),
     "WebPage": _pick(FILE, "file", "kind = 'web_page'"),
     "Scope": _pick_scopes(f"WHERE s.type <> '{SECTION}'"),
+    "WholeFile": _pick_scopes(f"WHERE s.type IN {WHOLE_FILES}"),
     "MarkdownSection": _pick_scopes(f"WHERE s.type = '{SECTION}'"),
     "ExternalLibrary": "SELECT DISTINCT target AS name FROM main.relation"
     " WHERE kind = 'USES_LIBRARY'",
