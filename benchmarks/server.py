@@ -1,11 +1,15 @@
 """What does a Neo4j server cost beside a SQLite file? Every common work, on both, in one run.
 
-    python -m benchmarks.server [--project FOLDER] [--turns 4200] [--runs 15] [--only context,list]
+    python -m benchmarks.server [--full] [--project FOLDER] [--turns 1000] [--only context,list]
 
 The server is started here and lives on the same cores; its JVM is warm when measuring begins.
 CPU is that of this process, its children and the server together. Queries are counted where the
-driver sends them. The code is a copy of the given folder (this project's own source); the turns are
-cut from Python's standard library, 41 conversations of one project.
+driver sends them, without those of the worker that looks for jobs. The code is a copy of the given
+folder; the turns are cut from Python's standard library, 41 conversations of one project.
+
+Without --full the sizes are a quarter: 1,000 turns and the source of the stores, the
+memory and the searches, instead of 4,200 turns and all of this project's source. What is measured
+is saved after every part, so that a run that is broken off has its results so far.
 """
 
 from __future__ import annotations
@@ -38,9 +42,11 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.text import Json
 
 SOURCE = Path(__file__).parent.parent / "src"
+PART = ("adapters", "memory", "search", "domain", "ports")
+"""The rooms whose source is ingested without --full."""
 SESSIONS = 41
 SHOWN_TURNS = 200
-STORED_TURNS = 200
+STORED_TURNS = 50
 SETTLE_SECONDS = 120
 QUESTIONS = (
     "How does a message get its turn index?",
@@ -52,6 +58,7 @@ QUESTIONS = (
     "parse_instant",
     "How is a context kept within its budget?",
 )
+_FIND_JOB = "MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running']"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -103,8 +110,9 @@ class Meter:
         send, send_batches = Transaction.rows, Database.in_batches
 
         async def rows(tx: Transaction, query: str, /, **parameters: Any) -> Any:
-            self.queries += 1
-            self.texts.append(query)
+            if _FIND_JOB not in query:
+                self.queries += 1
+                self.texts.append(query)
             return await send(tx, query, **parameters)
 
         async def in_batches(database: Database, query: str, **parameters: Any) -> Any:
@@ -130,10 +138,12 @@ def _client_cpu() -> float:
 class Place:
     """A project and the stores of both engines, which hold the same."""
 
-    def __init__(self, folder: Path, url: str, source: Path) -> None:
+    def __init__(self, folder: Path, url: str, source: Path, rooms: Sequence[str] = ()) -> None:
         self.folder, self.url = folder, url
         self.project = folder / "project"
-        shutil.copytree(source, self.project, ignore=shutil.ignore_patterns("__pycache__"))
+        for room in rooms or (".",):
+            target = self.project / room
+            shutil.copytree(source / room, target, ignore=shutil.ignore_patterns("__pycache__"))
         (self.project / ".git").mkdir()
 
     def location(self, engine: str) -> str:
@@ -256,8 +266,9 @@ async def storing(place: Place, engine: str, meter: Meter, runs: int) -> dict[st
                 await recorder.store_turn(session, talker.turn(0))
             await app.jobs.wait(SETTLE_SECONDS)
 
-        found = {"200 turns and their jobs": await meter.measure(many, 1)}
-        found["200 turns and their jobs"]["jobs_left"] = await app.jobs.count_waiting()
+        name = f"{STORED_TURNS} turns and their jobs"
+        found = {name: await meter.measure(many, 1)}
+        found[name]["jobs_left"] = await app.jobs.count_waiting()
         await app.jobs.wait(SETTLE_SECONDS)
         found["idle for 10 s"] = await meter.measure(idle, 1, warm_up=0)
     store = await open_store(place.settings(engine))
@@ -332,6 +343,7 @@ async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]
         for name, row in rows.items():
             results.setdefault(name, {})[engine] = row
             print(f"{engine:<7} {name:<26} {row}", flush=True)
+        save("server", results)
 
     # What a JVM has never done is measured as slow as it never is again.
     async with place.open("neo4j") as app:
@@ -362,6 +374,8 @@ async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]
 def show(results: dict[str, dict[str, Any]]) -> None:
     print(f"\n{'':<28}{'p50, ms':>18}{'CPU, ms':>20}{'×':>7}{'client ×':>10}{'queries':>9}")
     for name, rows in results.items():
+        if "neo4j" not in rows:
+            continue
         small, large = rows.get("sqlite", {}), rows["neo4j"]
         walls = f"{small.get('p50_ms', '–')} / {large['p50_ms']}"
         cpus = f"{small.get('cpu_ms', '–')} / {large['cpu_ms']}"
@@ -374,17 +388,21 @@ def main() -> None:
     from scripts.neo4j_server import Neo4jServer
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--project", type=Path, default=SOURCE)
-    parser.add_argument("--turns", type=int, default=4_200)
-    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--full", action="store_true", help="4,200 turns and all of the source")
+    parser.add_argument("--project", type=Path, help="other code")
+    parser.add_argument("--turns", type=int)
+    parser.add_argument("--runs", type=int, default=8)
     parser.add_argument("--only", default="", help="context, list, store, copy, ask, forget")
     chosen = parser.parse_args()
     only = [name for name in chosen.only.split(",") if name]
     with tempfile.TemporaryDirectory() as folder, Neo4jServer(Path(folder) / "server") as server:
         os.environ["XDG_DATA_HOME"] = folder
-        place = Place(Path(folder), server.url, chosen.project)
-        pid = server.pid
-        results = asyncio.run(run(place, pid, chosen.turns, chosen.runs, only))
+        rooms = () if chosen.full or chosen.project else PART
+        source = chosen.project or (SOURCE if chosen.full else SOURCE / "ragforge")
+        turns = chosen.turns or (4_200 if chosen.full else 1_000)
+        place = Place(Path(folder), server.url, source, rooms)
+        assert server.pid is not None
+        results = asyncio.run(run(place, server.pid, turns, chosen.runs, only))
     show(results)
     print(f"saved to {save('server', results)}")
 

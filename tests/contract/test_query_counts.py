@@ -174,7 +174,11 @@ async def test_a_context_is_built_with_sixteen_queries(engines: Engines, tmp_pat
         text = f"def cool_tiger{number}():\n    '''Cool the tigers.'''\n    return 'cold water'\n"
         (tmp_path / f"tiger{number}.py").write_text(text)
     (tmp_path / "README.md").write_text("# Tigers\n\nTigers are cooled with cold water.\n")
-    environ = {"RAGFORGE_STORE": engines.location("neo4j"), "RAGFORGE_CONFIG": ""}
+    environ = {
+        "RAGFORGE_STORE": engines.location("neo4j"),
+        "RAGFORGE_CONFIG": "",
+        "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "300",  # a server that has just started is slow
+    }
     settings = load_settings(tmp_path, environ=environ).settings
     async with open_app(settings, tmp_path) as app:
         await app.code.ingest(lambda _: None)

@@ -139,8 +139,8 @@ def _compare(vector: Vector, dimension: int) -> None:
 class NearestSearch:
     """One search for nearest vectors: alone, or as a part of a larger query.
 
-    Few that pass the filter are compared. Else the index proposes candidates, and is asked again
-    at once for as many as the share that passed makes likely: both are the same query.
+    Few that pass the filter are compared, else the index proposes candidates: both are one query,
+    which is nearly always the only one. What does not pass stays on the server.
     Raises InvalidVector.
     """
 
@@ -159,7 +159,6 @@ class NearestSearch:
         self._limit = limit
         self._min_score = min_score
         self._facts = facts
-        self._fetch = max(_FIRST_FETCH, _FETCH_A_HIT * limit)
         self._condition = f"n.{shelf.key} = $key AND {where}"
         self.parameters: dict[str, Any] = {
             **where.parameters,
@@ -170,8 +169,7 @@ class NearestSearch:
             "nearest": limit,
             "min_score": min_score,
             "most": EXACT_UP_TO + 1,
-            "fetch": self._fetch,
-            "largest": _LARGEST_FETCH,
+            "fetch": max(_FIRST_FETCH, _FETCH_A_HIT * limit),
         }
 
     @property
@@ -185,25 +183,14 @@ class NearestSearch:
               WITH n LIMIT $most RETURN collect(n) AS some
             }}
             CALL (some) {{
-              UNWIND CASE WHEN size(some) < $most THEN [some] ELSE [] END AS few
-              CALL (few) {{ UNWIND few AS n {self._score()} }}
-              RETURN {{rows: rows}} AS found
+              UNWIND CASE WHEN size(some) < $most THEN some ELSE [] END AS n
+              {self._score()}
               UNION ALL
-              UNWIND CASE WHEN size(some) < $most THEN [] ELSE [$fetch] END AS fetch
-              CALL (fetch) {{ {self._ask_index()} }}
-              WITH given, CASE WHEN size(given.rows) >= $nearest OR given.seen < fetch
-                  OR given.least < $min_score THEN 0
-                ELSE {_FETCH_A_HIT} * $nearest * given.seen
-                  / (CASE given.passing WHEN 0 THEN 1 ELSE given.passing END) END AS likely
-              CALL (likely) {{
-                UNWIND CASE WHEN likely = 0 OR likely > $largest THEN []
-                  WHEN likely < 4 * $fetch THEN [4 * $fetch] ELSE [likely] END AS fetch
-                CALL (fetch) {{ {self._ask_index()} }}
-                RETURN collect(given) AS again
-              }}
-              RETURN coalesce(head(again), given) AS found
+              UNWIND CASE WHEN size(some) < $most THEN [] ELSE [true] END AS many
+              {self._ask_index()}
             }}
-            RETURN e.dimension AS dimension, size(some) < $most AS exact, found"""
+            RETURN e.dimension AS dimension, size(some) < $most AS exact,
+              collect(found) AS found"""
 
     async def find(self, tx: Transaction) -> list[Row]:
         """Return the nearest nodes. Raises DimensionMismatch."""
@@ -219,15 +206,14 @@ class NearestSearch:
         if row is None:
             return []
         _compare(self._vector, row["dimension"])
-        found = row["found"]
-        while not row["exact"] and not self._is_enough(found):
+        compared, proposed = sorted(row["found"], key=lambda found: found["fetch"])
+        found = compared if row["exact"] else proposed
+        while found["fetch"] and not self._is_enough(found):
             share = max(found["passing"], 1) / found["seen"]
             fetch = max(4 * found["fetch"], round(_FETCH_A_HIT * self._limit / share))
-            query = f"UNWIND [$fetch] AS fetch CALL (fetch) {{ {self._ask_index()} }} RETURN given"
+            query = self._ask_index()
             if fetch > _LARGEST_FETCH:
                 query = f"MATCH (n:{self._shelf.label}) WHERE {self._condition} {self._score()}"
-                query = f"CALL () {{ {query} }} RETURN {{rows: rows}}"
-                row["exact"] = True
             found = await tx.value(query, **{**self.parameters, "fetch": fetch})
         # A node that is deleted while the query runs has no properties any more.
         return [row for row in found["rows"] if row["id"] is not None]
@@ -241,17 +227,18 @@ class NearestSearch:
         return f"""WITH n, vector.similarity.cosine(n.{self._shelf.name}, $vector) AS score
                   WHERE score >= $min_score
                   WITH n, score ORDER BY score DESC, n.uuid LIMIT $nearest
-                  RETURN collect({{id: n.uuid, score: score, facts: {self._facts}}}) AS rows"""
+                  WITH collect({{id: n.uuid, score: score, facts: {self._facts}}}) AS rows
+                  RETURN {{fetch: 0, rows: rows}} AS found"""
 
     def _ask_index(self) -> str:
-        return f"""CALL db.index.vector.queryNodes($shelf, fetch, $vector)
+        return f"""CALL db.index.vector.queryNodes($shelf, $fetch, $vector)
                   YIELD node AS n, score
                   WITH n, score, score >= $min_score AND {self._condition} AS passes
                   ORDER BY score DESC, n.uuid
                   WITH count(*) AS seen, min(score) AS least, collect(CASE WHEN passes THEN
                     {{id: n.uuid, score: score, facts: {self._facts}}} END) AS passed
-                  RETURN {{fetch: fetch, seen: seen, least: least, passing: size(passed),
-                    rows: passed[..$nearest]}} AS given"""
+                  RETURN {{fetch: $fetch, seen: seen, least: least, passing: size(passed),
+                    rows: passed[..$nearest]}} AS found"""
 
 
 def _normalise(vector: Vector) -> list[float]:
