@@ -345,14 +345,16 @@ async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]
             print(f"{engine:<7} {name:<26} {row}", flush=True)
         save("server", results)
 
-    # What a JVM has never done is measured as slow as it never is again.
-    async with place.open("neo4j") as app:
-        await app.code.ingest(lambda _: None)
-    for engine in ("sqlite", "neo4j"):
+    if wanted("ingest"):
+        # What a JVM has never done is measured as slow as it never is again.
+        async with place.open("neo4j") as app:
+            await app.code.ingest(lambda _: None)
+        for engine in ("sqlite", "neo4j"):
+            await empty(place.url)
+            keep(engine, await ingestion(place, engine, meter))
         await empty(place.url)
-        keep(engine, await ingestion(place, engine, meter))
-    await empty(place.url)
     async with place.open("sqlite") as app:
+        await app.code.ingest(lambda _: None)
         await remember(app, turns)
     keep("neo4j", {"copy to": await copying(place, meter, "neo4j")})
     if wanted("copy"):
@@ -392,7 +394,9 @@ def main() -> None:
     parser.add_argument("--project", type=Path, help="other code")
     parser.add_argument("--turns", type=int)
     parser.add_argument("--runs", type=int, default=8)
-    parser.add_argument("--only", default="", help="context, list, store, copy, ask, forget")
+    parser.add_argument(
+        "--only", default="", help="ingest, context, list, store, copy, ask, forget"
+    )
     chosen = parser.parse_args()
     only = [name for name in chosen.only.split(",") if name]
     with tempfile.TemporaryDirectory() as folder, Neo4jServer(Path(folder) / "server") as server:
