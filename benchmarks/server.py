@@ -36,6 +36,7 @@ from ragforge import App
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.app.opening import open_app
 from ragforge.app.stores import copy_store, open_store
+from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation
@@ -299,22 +300,27 @@ async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
 
 
 async def cold_ask(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
-    """Ask in a process of its own, without a model."""
+    """Ask in a process of its own, without a model; count the answers for which a search was late."""
+    late = 0
     environ = {**os.environ, **place.environ(engine), "RAGFORGE_JOBS__DETACH": "false"}
     command = [sys.executable, "-m", "ragforge", "ask", QUESTIONS[0]]
 
     async def ask(_: int) -> None:
-        await asyncio.to_thread(
+        nonlocal late
+        done = await asyncio.to_thread(
             subprocess.run,
             command,
             cwd=place.project,
             env=environ,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            check=True,
+            check=False,
         )
+        late += done.returncode == INCOMPLETE
+        if done.returncode not in (0, INCOMPLETE):
+            done.check_returncode()
 
-    return {"cold ask": await meter.measure(ask, runs)}
+    return {"cold ask": {**await meter.measure(ask, runs), "late": late}}
 
 
 async def forgetting(place: Place, engine: str, meter: Meter) -> dict[str, Any]:
