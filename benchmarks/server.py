@@ -300,7 +300,7 @@ async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
 
 
 async def cold_ask(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
-    """Ask in a process of its own, without a model; count the answers for which a search was late."""
+    """Ask in a process of its own, without a model; count answers for which a search was late."""
     late = 0
     environ = {**os.environ, **place.environ(engine), "RAGFORGE_JOBS__DETACH": "false"}
     command = [sys.executable, "-m", "ragforge", "ask", QUESTIONS[0]]
