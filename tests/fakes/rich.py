@@ -79,7 +79,7 @@ async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]
     shop, bank = project(uuid="shop", state="ready"), project("/work/bank", uuid="bank")
     for one in (shop, bank):
         await store.code.save_project(one)
-        place = Checkout(one.path, one.project_id, "ann", f"host/{one.uuid}", ("r1", "r2"))
+        place = Checkout(one.path, one.project_id, "ann", f"host/{one.uuid}", ("1" * 40, "2" * 40))
         await store.projects.save(
             replace(place, uuid=one.uuid, former_ids=("/old",), seen_at=at(4))
         )

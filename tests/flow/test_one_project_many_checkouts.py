@@ -164,10 +164,8 @@ async def test_an_imported_session_belongs_to_its_repository_wherever_that_lies(
         roots = [one * 40 for one in "ab"]
         document["repository"] = {"remote": "example.org/zoo", "roots": roots}
         unknown = await app.sessions.import_document(document, as_new=True)
-        assert [one.uuid for one in await app.sessions.find()] == [
-            known.conversation.uuid,
-            session.uuid,
-        ]
+        here = {one.uuid for one in await app.sessions.find()}
+        assert here == {known.conversation.uuid, session.uuid}
 
     zoo = make_repository(tmp_path / "zoo", {"zoo.py": "ZEBRAS = 2\n"})
     git(zoo, "remote", "add", "origin", "git@example.org:zoo.git")

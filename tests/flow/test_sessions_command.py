@@ -16,8 +16,8 @@ from tests.fakes.rich import fill_facts
 from tests.fakes.zygote import run_module
 
 Run = Callable[..., Any]
-OF_THE_IMPORTER = {"author", "author_key", "host", "visibility", "private_to"}
-"""An imported session is that of whoever imports it."""
+OF_THE_IMPORTER = {"author", "author_key", "host", "visibility", "private_to", "project_id"}
+"""An imported session is that of whoever imports it; each store has ids of its own for projects."""
 OTHER = [
     pytest.param("sqlite", "sqlite"),
     pytest.param("sqlite", "neo4j", marks=pytest.mark.neo4j),
