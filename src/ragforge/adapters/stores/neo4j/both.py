@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.vectors import NearestSearch
+from ragforge.adapters.stores.neo4j.vectors import NearestSearch, Shelf
 from ragforge.adapters.stores.table import Row
+from ragforge.domain.hits import Match
+from ragforge.domain.vectors import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +51,25 @@ async def search_both(
         return index_of.drop_deleted(row["rows"]), near
 
     return await database.read(work)
+
+
+async def match_both(
+    database: Database,
+    by_words: WordSearch,
+    shelf: Shelf,
+    vector: Vector | None,
+    min_score: float,
+    facts: str,
+) -> tuple[list[Match], list[Match], dict[str, Row]]:
+    """Return the matches by words, those by meaning, and the facts of each.
+
+    Both keep to the same filter and limit. Raises DimensionMismatch.
+    """
+    where, limit = by_words.where, by_words.limit
+    nearest = None
+    if vector is not None:
+        nearest = NearestSearch(shelf, vector, where, limit, min_score, facts)
+    matched, near = await search_both(database, by_words, nearest, facts)
+    read = {row["id"]: row["facts"] for row in (*matched, *near)}
+    held, close = ([Match(row["id"], row["score"]) for row in rows] for rows in (matched, near))
+    return held, close, read

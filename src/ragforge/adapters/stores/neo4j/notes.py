@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ragforge.adapters.stores.neo4j import note_nodes as nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words
-from ragforge.adapters.stores.neo4j.both import WordSearch, search_both
+from ragforge.adapters.stores.neo4j.both import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.cypher import Where, is_own_node, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import NOTE
@@ -109,19 +109,13 @@ class Neo4jNotes:
         limit: int,
         min_score: float = 0.0,
     ) -> tuple[list[Match], list[Match], dict[str, Note]]:
-        conditions = _make_filter(where)
-        words_wanted = WordSearch(
-            "ragforge_note_words", self._tokeniser.query(query), conditions, limit
+        by_words = WordSearch(
+            "ragforge_note_words", self._tokeniser.query(query), _make_filter(where), limit
         )
-        nearest = None
-        if vector is not None:
-            nearest = vector_nodes.NearestSearch(
-                vector_nodes.NOTES, vector, conditions, limit, min_score, nodes.ROW
-            )
-        matched, near = await search_both(self._database, words_wanted, nearest, nodes.ROW)
-        read = {row["id"]: NOTE.decode(row["facts"]) for row in (*matched, *near)}
-        by_words = [Match(row["id"], row["score"]) for row in matched]
-        return by_words, [Match(row["id"], row["score"]) for row in near], read
+        held, close, read = await match_both(
+            self._database, by_words, vector_nodes.NOTES, vector, min_score, nodes.ROW
+        )
+        return held, close, {uuid: NOTE.decode(row) for uuid, row in read.items()}
 
 
 def _make_filter(where: NoteFilter) -> Where:

@@ -8,7 +8,7 @@ from datetime import datetime
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts, words
 from ragforge.adapters.stores.neo4j import summary_nodes as nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
-from ragforge.adapters.stores.neo4j.both import WordSearch, search_both
+from ragforge.adapters.stores.neo4j.both import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms, is_own, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
@@ -248,19 +248,13 @@ class Neo4jSummaries:
         limit: int,
         min_score: float = 0.0,
     ) -> tuple[list[Match], list[Match], dict[str, Summary]]:
-        conditions = _make_filter(where)
-        words_wanted = WordSearch(
-            "ragforge_summary_words", self._tokeniser.query(query), conditions, limit
+        by_words = WordSearch(
+            "ragforge_summary_words", self._tokeniser.query(query), _make_filter(where), limit
         )
-        nearest = None
-        if vector is not None:
-            nearest = vector_nodes.NearestSearch(
-                vector_nodes.SUMMARIES, vector, conditions, limit, min_score, nodes.ROW
-            )
-        matched, near = await search_both(self._database, words_wanted, nearest, nodes.ROW)
-        read = {row["id"]: SUMMARY.decode(row["facts"]) for row in (*matched, *near)}
-        by_words = [Match(row["id"], row["score"]) for row in matched]
-        return by_words, [Match(row["id"], row["score"]) for row in near], read
+        held, close, read = await match_both(
+            self._database, by_words, vector_nodes.SUMMARIES, vector, min_score, nodes.ROW
+        )
+        return held, close, {uuid: SUMMARY.decode(row) for uuid, row in read.items()}
 
 
 async def _read_own(tx: Transaction, summary_id: str) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import apsw
 
 from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
-from ragforge.adapters.stores.sqlite import file_rows, scope_rows, words
+from ragforge.adapters.stores.sqlite import file_rows, scope_rows
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite.common_words import CommonWords, pick_telling
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.code_search import NAME, ScopeSearch
 from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -29,11 +27,7 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.adapters.stores.sqlite.sql import (
     add_under as in_tree,
 )
-from ragforge.adapters.stores.sqlite.vectors import VectorSearch
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import (
-    SECTION,
-    CodeFilter,
     Direction,
     Directory,
     File,
@@ -44,32 +38,20 @@ from ragforge.domain.code import (
     Relation,
     RelationKind,
     Scope,
-    ScopeMatch,
-    ScopeMatches,
     ScopeName,
 )
 from ragforge.domain.text import check_text
-from ragforge.domain.vectors import Vector
 from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.code import ScopeVector
-from ragforge.ports.words import Tokeniser
 
-_NAME = """o.uuid, o.name, o.qualified_name, o.type, o.file, o.startLine, o.endLine,
-           o.signature"""
-_NAMES = f"SELECT {_NAME} FROM scope o"
+_NAMES = f"SELECT {NAME} FROM scope o"
 _TO_EMBED = """NOT EXISTS (
                  SELECT 1 FROM vector v JOIN model m ON m.id = v.model
                  WHERE v.kind = 'scope' AND v.owner = s.id AND m.name = ? AND v.hash IS s.hash)"""
 
 
-class SqliteCode:
+class SqliteCode(ScopeSearch):
     """Keeps the promises of `CodeStore`."""
-
-    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
-        self._database = database
-        self._tokeniser = tokeniser
-        self._vectors = vectors
-        self._common = CommonWords("scope_vocabulary")
 
     async def save_project(self, project: Project) -> None:
         row = PROJECT.encode(project)
@@ -275,15 +257,6 @@ class SqliteCode:
             lambda c: relation_rows.read_of_files(c, project_id, paths)
         )
 
-    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
-        statement = """
-            SELECT f.path, count(*) FROM file f JOIN relation r
-              ON r.target = f.uuid AND r.kind = 'IMPORTS'
-            WHERE f.project_id = ? AND f.path IN (SELECT value FROM json_each(?))
-            GROUP BY f.path"""
-        bindings = (project_id, as_json(paths))
-        return await self._database.read(lambda c: dict(c.execute(statement, bindings)))
-
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
         for item in vectors:
             check_text("embedding_hash", item.embedding_hash)
@@ -339,98 +312,6 @@ class SqliteCode:
 
         return await self._database.read(work)
 
-    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
-        wanted = self._tokeniser.query(query)
-        conditions = _make_filter(where)
-        table = scope_rows.pick_index(where.sections)
-
-        def work(connection: apsw.Connection) -> list[ScopeMatch]:
-            if select_column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
-                conditions.keys.clear()  # nothing to tell apart: the search is shorter without
-            few = [] if where.sections else self._telling(connection, wanted)
-            found = words.search(connection, table, "scope", _NAME, wanted, conditions, limit, few)
-            return [_match(row) for row in found]
-
-        return await self._database.read(work)
-
-    def _telling(self, connection: apsw.Connection, asked: Sequence[str]) -> list[str]:
-        """Return the words without which a scope is not worth a look, if some others are common."""
-        scopes = (
-            select_value(connection, "SELECT max(id) FROM scope") or 0
-        )  # to count them takes a while
-        counts = self._common.counts(connection, asked, scopes)
-        rare = pick_telling(counts, scopes)
-        return rare if len(rare) < len(counts) else []
-
-    async def by_words_and_vector(
-        self,
-        query: str,
-        where: CodeFilter,
-        limit: int,
-        vector: Vector | None,
-        near: CodeFilter,
-        nearest: int,
-    ) -> ScopeMatches:
-        held, close = await gather_or_cancel(
-            self.by_words(query, where, limit), self._find_near(vector, near, nearest)
-        )
-        if where.sections:
-            return ScopeMatches(held, close)
-        files = {match.scope.file for match in (*held, *close)}
-        return ScopeMatches(held, close, await self.importers(where.project_id or "", list(files)))
-
-    async def _find_near(
-        self, vector: Vector | None, where: CodeFilter, limit: int
-    ) -> list[ScopeMatch]:
-        return [] if vector is None else await self.by_vector(vector, where, limit)
-
-    async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
-        wanted = [self._tokeniser.query(name)[:1] for name in names]
-        if not wanted or not all(wanted):
-            return None if wanted else set()
-        any_of = " OR ".join(f'"{word}"' for [word] in wanted)
-        statement = """SELECT DISTINCT o.file FROM scope_words
-                       CROSS JOIN scope o ON o.id = scope_words.rowid
-                       WHERE scope_words MATCH ? AND o.project_id = ?"""
-        bindings = (f"source : ({any_of})", project_id)
-        return await self._database.read(lambda c: set(select_column(c, statement, bindings)))
-
-    async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
-        table = scope_rows.pick_index(sections=False)
-        key = words.make_key("p", project_id)
-
-        def work(connection: apsw.Connection) -> set[str]:
-            return {
-                word
-                for word in asked
-                if words.are_there(connection, table, self._tokeniser.query(word), key)
-            }
-
-        return await self._database.read(work)
-
-    async def count_holding(
-        self, project_id: str, asked: Sequence[str], most: int
-    ) -> dict[str, int]:
-        table = scope_rows.pick_index(sections=False)
-        key = words.make_key("p", project_id)
-
-        def work(connection: apsw.Connection) -> dict[str, int]:
-            return {
-                word: words.count(connection, table, self._tokeniser.query(word), key, most)
-                for word in asked
-            }
-
-        return await self._database.read(work)
-
-    async def by_vector(
-        self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
-    ) -> list[ScopeMatch]:
-        conditions = _make_filter(where)
-        found = await self._database.read(
-            lambda c: self._vectors.nearest(c, "scope", _NAME, vector, conditions, limit, min_score)
-        )
-        return [_match(row) for row in found]
-
     async def _scopes(self, statement: str, bindings: tuple[str | int, ...]) -> list[Scope]:
         return await self._database.read(
             lambda c: [SCOPE.decode(row) for row in select(c, statement, bindings)]
@@ -441,20 +322,3 @@ def _check_project(connection: apsw.Connection, project_id: str) -> None:
     check_text("project_id", project_id)
     if not select_value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
         raise ProjectNotFound(project_id)
-
-
-def _match(row: tuple[Any, ...]) -> ScopeMatch:
-    return ScopeMatch(ScopeName(*row[:-1]), row[-1])
-
-
-def _make_filter(where: CodeFilter) -> Where:
-    conditions = Where().add("o.project_id = ?", where.project_id)
-    if where.project_id is not None:
-        conditions.keys.append([words.make_key("p", where.project_id)])
-        conditions.keys_say_all = not (where.under or where.types or where.files)
-    conditions.add("o.type = ?" if where.sections else "o.type <> ?", SECTION)
-    if where.files:
-        conditions.add("o.file IN (SELECT value FROM json_each(?))", as_json(where.files))
-    if where.types:
-        conditions.add("o.type IN (SELECT value FROM json_each(?))", as_json(where.types))
-    return in_tree(conditions, "o.file", where.under)
