@@ -1,0 +1,62 @@
+"""Fields: values of a transcript that may be missing or of another type than expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
+
+
+def get_text(content: Mapping[str, Any], name: str) -> str | None:
+    """Return a text that is not empty, or None."""
+    value = content.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def get_mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = content.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def get_blocks(value: object) -> Sequence[Mapping[str, Any]]:
+    """Return the blocks of a content, which may be a list of them, or one text."""
+    if isinstance(value, str):
+        return ({"type": "text", "text": value},)
+    if isinstance(value, dict):
+        return (value,)
+    return [block for block in value if isinstance(block, dict)] if isinstance(value, list) else ()
+
+
+def join_texts(value: object) -> str:
+    """Return the texts of a content's blocks, one below the other."""
+    texts = [block.get("text") for block in get_blocks(value)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def get_time(content: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a moment that is given as a text, or as milliseconds."""
+    value = content.get(name)
+    try:
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value)
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def get_number(content: Mapping[str, Any], name: str) -> int | None:
+    value = content.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def hash_texts(texts: Iterable[str]) -> str:
+    """Return a hash of texts in order, the same in every process."""
+    digest = blake2b(digest_size=16)
+    for text in texts:
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        digest.update(b"\0")
+    return digest.hexdigest()

@@ -1,0 +1,78 @@
+"""Record: one thing that an agent's transcript says, in words that are the same for all agents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from ragforge.domain.text import Json
+
+Speaker: TypeAlias = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that the assistant wanted."""
+
+    id: str
+    name: str
+    arguments: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that a call wrote, with the hashes of its content where the transcript has it."""
+
+    path: str
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a call; it may stand before the call, or without one."""
+
+    call_id: str
+    success: bool = True
+    output: Json = None
+    error: str | None = None
+    duration_ms: int = 0
+    changes: tuple[FileChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Something said or done, or only a link in the chain: then nobody speaks.
+
+    Ids are the agent's own, or made from what is said, so that a record that is read again, or
+    stands in a second file, is known again.
+    """
+
+    session: str
+    id: str
+    parent: str | None = None  # None: it follows the record before it
+    at: datetime | None = None
+    speaker: Speaker | None = None
+    text: str = ""
+    reasoning: str | None = None
+    calls: tuple[Call, ...] = ()
+    results: tuple[Result, ...] = ()
+    model: str | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What a transcript says of a session itself; None leaves what was said before."""
+
+    session: str
+    cwd: str | None = None
+    branch: str | None = None
+    version: str | None = None
+    title: str | None = None
+    parent: str | None = None  # the session that started it, or that it was forked from
+    is_subagent: bool = False
+
+
+Entry: TypeAlias = Record | SessionFacts
