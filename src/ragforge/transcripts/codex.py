@@ -18,7 +18,7 @@ from ragforge.transcripts.fields import (
     hash_texts,
     join_texts,
 )
-from ragforge.transcripts.record import Call, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
 
 _SILENT = frozenset(
@@ -71,6 +71,7 @@ class CodexReader:
         self._chain = ""
         self._facts: SessionFacts | None = None
         self._model: str | None = None
+        self._ends: dict[str, Result] = {}  # how calls ended; what they printed comes after it
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one line says."""
@@ -87,10 +88,9 @@ class CodexReader:
             if record is not None:
                 yield replace(record, at=at, model=self._model)
         elif kind == "event_msg" and self._session:
-            result = read_ended_command(payload) or read_patch(payload)
-            if result is not None:
-                link = hash_texts((self._chain, str(payload.get("type")), result.call_id))
-                yield Record(self._session, link, at=at, results=(result,))
+            end = read_ended_command(payload) or read_patch(payload)
+            if end is not None:
+                self._ends[end.call_id] = end
         elif kind not in _SILENT and kind != "event_msg":
             self.unknown[kind or "without a type"] += 1
 
@@ -151,7 +151,7 @@ class CodexReader:
             call = _read_call(kind, item)
             return self._say("assistant", call.id, calls=(call,))
         if kind in _OUTPUTS:
-            result = read_output(item)
+            result = _add_end(read_output(item), self._ends)
             return self._say(None, result.call_id, results=(result,))
         if kind not in ("agent_message", "compaction"):
             self.unknown[f"item {kind or 'without a type'}"] += 1
@@ -184,3 +184,16 @@ def _read_call(kind: str, item: Mapping[str, Any]) -> Call:
             given = {"input": given}
     call_id = get_text(item, "call_id") or get_text(item, "id") or hash_texts((name, str(given)))
     return Call(call_id, name, given)
+
+
+def _add_end(result: Result, ends: dict[str, Result]) -> Result:
+    """Return the result with what the program noted about the end of its call."""
+    if (end := ends.pop(result.call_id, None)) is None:
+        return result
+    return replace(
+        result,
+        success=end.success,
+        error=end.error or result.error if not end.success else None,
+        duration_ms=end.duration_ms,
+        changes=end.changes,
+    )
