@@ -8,6 +8,7 @@ RagForgeError
 │   ├── InvalidTime               a timestamp without a time zone
 │   ├── InvalidJson               not representable as JSON
 │   ├── ImportRefused             an exported conversation that cannot be read
+│   ├── TranscriptUnreadable      another agent's transcript that cannot be understood at all
 │   ├── AmbiguousId               several ids start with the given text
 │   ├── NotAuthor                 somebody else's session or note, which others may only read
 │   ├── OutsideProject            a path that leads out of the project
@@ -108,6 +109,14 @@ class ImportRefused(InputError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"This cannot be imported: {reason}. Nothing was changed.")
+        self.reason = reason
+
+
+class TranscriptUnreadable(InputError):
+    """A transcript of another agent cannot be understood at all; others still can be."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"{path} cannot be read: {reason}")
         self.reason = reason
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from ragforge.transcripts.fields import (
     hash_texts,
     join_texts,
 )
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
 
@@ -33,19 +36,19 @@ _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 _SYNTHETIC = "<synthetic>"  # the model of a message that the program wrote itself
 
 
-class ClaudeCode:
-    """Where Claude Code keeps its transcripts."""
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    """Return the transcripts, those of sub-agents after their parents'."""
+    folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
+    found = walk_files(folder, fits)
+    return sorted(found, key=lambda path: ("subagents" in path.parts, str(path)))
 
-    name = "claude-code"
 
-    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
-        """Return the transcripts, those of sub-agents after their parents'."""
-        folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
-        found = (path for path in folder.glob("**/*.jsonl") if path.is_file())
-        return sorted(found, key=lambda path: ("subagents" in path.parts, str(path)))
+def fits(path: Path) -> bool:
+    return path.suffix == ".jsonl"
 
-    def open(self, path: Path) -> ClaudeCodeReader:
-        return ClaudeCodeReader(_name_subagent(path))
+
+def open_reader(path: Path) -> ClaudeCodeReader:
+    return ClaudeCodeReader(_name_subagent(path))
 
 
 def _name_subagent(path: Path) -> str | None:
@@ -199,11 +202,11 @@ def _read_user(content: Mapping[str, Any], message: Mapping[str, Any], link: Rec
     is_written = is_written or bool(content.get("isVisibleInTranscriptOnly"))
     words = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     text = "" if is_written else find_users_words("\n".join(words))
-    speaker = "user" if text else None
-    return Record(
-        *(link.session, link.id, link.parent, link.at, speaker), text=text, results=results
-    )
+    return replace(link, speaker="user" if text else None, text=text, results=results)
 
 
 def _is_synthetic(content: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
     return bool(content.get("isApiErrorMessage")) or message.get("model") == _SYNTHETIC
+
+
+CLAUDE_CODE = LineSource("claude-code", "Claude Code", list_files, fits, open_reader)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from ragforge.transcripts.fields import (
     hash_texts,
     join_texts,
 )
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
 
@@ -41,21 +43,23 @@ _CALLS = frozenset(
 )
 
 
-class Codex:
-    """Where Codex keeps its transcripts."""
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    """Return the transcripts by the time in their names, compressed ones too."""
+    folder = Path(environ.get("CODEX_HOME") or home / ".codex")
+    found = [
+        path
+        for name in ("sessions", "archived_sessions")
+        for path in walk_files(folder / name, fits)
+    ]
+    return sorted(found, key=lambda path: path.name)
 
-    name = "codex"
 
-    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
-        """Return the transcripts by the time in their names, compressed ones too."""
-        folder = Path(environ.get("CODEX_HOME") or home / ".codex")
-        names = ("sessions/**/rollout-*.jsonl*", "archived_sessions/**/rollout-*.jsonl*")
-        found = (path for name in names for path in folder.glob(name))
-        wanted = (path for path in found if path.name.endswith((".jsonl", ".jsonl.zst")))
-        return sorted(wanted, key=lambda path: path.name)
+def fits(path: Path) -> bool:
+    return path.name.startswith("rollout-") and path.name.endswith((".jsonl", ".jsonl.zst"))
 
-    def open(self, path: Path) -> CodexReader:
-        return CodexReader()
+
+def open_reader(path: Path) -> CodexReader:
+    return CodexReader()
 
 
 class CodexReader:
@@ -197,3 +201,6 @@ def _add_end(result: Result, ends: dict[str, Result]) -> Result:
         duration_ms=end.duration_ms,
         changes=end.changes,
     )
+
+
+CODEX = LineSource("codex", "Codex CLI", list_files, fits, open_reader)

@@ -2,10 +2,47 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
+
+from ragforge.domain.text import Json
+
+_DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are no JSON
+_SURROGATE = re.compile("[\ud800-\udfff]")
+BAD = object()
+"""What `parse_json` returns for something that is no JSON."""
+
+
+def parse_json(data: bytes) -> Json:
+    """Return what a line or a file holds, with valid Unicode alone; BAD if it is no JSON."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = data.decode(errors="replace")
+    return parse_text(text.removeprefix("\ufeff"))
+
+
+def parse_text(text: str) -> Json:
+    """Return the JSON of a text, with valid Unicode alone; BAD if it is none."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return BAD
+    # What was decoded has no lone surrogates but those that JSON escapes.
+    return clean(value) if "\\ud" in text or "\\uD" in text else value
+
+
+def clean(value: Json) -> Json:
+    """Return a value whose texts hold no lone surrogates, which cannot be stored."""
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {clean(key): clean(one) for key, one in value.items()}
+    return [clean(one) for one in value] if isinstance(value, list) else value
 
 
 def get_text(content: Mapping[str, Any], name: str) -> str | None:

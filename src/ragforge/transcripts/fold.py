@@ -1,26 +1,30 @@
 """Fold: records become conversations with messages, one step after the other.
 
 Whatever is read in pieces gives the same as if it were read at once: a step follows from the
-record and from what is stored alone. A record that is known already gives no step.
+record, from what is stored, and from what `save` returns. A record that is stored already gives
+no step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
 from uuid import UUID, uuid5
 
-from ragforge.domain.conversations import Message, ToolCall, ToolResult
-from ragforge.domain.instants import now
-from ragforge.domain.text import to_text
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.text import Json
+from ragforge.transcripts.calls import Calls
+from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts
+from ragforge.transcripts.steps import Add, Begin, Finish, Step
 
 _NAMES = UUID("6f0d6c1e-3d0b-5d0e-9a53-0c6a1f7d2b44")
-MOST_LINKS = 512
-"""How many links of the chain are remembered between two readings: the newest matter."""
-MOST_ORPHANS = 64
+MOST_LINKS = 128
+"""How many silent records are remembered: what comes next follows one of the newest."""
+MOST_STARTS = 256
+"""How many records before a user's words are remembered: to them a session is rewound."""
+MOST_SESSIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,32 +36,11 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
-    """A conversation begins, or branches off after a message of another one."""
+class Needs:
+    """Ids of which the fold has to know what the store has, before some entries are folded."""
 
-    conversation_id: str
-    session: str
-    at: datetime
-    after: str | None = None  # the message
-
-
-@dataclass(frozen=True, slots=True)
-class Add:
-    """A message is added at the end of a conversation."""
-
-    conversation_id: str
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """A call of a stored message gets its result."""
-
-    message_id: str
-    call: ToolCall
-
-
-Step: TypeAlias = Begin | Add | Finish | SessionFacts
+    messages: set[str]
+    conversations: set[str]
 
 
 @dataclass(slots=True)
@@ -70,84 +53,139 @@ class Session:
 
 
 class Fold:
-    """Makes steps of an agent's records."""
+    """Makes steps of the records of one transcript.
 
-    def __init__(self, agent: str) -> None:
+    The importer puts into `places` what the store has of the messages that `list_needs` names,
+    and into `turns` the newest turn of the conversations it names and of those in `places`. What
+    is missing there is new.
+    """
+
+    def __init__(self, agent: str, clock: datetime) -> None:
+        """`clock` is the moment of records that have none and follow none that has."""
         self.agent = agent
         self.places: dict[str, Place] = {}  # of messages
         self.turns: dict[str, int] = {}  # conversation → its newest turn
-        self.calls: dict[str, str] = {}  # call → message
-        self.sessions: dict[str, Session] = {}
-        self._links: dict[str, str] = {}  # record that says nothing → message before it
-        self._orphans: dict[str, Result] = {}  # results whose call was not there yet
+        self._clock = clock
+        self._sessions: Recent[Session] = Recent(MOST_SESSIONS)
+        self._links: Recent[str] = Recent(MOST_LINKS)  # silent record → message before it
+        self._starts: Recent[str] = Recent(MOST_STARTS)  # the same, of those before a question
+        self._calls = Calls()
 
     def make_id(self, *parts: str) -> str:
         """Return the id under which something of this agent is stored."""
         return str(uuid5(_NAMES, "\0".join((self.agent, *parts))))
 
-    def list_messages(self, entries: Iterable[Entry]) -> set[str]:
-        """Return the messages whose places have to be known before these are folded."""
+    def list_needs(self, entries: Iterable[Entry]) -> Needs:
+        """Return what has to be looked up in the store before these entries are folded."""
         records = [entry for entry in entries if isinstance(entry, Record)]
-        named = {record.id for record in records} | {r.parent for r in records if r.parent}
-        return {self.make_id(name) for name in named} | {
-            session.tail for session in self.sessions.values() if session.tail
-        }
+        names = {record.id for record in records} | {r.parent for r in records if r.parent}
+        sessions = {record.session for record in records}
+        kept = [self._sessions.get(name) or Session() for name in sessions]
+        messages = {self.make_id(name) for name in names}
+        messages |= {session.tail for session in kept if session.tail}
+        conversations = {self.make_id("session", name) for name in sessions}
+        conversations |= {name for session in kept for name in session.conversations}
+        return Needs(messages, conversations)
 
     def fold(self, entries: Iterable[Entry]) -> Iterator[Step]:
-        """Yield the steps that entries give."""
+        """Yield the steps that entries give, in the order in which they have to be stored."""
         for entry in entries:
             if isinstance(entry, SessionFacts):
                 yield entry
             else:
                 yield from self._fold_record(entry)
 
+    def save(self) -> Json:
+        """Return what has to be stored with the cursor."""
+        sessions = {
+            name: [one.current, one.conversations, one.tail] for name, one in self._sessions.items()
+        }
+        return {
+            "clock": self._clock.isoformat(),
+            "sessions": sessions,
+            "links": dict(self._links.items()),
+            "starts": dict(self._starts.items()),
+            "calls": self._calls.save(),
+        }
+
+    def load(self, state: Json) -> None:
+        """Take up what `save` returned; None begins anew."""
+        if not isinstance(state, dict):
+            return
+        self._clock = datetime.fromisoformat(state["clock"])
+        for name, (current, conversations, tail) in state["sessions"].items():
+            self._sessions.put(name, Session(current, list(conversations), tail))
+        for recent, values in ((self._links, "links"), (self._starts, "starts")):
+            for name, value in state[values].items():
+                recent.put(name, value)
+        self._calls.load(state["calls"])
+
     def _fold_record(self, record: Record) -> Iterator[Step]:
-        session = self.sessions.setdefault(record.session, Session())
+        session = self._sessions.get(record.session) or Session()
+        self._sessions.put(record.session, session)
+        self._clock = record.at or self._clock
         message_id = self.make_id(record.id)
         before = self._find_message(record, session)
-        if record.speaker is None or message_id in self.places:
-            said = message_id if message_id in self.places else before
-            if said is not None:
-                self._links[record.id] = said
-                session.tail = said
+        if message_id in self.places:
+            self._link(record, session, message_id)
+            self._calls.note(self.make_id, record, message_id)
+        elif record.speaker is None:
+            self._link(record, session, before)
         else:
             yield from self._add(record, session, message_id, before)
         for result in record.results:
-            yield from self._finish(record, result)
+            if (finished := self._calls.finish(record.session, result, self._clock)) is not None:
+                yield Finish(*finished)
+
+    def _link(self, record: Record, session: Session, message_id: str | None) -> None:
+        """Remember the message that stands for a record which gives none."""
+        if message_id is not None:
+            self._links.put(record.id, message_id)
+            session.tail = message_id
 
     def _find_message(self, record: Record, session: Session) -> str | None:
         """Return the message that a record follows."""
         if record.parent is None:
             return session.tail
+        if record.parent == ROOT:
+            return None
         if (parent := self.make_id(record.parent)) in self.places:
             return parent
-        return self._links.get(record.parent, session.tail)
+        known = self._links.get(record.parent) or self._starts.get(record.parent)
+        if known is not None and record.speaker == "user":
+            self._starts.put(record.parent, known)
+        return known or session.tail
 
     def _add(
         self, record: Record, session: Session, message_id: str, before: str | None
     ) -> Iterator[Step]:
         """Yield the message, and the conversation that begins with it."""
-        at = record.at or now()
         place = None if before is None else self.places.get(before)
         conversation_id = self._choose(record, session, place)
         if conversation_id not in self.turns:
-            is_branch = place is not None and before is not None
             self.turns[conversation_id] = place.turn_index if place is not None else -1
-            yield Begin(conversation_id, record.session, at, before if is_branch else None)
+            after = before if place is not None else None
+            yield Begin(conversation_id, record.session, self._clock, after)
+        if conversation_id not in session.conversations:
             session.conversations.append(conversation_id)
         session.current, session.tail = conversation_id, message_id
         if record.speaker == "user":
             self.turns[conversation_id] += 1
         self.places[message_id] = Place(conversation_id, self.turns[conversation_id])
-        calls = tuple(self._make_call(record, call, at) for call in record.calls)
-        for call in calls:
-            self.calls[call.uuid] = message_id
-        yield Add(
-            conversation_id,
-            Message(
-                *(record.speaker or "assistant", record.text, record.reasoning, calls),
-                *(message_id, at, record.tokens),
-            ),
+        calls = self._calls.begin(self.make_id, record, message_id, self._clock)
+        yield Add(conversation_id, self._make_message(record, message_id, calls), record.model)
+
+    def _make_message(
+        self, record: Record, message_id: str, calls: tuple[ToolCall, ...]
+    ) -> Message:
+        return Message(
+            role=record.speaker or "assistant",
+            content=record.text,
+            reasoning=record.reasoning,
+            tool_calls=calls,
+            uuid=message_id,
+            timestamp=self._clock,
+            token_count=record.tokens,
         )
 
     def _choose(self, record: Record, session: Session, place: Place | None) -> str:
@@ -156,35 +194,10 @@ class Fold:
         A user who goes back in a session starts a branch of it. So does a session that begins
         with another one's records.
         """
-        first = self.make_id("session", record.session)
+        branch = self.make_id("branch", record.session, record.id)
+        if place is None and record.parent == ROOT and session.current:
+            return branch if record.speaker == "user" else session.current
         if place is None or place.conversation_id not in session.conversations:
-            return session.current or first
+            return session.current or self.make_id("session", record.session)
         rewound = place.turn_index < self.turns.get(place.conversation_id, -1)
-        if record.speaker == "user" and rewound:
-            return self.make_id("branch", record.session, record.id)
-        return place.conversation_id
-
-    def _make_call(self, record: Record, call: Call, at: datetime) -> ToolCall:
-        call_id = self.make_id("call", record.session, call.id)
-        made = ToolCall(call.name, call.arguments, None, call_id, at)
-        orphan = self._orphans.pop(call_id, None)
-        return made if orphan is None else _give_result(made, orphan, at)
-
-    def _finish(self, record: Record, result: Result) -> Iterator[Step]:
-        """Yield a result for its call; one without a call waits for it."""
-        call_id = self.make_id("call", record.session, result.call_id)
-        if (message_id := self.calls.get(call_id)) is None:
-            self._orphans[call_id] = result
-            while len(self._orphans) > MOST_ORPHANS:
-                del self._orphans[next(iter(self._orphans))]
-            return
-        call = ToolCall("", uuid=call_id)
-        yield Finish(message_id, _give_result(call, result, record.at or now()))
-
-
-def _give_result(call: ToolCall, result: Result, at: datetime) -> ToolCall:
-    size = len(to_text(result.output).encode("utf-8", "surrogatepass"))
-    given = ToolResult(
-        result.success, result.output, result.error, f"{call.uuid}-r", at, result_size_bytes=size
-    )
-    return replace(call, result=given, success=result.success, duration_ms=result.duration_ms)
+        return branch if record.speaker == "user" and rewound else place.conversation_id

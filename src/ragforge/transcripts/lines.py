@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import BinaryIO
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.compressed import is_compressed, open_compressed
 
 MAX_LINE = 64 * 1024 * 1024
 """A longer line is skipped: it holds a picture, or the file is no transcript."""
@@ -15,64 +19,77 @@ _TAIL = 256  # bytes before the position that are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
-    """How far a file was read: which file it was, up to where, and how it read there."""
-
-    device: int = 0
-    inode: int = 0
-    offset: int = 0
-    tail: str = ""  # the hash of the bytes before the offset
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
-    """A line without its end, and the offset after it. `data` is None if it was too long."""
+    """A line without its end, and where it begins and ends. `data` is None if it was too long."""
 
     data: bytes | None
+    start: int
     end: int
 
 
-def read_lines(path: Path, position: Position, max_line: int = MAX_LINE) -> Iterator[Line]:
-    """Yield the complete lines after a position; all of them if the file is another one now.
+class Lines:
+    """The complete lines of an open file after a position; all if the file is another one now.
 
-    A file that was shortened or written anew is read from its beginning: what was read before is
-    known by its ids. A last line without an end is left for the next time. Raises OSError.
+    A file that was shortened or written anew is read from its beginning. A last line without an
+    end is left for the next time.
     """
-    with path.open("rb", buffering=0) as file:
-        offset = position.offset if continues(file.fileno(), position) else 0
-        file.seek(offset)
+
+    def __init__(self, file: BinaryIO, position: Json, max_line: int, can_continue: bool) -> None:
+        self._file = file
+        self._max_line = max_line
+        self._can_continue = can_continue
+        offset = position.get("offset") if isinstance(position, dict) else None
+        self.continues = (
+            can_continue
+            and isinstance(offset, int)
+            and offset > 0
+            and self._hash_tail(offset) == position.get("tail")
+        )
+        self._start = offset if self.continues and isinstance(offset, int) else 0
+
+    def __iter__(self) -> Iterator[Line]:
+        start = begin = self._start  # of the line, and of the chunk
         pending: list[bytes] = []
         size = 0
-        while chunk := file.read(_CHUNK):
+        while chunk := self._read(begin, _CHUNK):
+            begin += len(chunk)
             *ends, rest = chunk.split(b"\n")
             for end in ends:
-                offset += size + len(end) + 1
-                data = b"".join((*pending, end)) if size + len(end) <= max_line else None
-                pending, size = [], 0
-                yield Line(data, offset)
+                size += len(end)
+                data = b"".join((*pending, end)) if size <= self._max_line else None
+                pending, line_start = [], start
+                start += size + 1
+                size = 0
+                yield Line(data, line_start, start)
             size += len(rest)
-            if size <= max_line:
+            if size <= self._max_line:
                 pending.append(rest)
             else:
                 pending = []
 
+    def mark(self, offset: int) -> Json:
+        """Return the position after so many bytes: up to where, and how the file read there."""
+        if not self._can_continue:
+            return None
+        return {"offset": offset, "tail": self._hash_tail(offset)}
 
-def continues(descriptor: int, position: Position) -> bool:
-    """Tell whether the file is the one that was read, and still reads the same up to there."""
-    facts = os.fstat(descriptor)
-    if position.offset == 0 or facts.st_size < position.offset:
-        return False
-    return _hash_tail(descriptor, position.offset) == position.tail
+    def _read(self, begin: int, size: int) -> bytes:
+        if self._can_continue:
+            self._file.seek(begin)
+        return self._file.read(size)
+
+    def _hash_tail(self, offset: int) -> str:
+        start = max(0, offset - _TAIL)
+        tail = self._read(start, offset - start)
+        return blake2b(tail, digest_size=16).hexdigest() if len(tail) == offset - start else ""
 
 
-def mark_position(path: Path, offset: int) -> Position:
-    """Return the position in a file after so many bytes. Raises OSError."""
-    with path.open("rb", buffering=0) as file:
-        facts = os.fstat(file.fileno())
-        return Position(facts.st_dev, facts.st_ino, offset, _hash_tail(file.fileno(), offset))
-
-
-def _hash_tail(descriptor: int, offset: int) -> str:
-    start = max(0, offset - _TAIL)
-    os.lseek(descriptor, start, os.SEEK_SET)
-    return blake2b(os.read(descriptor, offset - start), digest_size=16).hexdigest()
+@contextmanager
+def open_lines(path: Path, position: Json = None, max_line: int = MAX_LINE) -> Iterator[Lines]:
+    """Open a file of lines, compressed or not. Raises OSError and TranscriptUnreadable."""
+    if is_compressed(path):  # a cold file: it is read as a whole, or not at all
+        with open_compressed(path) as stream:
+            yield Lines(stream, None, max_line, False)
+    else:
+        with path.open("rb", buffering=0) as file:
+            yield Lines(file, position, max_line, True)

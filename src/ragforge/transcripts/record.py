@@ -10,6 +10,9 @@ from ragforge.domain.text import Json
 
 Speaker: TypeAlias = Literal["user", "assistant"]
 
+ROOT = ""
+"""The parent of a record that follows no other: a session's first words, or said anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -22,11 +25,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that a call wrote, with the hashes of its content where the transcript has it."""
+    """A file that a call wrote, as far as the transcript has its content."""
 
     path: str
-    before: str | None = None
+    before: str | None = None  # hashes of the content, as files of a project have them
     after: str | None = None
+    diff: str | None = None  # unified, without the heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Record:
     """Something said or done, or only a link in the chain: then nobody speaks.
 
     Ids are the agent's own, or made from what is said, so that a record that is read again, or
-    stands in a second file, is known again.
+    stands in a second file, is recognised.
     """
 
     session: str

@@ -1,39 +1,90 @@
-"""Source: where an agent keeps its transcripts, and how one of them is read."""
+"""Source: where an agent keeps its transcripts, and how one of them is read.
+
+What an importer may rely on, for every agent alike:
+
+1. `SOURCES` in `sources.py` holds all agents. `find` lists the transcripts of one; it never
+   raises. A transcript is a file: a session's lines, or a database of many sessions.
+2. `stamp` is cheap. A transcript whose stamp is as it was has nothing new and need not be read.
+3. `read` yields pieces. Store the steps of a piece and its cursor in one transaction; give the
+   cursor back to `read` the next time. Cursors are JSON and opaque. A cursor that does not fit
+   the file any more (it was shortened, rewritten, or is another file) is no error: then it is
+   read from its beginning, and what was stored before is known by its ids.
+4. A piece holds at most about a megabyte of the transcript, or one line where that is longer.
+5. One `Fold` per transcript makes steps of the entries. Before a piece is folded, it needs to be
+   given what the store knows: see `Fold.list_needs`. `Fold.save` belongs to the cursor.
+6. Texts are valid Unicode, moments have a time zone, arguments and outputs are JSON.
+7. `read` raises OSError for a file that is gone or may not be read, and TranscriptUnreadable with
+   a sentence for one that cannot be understood at all. Everything else that is odd is counted in
+   `unknown` and `skipped`, and reading goes on.
+
+Nothing here writes to a transcript, locks it or moves it.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.record import Entry
 
 
-class Reader(Protocol):
-    """Reads one transcript, line by line. What it has to remember is stored with the position."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some entries of a transcript, and the cursor after them."""
 
-    unknown: Counter[str]
-    """Kinds of records that it does not know, with their numbers."""
-
-    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says. Odd content is counted as unknown, and never raises."""
-
-    def save(self) -> Json:
-        """Return what is needed to go on after the last line."""
-
-    def load(self, state: Json) -> None:
-        """Take up what `save` returned; anything else is ignored."""
+    entries: tuple[Entry, ...] = ()
+    cursor: Json = None
+    size: int = 0  # bytes that were read for it, to show progress
+    lines: int = 0  # or rows, or messages: what the agent wrote one of at a time
+    unknown: Mapping[str, int] = field(default_factory=dict)  # kind of record → how many
+    skipped: Mapping[str, int] = field(default_factory=dict)  # reason → how many lines
 
 
-class LineSource(Protocol):
-    """An agent that writes a line of JSON for each thing that happens."""
+class Source(Protocol):
+    """An agent and its transcripts."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name that is typed and stored, such as `claude-code`."""
 
-    def find(self, home: Path, environ: Mapping[str, str]) -> Iterable[Path]:
-        """Return the transcripts that are there, the oldest first."""
+    @property
+    def title(self) -> str:
+        """The name that is shown, such as `Claude Code`."""
 
-    def open(self, path: Path) -> Reader:
-        """Return a reader for a transcript."""
+    def find(
+        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
+    ) -> Iterable[Path]:
+        """Return the transcripts that are there, parents before their sub-agents.
+
+        `projects` are folders that may hold some: aider keeps its history in them.
+        """
+
+    def fits(self, path: Path) -> bool:
+        """Tell by its name whether a file may be one of them, wherever it lies."""
+
+    def stamp(self, path: Path) -> str:
+        """Return what changes whenever the transcript does. Raises OSError."""
+
+    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
+        """Yield what a transcript says after a cursor, or all of it.
+
+        Raises OSError and TranscriptUnreadable.
+        """
+
+
+def stamp_files(*paths: Path) -> str:
+    """Return size, time and identity of files; those after the first may be missing."""
+    stamps = []
+    for number, path in enumerate(paths):
+        try:
+            facts = os.stat(path)
+        except OSError:
+            if number == 0:
+                raise
+            continue
+        stamps.append(f"{facts.st_size}.{facts.st_mtime_ns}.{facts.st_ino}")
+    return "-".join(stamps)

@@ -1,0 +1,93 @@
+"""Line source: an agent that writes a line of JSON for each thing that happens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.fields import parse_json
+from ragforge.transcripts.lines import Line, open_lines
+from ragforge.transcripts.record import Entry
+from ragforge.transcripts.source import Piece, stamp_files
+
+PIECE_BYTES = 1024 * 1024
+"""A piece ends with the line that reaches this size."""
+
+
+class Reader(Protocol):
+    """Reads one transcript, line by line. What it has to remember is stored with the cursor."""
+
+    unknown: Counter[str]
+    """Kinds of records that it does not know, with their numbers."""
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one line says. Odd content is counted as unknown, and never raises."""
+
+    def save(self) -> Json:
+        """Return what is needed to go on after the last line."""
+
+    def load(self, state: Json) -> None:
+        """Take up what `save` returned; anything else is ignored."""
+
+
+Places = Callable[[Path, Mapping[str, str], Sequence[Path]], Iterable[Path]]
+
+
+@dataclass(frozen=True, slots=True)
+class LineSource:
+    """Where an agent keeps its files of lines, and who reads one of them."""
+
+    name: str
+    title: str
+    list_files: Places
+    fits: Callable[[Path], bool]
+    open: Callable[[Path], Reader]
+
+    def find(
+        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
+    ) -> Iterable[Path]:
+        return self.list_files(home, environ, projects)
+
+    def stamp(self, path: Path) -> str:
+        return stamp_files(path)
+
+    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
+        reader = self.open(path)
+        known = cursor if isinstance(cursor, dict) else {}
+        with open_lines(path, known.get("position")) as lines:
+            if lines.continues:
+                reader.load(known.get("state"))
+            for batch in _batch(lines):
+                skipped: Counter[str] = Counter()
+                entries = [e for line in batch for e in _read_line(line, reader, skipped)]
+                unknown, reader.unknown = reader.unknown, Counter()
+                state = {"position": lines.mark(batch[-1].end), "state": reader.save()}
+                size = batch[-1].end - batch[0].start
+                yield Piece(tuple(entries), state, size, len(batch), unknown, skipped)
+
+
+def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield lines in batches whose size is bounded."""
+    batch: list[Line] = []
+    for line in lines:
+        if batch and line.end - batch[0].start > PIECE_BYTES:
+            yield batch
+            batch = []
+        batch.append(line)
+    if batch:
+        yield batch
+
+
+def _read_line(line: Line, reader: Reader, skipped: Counter[str]) -> Iterator[Entry]:
+    if line.data is None:
+        skipped["longer than 64 MB"] += 1
+    elif line.data.strip():
+        content = parse_json(line.data)
+        if isinstance(content, dict):
+            yield from reader.read(content)
+        else:
+            skipped["not a JSON object"] += 1

@@ -1,0 +1,9 @@
+"""Sources: all agents whose transcripts are read."""
+
+from __future__ import annotations
+
+from ragforge.transcripts.claude_code import CLAUDE_CODE
+from ragforge.transcripts.codex import CODEX
+from ragforge.transcripts.source import Source
+
+SOURCES: tuple[Source, ...] = (CLAUDE_CODE, CODEX)

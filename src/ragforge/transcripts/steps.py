@@ -1,0 +1,44 @@
+"""Steps: what an importer stores, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from ragforge.domain.conversations import Message, ToolCall
+from ragforge.transcripts.record import SessionFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A conversation begins, or branches off after a message of another one."""
+
+    conversation_id: str
+    session: str
+    at: datetime
+    after: str | None = None  # the message
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A message is added at the end of a conversation. A stored one is left as it is."""
+
+    conversation_id: str
+    message: Message
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A call of a stored message gets its result. A call that has one keeps it.
+
+    The call has its id and its result, whether it succeeded and how long it took; its name and
+    arguments are stored already.
+    """
+
+    message_id: str
+    call: ToolCall
+
+
+Step: TypeAlias = Begin | Add | Finish | SessionFacts
