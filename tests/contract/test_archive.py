@@ -35,6 +35,7 @@ EXPECTED = {
     + 2
     + 2,  # turns, copies, a bill, a conversation, L1 + L2, scopes, notes
     "job": 4,
+    "forgotten": 2,
 }
 PLAIN = (str, int, float, bool, bytes, type(None))
 

@@ -104,7 +104,8 @@ async def check_labels(file: Store, server: Store) -> None:
     labels = documented_labels()
     there = await rows(server, "MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l")
     assert {str(label) for [label] in there} - set(labels) <= {
-        *("RagForgeJob", "RagForgeQueue", "RagForgeLock", "RagForgeBookmark", "RagForgeSchema")
+        *("RagForgeJob", "RagForgeQueue", "RagForgeLock", "RagForgeBookmark", "RagForgeSchema"),
+        *("RagForgeTranscript", "RagForgeForgotten"),
     }
     for label, (properties, further, indexed) in labels.items():
         written = await rows(server, f"MATCH (n:{label}) UNWIND keys(n) AS k RETURN DISTINCT k")

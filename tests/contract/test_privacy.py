@@ -15,6 +15,13 @@ from ragforge.domain.conversations import ConversationChanges, ConversationFilte
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.transcripts import (
+    CallResult,
+    NewConversation,
+    NewMessage,
+    SessionUpdate,
+    TranscriptCursor,
+)
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, NotAuthor, NotFound, RagForgeError
 from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
@@ -24,6 +31,7 @@ from ragforge.ports.notes import NoteStore
 from ragforge.ports.projects import ProjectStore
 from ragforge.ports.store import Store
 from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.transcripts import TranscriptStore
 from ragforge.ports.work import JobQueue, LockStore
 from tests.fakes.authors import ANN, ANN_KEY, BOB, BOB_KEY, HOUR, MACHINE, talk
 from tests.fakes.builders import (
@@ -54,6 +62,7 @@ PORTS: Mapping[str, type] = {
     "locks": LockStore,
     "projects": ProjectStore,
     "archive": Archive,
+    "transcripts": TranscriptStore,
 }
 WITHOUT_CONVERSATIONS = frozenset(("code", "locks", "projects"))
 """Ports that hold nothing of what was said."""
@@ -169,6 +178,15 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "read": [partial(_read, kind) for kind in ABOUT_TALK],
         "conversation": [lambda s: s.conversation("okapi-talk")],
     },
+    "transcripts": {
+        "agents": [lambda s: s.agents("okapi-host")],
+        "stamps": [lambda s: s.stamps("okapi", "okapi-host")],
+        "cursor": [lambda s: s.cursor("okapi", "okapi-host", "okapi.jsonl")],
+        "look_up": [
+            lambda s: s.look_up(["okapi-0"], []),
+            lambda s: s.look_up([], ["okapi-talk"]),
+        ],
+    },
 }
 WRITES: Mapping[str, Mapping[str, list[Call]]] = {
     "conversations": {
@@ -211,6 +229,23 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
         "enqueue": [lambda s: s.enqueue([NewJob("okapi-job", "title")], again=True)],
     },
     "archive": {"write": [lambda s: s.write("conversation", [{"uuid": "okapi-talk"}])]},
+    "transcripts": {
+        "take_in": [
+            lambda s: s.take_in(
+                TranscriptCursor("okapi", "okapi-host", "okapi.jsonl", "1", {}, 1), []
+            ),
+            lambda s: s.take_in(
+                TranscriptCursor("zebra", "", f"{s}.jsonl"),
+                [
+                    NewConversation(conversation(uuid="okapi-talk", title="Mine")),
+                    NewMessage("okapi-talk", user("Mine?", uuid="mine")),
+                    NewMessage("okapi-talk", user("Mine?", uuid="okapi-0")),
+                    CallResult("okapi-answer", tool_call(uuid="okapi-call")),
+                    SessionUpdate("okapi-talk", "9", "main", "Mine", "okapi title"),
+                ],
+            ),
+        ]
+    },
 }
 """Calls that change what is somebody else's. None of them may."""
 HARMLESS: Mapping[str, frozenset[str]] = {
@@ -294,7 +329,12 @@ async def test_what_is_shared_is_read_by_everybody(team: Team) -> None:
     hers, his = await _read_all(team.ann), await _read_all(team.bob)
     differ = {case[:2] for case, found in hers.items() if his[case] != found}
     work = {"turns_to_embed", "count_turns_to_embed", "turns_to_link", "to_embed"}
-    assert {name for port, name in differ if port != "jobs"} <= {*work, "find", "count", "read"}
+    assert {name for port, name in differ if port not in ("jobs", "transcripts")} <= {
+        *work,
+        "find",
+        "count",
+        "read",
+    }
     assert his["conversations", "get", 0] == hers["conversations", "get", 0]
     assert his["conversations", "turns_by_words", 0] == hers["conversations", "turns_by_words", 0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ragforge.domain.authors import Visibility
+from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
@@ -84,5 +85,9 @@ async def talk(
     await store.notes.embed({f"{name}-note": direction(degrees + 2)})
     into = conversation(uuid=f"{name}-branch", author=author, visibility=visibility)
     await said.branch(f"{name}-answer", into)
+    await said.create(conversation(uuid=f"{name}-deleted", agent="codex", author=author))
+    await said.delete(f"{name}-deleted")
+    cursor = TranscriptCursor(name, f"{name}-host", f"{name}.jsonl", "1", {"offset": 1})
+    await store.transcripts.take_in(cursor, ())
     await store.jobs.enqueue([NewJob(f"{name}-job", "title", name, at(0))])
     return facts

@@ -63,7 +63,15 @@ async def fill_facts(store: Store) -> Rich:
     """Put conversations, summaries and code into a store."""
     shop, bank, scopes = await _fill_code(store)
     cart = conversation(uuid="cart", title="Cart", tags=("shop", "été", ""), updated_at=at(1, 5.5))
-    billing = conversation("/work/bank", uuid="billing", summary="", status="archived")
+    said = {
+        "agent": "claude-code",
+        "agent_version": "2.1",
+        "agent_session": "s",
+        "parent_id": "cart",
+    }
+    billing = conversation(
+        *("/work/bank",), uuid="billing", summary="", status="archived", git_branch="main", **said
+    )
     for new in (cart, billing):
         await store.conversations.create(new)
     turn_ids = await _fill_messages(store, scopes)
@@ -72,6 +80,9 @@ async def fill_facts(store: Store) -> Rich:
     branch = await store.conversations.branch(
         "answer-1", conversation(uuid="branch", title="Another way", created_at=at(60))
     )
+    await store.conversations.create(conversation(uuid="deleted", agent="codex"))
+    await store.conversations.append("deleted", [user(uuid="deleted-0")])
+    await store.conversations.delete("deleted")  # its ids stay
     return Rich(cart, billing, branch, turn_ids, summaries, shop, bank, scopes)
 
 

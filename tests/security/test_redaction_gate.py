@@ -27,6 +27,13 @@ from ragforge.domain.conversations import (
 )
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
+from ragforge.domain.transcripts import (
+    CallResult,
+    NewConversation,
+    NewMessage,
+    SessionUpdate,
+    TranscriptCursor,
+)
 from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.exchange.copy import copy_store
 from ragforge.memory.secrets.gate import WRITES, guard_store
@@ -71,7 +78,8 @@ def make_summary(conversation: str, **more: Any) -> Summary:
 
 
 def make_conversation(**more: Any) -> Conversation:
-    return Conversation(SHOP, SHOP, title=TEXT, summary=TEXT, tags=(TEXT,), **more)
+    given = {"title": TEXT, "summary": TEXT, "agent_version": TEXT, "git_branch": TEXT}
+    return Conversation(SHOP, SHOP, tags=(TEXT,), **given, **more)
 
 
 def make_file() -> ParsedFile:
@@ -104,6 +112,7 @@ async def write_everything(store: Store) -> None:
     await store.jobs.fail("k", ME, TEXT, None)
     await store.archive.set_bookmark(f"copy:bolt://ann:{SECRET}@host", "1")
     assert await store.archive.bookmark(f"copy:bolt://ann:{SECRET}@host") == "1"
+    await take_in_everything(store)
     imported = make_conversation()
     summary = make_summary(imported.uuid)
     asked = make_message(turn_index=0, position=0)
@@ -116,6 +125,18 @@ async def write_everything(store: Store) -> None:
             notes=(Note(TEXT, SHOP, (TEXT,), imported.uuid),),
         )
     )
+
+
+async def take_in_everything(store: Store) -> None:
+    late = replace(make_call(), uuid="late", result=None)
+    waiting = replace(make_message(), role="assistant", tool_calls=(late,))
+    new = make_conversation(uuid="taken-in", agent="codex")
+    cursor = TranscriptCursor("codex", "", "a.jsonl", "s", JSON)
+    steps = [NewConversation(new), NewMessage("taken-in", waiting)]
+    assert await store.transcripts.take_in(cursor, steps)
+    result = CallResult(waiting.uuid, replace(late, result=ToolResult(False, JSON, TEXT)))
+    update = SessionUpdate("taken-in", TEXT, TEXT, TEXT, TEXT)
+    assert await store.transcripts.take_in(replace(cursor, revision=1), [result, update])
 
 
 async def find_secret(store: Store, engine: str, folder: Path) -> list[str]:
@@ -148,7 +169,7 @@ async def test_no_method_of_a_store_writes_a_secret(
     store = guard_store(await engines.empty(engine))
     await write_everything(store)
 
-    assert await store.archive.count("message") == 4
+    assert await store.archive.count("message") == 5
     assert await find_secret(store, engine, tmp_path) == []
     if engine == "neo4j":
         assert await find_in_neo4j(engines.location(engine)) == []
@@ -201,7 +222,7 @@ def test_every_text_of_a_record_is_on_the_list() -> None:
         ),
         *("path", "kind", "language", "state", "key", "conversation_id", "supersedes", "scope_id"),
         *("embedding_hash", "parent_summaries", "how"),
-        *("author", "host", "agent", "visibility"),
+        *("author", "host", "agent", "visibility", "agent_session", "parent_id"),
     }
     for kind, data in {
         "conversation": Conversation,

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
+from uuid import UUID, uuid5
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import new_id
 
+MakeId: TypeAlias = Callable[[str], str]
+"""Returns the id of a copy, given that of the original."""
+_COPIES = UUID("0d8f7c51-6b0e-5a0b-8f0e-3c7de1a4b9f2")
 
-def copy_messages(originals: Sequence[Message]) -> list[Message]:
-    """Return copies with new ids. Turns are renumbered: deleted ones may have left gaps."""
+
+def make_new(_: str) -> str:
+    """Return a fresh id for a copy."""
+    return new_id()
+
+
+def name_copies(branch_id: str) -> MakeId:
+    """Return what gives copies in a branch ids that are the same whenever it is made."""
+    return lambda original: str(uuid5(_COPIES, f"{branch_id}\0{original}"))
+
+
+def copy_messages(originals: Sequence[Message], make_id: MakeId = make_new) -> list[Message]:
+    """Return copies with other ids. Turns are renumbered: deleted ones may have left gaps."""
     turns = [message.turn_index for message in originals if message.role == "user"]
     renumbered = {old: new for new, old in enumerate(turns)}
     renumbered[BEFORE_FIRST_TURN] = BEFORE_FIRST_TURN
     return [
         replace(
             message,
-            uuid=new_id(),
+            uuid=make_id(message.uuid),
             process=None,  # nobody is answering the copy
             turn_index=renumbered.get(message.turn_index),
-            tool_calls=tuple(copy_call(call) for call in message.tool_calls),
+            tool_calls=tuple(copy_call(call, make_id) for call in message.tool_calls),
         )
         for message in originals
     ]
 
 
-def copy_call(call: ToolCall) -> ToolCall:
-    """Return a copy of a call and its result with new ids."""
-    result = None if call.result is None else replace(call.result, uuid=new_id())
-    return replace(call, uuid=new_id(), result=result)
+def copy_call(call: ToolCall, make_id: MakeId = make_new) -> ToolCall:
+    """Return a copy of a call and its result with other ids."""
+    result = None
+    if call.result is not None:
+        result = replace(call.result, uuid=make_id(call.result.uuid))
+    return replace(call, uuid=make_id(call.uuid), result=result)

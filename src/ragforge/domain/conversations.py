@@ -45,6 +45,10 @@ class Conversation(Authored):
     agent: str = AGENT  # the program that answers in it
     visibility: Visibility = "shared"
     project_id: str = ""  # of the repository, wherever it lies; the path is where it lay
+    agent_version: str | None = None
+    agent_session: str | None = None  # what the agent itself calls it
+    git_branch: str | None = None  # that was last checked out while the agent worked
+    parent_id: str | None = None  # the conversation whose agent started this one
 
     def __post_init__(self) -> None:
         if not self.project_id:  # nobody recognised it: it is known by its path
@@ -135,6 +139,7 @@ class ConversationFilter:
     since: datetime | None = None  # by last activity
     until: datetime | None = None
     own: bool = False  # only those that the viewer may change: their own, and those of nobody
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

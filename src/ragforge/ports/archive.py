@@ -24,6 +24,7 @@ RecordKind: TypeAlias = Literal[
     "branch",
     "vector",
     "job",
+    "forgotten",
 ]
 RECORD_KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
 """In the order in which they are written: each refers only to earlier ones."""

@@ -57,7 +57,8 @@ class ConversationStore(Protocol):
     async def delete(self, conversation_id: str, force: bool = False) -> None:
         """Delete it with its messages, summaries, vectors and index entries.
 
-        Its branches stay, on their own. Raises ConversationNotFound, and NotAuthor if it is
+        Its branches stay, on their own. If another agent's was taken in, its ids are noted, so
+        that it does not come back. Raises ConversationNotFound, and NotAuthor if it is
         somebody else's, unless forced.
         """
 

@@ -13,6 +13,7 @@ from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.notes import NoteStore
 from ragforge.ports.projects import ProjectStore
 from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.transcripts import TranscriptStore
 from ragforge.ports.upkeep import Upkeep
 from ragforge.ports.work import JobQueue, LockStore
 
@@ -62,6 +63,7 @@ class Store:
     jobs: JobQueue
     locks: LockStore
     archive: Archive
+    transcripts: TranscriptStore
     health: ReadHealth
     query: RunQuery
     upkeep: Upkeep

@@ -97,6 +97,16 @@ class ConversationPart(_Part):
     author: UnicodeText | None = Field(description="who began it; null if that is not known")
     host: UnicodeText | None = Field(description="the machine where it began; null if not known")
     agent: UnicodeText = Field(description="the program that answers in it, such as `ragforge`")
+    agent_version: UnicodeText | None = Field(description="its version; null if not known")
+    agent_session: UnicodeText | None = Field(
+        description="what that program calls the session; null for one of RagForge's own"
+    )
+    git_branch: UnicodeText | None = Field(
+        description="the branch that was checked out when it was last active; null if not known"
+    )
+    parent_id: Id | None = Field(
+        description="the conversation whose agent started this one; null if none did"
+    )
 
 
 class ReferencePart(_Part):
@@ -260,7 +270,7 @@ class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"] = Field(description="says what this is")
-    version: Annotated[Literal[3], _WHOLE] = Field(description="the version of the format")
+    version: Annotated[Literal[4], _WHOLE] = Field(description="the version of the format")
     conversation: ConversationPart = Field(description="what the conversation is")
     repository: RepositoryPart | None = Field(
         default=None, description="the repository of its project; missing where there is none"

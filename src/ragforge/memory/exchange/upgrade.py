@@ -17,7 +17,18 @@ def upgrade_document(document: dict[str, Json]) -> dict[str, Json]:
         return document
     if document["version"] == 1:
         document = _upgrade_first(document)
-    return _add_authors(document) if document["version"] == 2 else document
+    if document["version"] == 2:
+        document = _add_authors(document)
+    return _add_agents(document) if document["version"] == 3 else document
+
+
+def _add_agents(document: dict[str, Json]) -> dict[str, Json]:
+    """Return a document of version 3 as one of version 4: other agents had said nothing yet."""
+    about = document.get("conversation")
+    if isinstance(about, dict):
+        names = ("agent_version", "agent_session", "git_branch", "parent_id")
+        about = about | dict.fromkeys(names)
+    return document | {"version": 4, "conversation": about}
 
 
 def _add_authors(document: dict[str, Json]) -> dict[str, Json]:

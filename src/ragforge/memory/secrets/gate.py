@@ -37,6 +37,7 @@ WRITES: Mapping[str, Mapping[str, Redacted]] = {
         "relate_files": {"relations": "*redact_relation"},
     },
     "jobs": {"enqueue": {"jobs": "*redact_job"}, "fail": {"error": "redact_text"}},
+    "transcripts": {"take_in": {"cursor": "redact_cursor", "steps": "*redact_step"}},
     "archive": {
         "write": {"records": "redact_records"},
         "add_conversation": {"whole": "redact_bundle"},
@@ -45,7 +46,7 @@ WRITES: Mapping[str, Mapping[str, Redacted]] = {
     },
 }
 """Every method of a port that writes text. Others write ids, paths, numbers and vectors."""
-IN_A_THREAD = frozenset(("replace_files", "write", "add_conversation"))
+IN_A_THREAD = frozenset(("replace_files", "write", "add_conversation", "take_in"))
 """They may write megabytes at once: others go on meanwhile."""
 
 
@@ -59,6 +60,7 @@ def guard_store(store: Store) -> Store:
         code=_guard(store.code, WRITES["code"]),
         jobs=_guard(store.jobs, WRITES["jobs"]),
         archive=_guard(store.archive, WRITES["archive"]),
+        transcripts=_guard(store.transcripts, WRITES["transcripts"]),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from ragforge.domain.text import Json
 from ragforge.memory.secrets import patterns
@@ -17,7 +18,7 @@ from ragforge.memory.secrets.values import (
     is_placeholder,
 )
 
-__all__ = ["redact", "redact_json"]
+__all__ = ["is_plainly_clean", "redact", "redact_json"]
 
 _PASSES = 8  # a marker may expose another secret beside it; two passes are usual
 
@@ -69,6 +70,33 @@ def redact_json(value: Json) -> Json:
     for item in inner_first:
         done[id(item)] = _rebuild(item, done, near_key)
     return redact(value) if isinstance(value, str) else done.get(id(value), value)
+
+
+def is_plainly_clean(values: Iterable[Json]) -> bool:
+    """Tell whether values have no secret, by one look at all their strings together.
+
+    That is much cheaper than a look at each. If it is not plain, each has to be looked at.
+    """
+    texts: list[str] = []
+    waiting = list(values)
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            texts.append(item)
+        elif isinstance(item, dict):
+            if not all(isinstance(name, str) and _is_plain_name(name) for name in item):
+                return False
+            waiting.extend(item.values())
+        elif isinstance(item, list | tuple):
+            waiting.extend(item)
+    joined = "\n\n".join(texts)
+    return not has_key_mark(joined) and redact(joined) is joined
+
+
+@lru_cache(4096)
+def _is_plain_name(name: str) -> bool:
+    """Tell whether what stands under a name is judged by itself alone."""
+    return name != "value" and classify_name(name) is None
 
 
 def _rebuild(item: Json, done: dict[int, Json], near_key: bool) -> Json:

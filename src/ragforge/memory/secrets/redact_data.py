@@ -16,14 +16,21 @@ from ragforge.domain.conversations import Conversation, ConversationChanges, Mes
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json, to_json
+from ragforge.domain.transcripts import (
+    CallResult,
+    IntakeStep,
+    NewConversation,
+    NewMessage,
+    TranscriptCursor,
+)
 from ragforge.domain.work import NewJob
-from ragforge.memory.secrets.redact import redact, redact_json
+from ragforge.memory.secrets.redact import is_plainly_clean, redact, redact_json
 from ragforge.ports.archive import Fact, Record, RecordKind
 
 T = TypeVar("T")
 
 # texts, and lists of texts
-_CONVERSATION = (("title", "summary"), ("tags",))
+_CONVERSATION = (("title", "summary", "agent_version", "git_branch"), ("tags",))
 _MESSAGE_TEXTS = ("content", "reasoning")
 _SUMMARY = (
     ("conversation_summary", "actions_summary", "made_by"),
@@ -100,6 +107,21 @@ def _collect_strings(value: Json, into: list[str]) -> None:
             _collect_strings(inner, into)
 
 
+def _list_values(step: NewMessage | CallResult) -> Iterator[Json]:
+    """Yield all that a message or a result says: a transcript has thousands of short strings."""
+    calls = (step.call,) if isinstance(step, CallResult) else step.message.tool_calls
+    if isinstance(step, NewMessage):
+        yield step.message.content
+        yield step.message.reasoning
+        yield step.message.receipt
+    for call in calls:
+        yield call.tool_name
+        yield call.arguments
+        if call.result is not None:
+            yield call.result.result
+            yield call.result.error
+
+
 @lru_cache(4096)
 def _redact_name(name: str) -> str:
     return redact(name)
@@ -155,6 +177,27 @@ class DataRedactor:
     def redact_job(self, job: NewJob) -> NewJob:
         payload = self._clean(redact_json, job.payload)
         return job if payload is job.payload else replace(job, payload=payload)
+
+    def redact_cursor(self, cursor: TranscriptCursor) -> TranscriptCursor:
+        """Redact what is remembered between two readings: results may wait there for their call."""
+        if is_plainly_clean([cursor.state]):
+            return cursor
+        state = self._clean(redact_json, cursor.state)
+        return cursor if state is cursor.state else replace(cursor, state=state)
+
+    def redact_step(self, step: IntakeStep) -> IntakeStep:
+        if isinstance(step, NewMessage | CallResult) and is_plainly_clean(_list_values(step)):
+            return step
+        if isinstance(step, NewMessage):
+            message = self.redact_message(step.message)
+            return step if message is step.message else replace(step, message=message)
+        if isinstance(step, CallResult):
+            call = self.redact_call(step.call)
+            return step if call is step.call else replace(step, call=call)
+        if isinstance(step, NewConversation):
+            clean = self.redact_conversation(step.conversation)
+            return step if clean is step.conversation else replace(step, conversation=clean)
+        return self._redact_fields(step, ("title", "instead_of", "agent_version", "git_branch"))
 
     def redact_text(self, text: str | None) -> Json:
         return text and self._clean(redact, text)

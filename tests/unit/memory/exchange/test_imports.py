@@ -121,8 +121,8 @@ def test_an_identity_that_no_repository_has_is_refused(repository: object, reaso
 
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
-    newer = refused({"format": "ragforge.conversation", "version": 4})
-    assert newer == "it has version 4 of the format, this RagForge reads 3. Upgrade RagForge"
+    newer = refused({"format": "ragforge.conversation", "version": 5})
+    assert newer == "it has version 5 of the format, this RagForge reads 4. Upgrade RagForge"
 
 
 def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
@@ -149,9 +149,18 @@ def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
     assert refused(odd).startswith("messages[0].turn_index should be")
 
 
-@pytest.mark.parametrize("version", [0, "3", True, None, 3.0])
+def test_a_document_of_version_3_is_read_though_it_knows_no_other_agents() -> None:
+    old = document() | {"version": 3}
+    for name in ("agent_version", "agent_session", "git_branch", "parent_id"):
+        del old["conversation"][name]
+    about = build_bundle(check_document(old)).conversation
+    assert (about.agent_version, about.agent_session, about.parent_id) == (None, None, None)
+    assert refused(old | {"conversation": 7}).startswith("conversation should be")
+
+
+@pytest.mark.parametrize("version", [0, "4", True, None, 4.0])
 def test_a_version_that_never_was_is_refused(version: object) -> None:
-    assert refused({**document(), "version": version}).startswith("version should be 3")
+    assert refused({**document(), "version": version}).startswith("version should be 4")
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -7,13 +7,17 @@ from ragforge.adapters.stores.neo4j.cypher import select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import REFERENCE
 from ragforge.adapters.stores.table import Stored
-from ragforge.domain.branches import copy_messages
+from ragforge.domain.branches import MakeId, copy_messages, make_new
 from ragforge.domain.conversations import Message
 from ragforge.ports.words import Tokeniser
 
 
 async def copy_until(
-    tx: Transaction, last: Stored, branch: Stored, tokeniser: Tokeniser
+    tx: Transaction,
+    last: Stored,
+    branch: Stored,
+    tokeniser: Tokeniser,
+    make_id: MakeId = make_new,
 ) -> list[Message]:
     """Copy what was said up to and including a message into an empty conversation."""
     source = last["conversation_id"]
@@ -25,7 +29,7 @@ async def copy_until(
         last=last["position"],
     )
     originals = [messages.decode_message(row) for row in rows]
-    copies = copy_messages(originals)
+    copies = copy_messages(originals, make_id)
     placed = await messages.add(tx, branch, copies, tokeniser)
     pairs = [[old.uuid, new.uuid] for old, new in zip(originals, copies, strict=True)]
     await _copy_vectors(tx, pairs, last["position"])

@@ -149,6 +149,7 @@ def make_filter(where: ConversationFilter) -> Where:
         conditions.add(is_own_node("n"))
     conditions.any_of("project_id", where.project_ids)
     conditions.add("n.status = $status", status=where.status)
+    conditions.add("n.agent = $agent", agent=where.agent)
     if where.tags:
         conditions.add("any(tag IN n.tags WHERE tag IN $tags)", tags=list(where.tags))
     return conditions.between("updated_ms", where.since, where.until)

@@ -13,9 +13,11 @@ from ragforge.adapters.stores.neo4j import summary_nodes
 from ragforge.adapters.stores.neo4j.branching import copy_until
 from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
 from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.forgotten import forget
 from ragforge.adapters.stores.neo4j.recall import TurnSearch
 from ragforge.adapters.stores.neo4j.references import References
 from ragforge.adapters.stores.rows import CONVERSATION
+from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -73,7 +75,9 @@ class Neo4jConversations(TurnSearch, References):
 
     async def delete(self, conversation_id: str, force: bool = False) -> None:
         async def work(tx: Transaction) -> None:
-            await nodes.lock_own(tx, conversation_id, force)
+            row = await nodes.lock_own(tx, conversation_id, force)
+            if row["agent"] != AGENT:
+                await forget(tx, conversation_id)
             await summary_nodes.remove_all(tx, conversation_id)
             await message_nodes.delete_messages(tx, conversation_id)
             await tx.rows("MATCH (n:Conversation {uuid: $id}) DETACH DELETE n", id=conversation_id)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j.cypher import is_own_job, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
 from ragforge.adapters.stores.neo4j.vectors import (
     CONVERSATIONS,
     NOTES,
@@ -147,6 +148,11 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         _make_vector_section("scope", SECTIONS),
     ),
     "job": (Section("(n:RagForgeJob)", _JOB, ("n.key",), seen=is_own_job("n")),),
+    "forgotten": (
+        Section(
+            "(n:RagForgeForgotten)", "n {.uuid, .owner}", ("n.uuid", "n.owner"), seen=IS_OWN_NOTE
+        ),
+    ),
 }
 
 

@@ -222,6 +222,13 @@ async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
     await tx.each(f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', JOB)}", found)
 
 
+async def _write_forgotten(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    await tx.each(
+        "MERGE (n:RagForgeForgotten {uuid: row.uuid, owner: row.owner})",
+        [{"uuid": row["uuid"], "owner": row["owner"]} for row in rows],
+    )
+
+
 _WRITERS: dict[RecordKind, _Writer] = {
     "conversation": _write_conversations,
     "message": _write_messages,
@@ -239,4 +246,5 @@ _WRITERS: dict[RecordKind, _Writer] = {
     "branch": _write_branches,
     "vector": _write_vectors,
     "job": _write_jobs,
+    "forgotten": _write_forgotten,
 }

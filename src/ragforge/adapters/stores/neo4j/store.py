@@ -16,6 +16,7 @@ from ragforge.adapters.stores.neo4j.notes import Neo4jNotes
 from ragforge.adapters.stores.neo4j.projects import Neo4jProjects
 from ragforge.adapters.stores.neo4j.query import run_query
 from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
+from ragforge.adapters.stores.neo4j.transcripts import Neo4jTranscripts
 from ragforge.adapters.stores.neo4j.upkeep import Neo4jUpkeep
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
@@ -64,6 +65,7 @@ async def open_neo4j(
         jobs=Neo4jJobs(opened),
         locks=Neo4jLocks(opened),
         archive=Neo4jArchive(opened, tokeniser),
+        transcripts=Neo4jTranscripts(opened, tokeniser),
         health=health,
         query=partial(run_query, opened),
         upkeep=Neo4jUpkeep(),

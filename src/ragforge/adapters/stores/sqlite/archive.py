@@ -21,6 +21,7 @@ from ragforge.adapters.stores.sqlite import (
 )
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
+from ragforge.adapters.stores.sqlite.forgotten import is_own_note
 from ragforge.adapters.stores.sqlite.sql import select, select_one, select_value, upsert
 from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.adapters.stores.table import Row, check_row
@@ -94,6 +95,7 @@ _TABLES: dict[RecordKind, _Source] = {
     "branch": _Source("*", "branch", ("source", "target"), _SEEN_ENDS),
     "vector": _Source(_VECTOR, _VECTORS, ("v.id",), f"{_VECTOR_OWNER} IS NOT NULL"),
     "job": _Source(_JOB, "job", ("id",)),
+    "forgotten": _Source("*", "forgotten", ("uuid", "owner")),
 }
 _INTERNAL = ("id", "covered_by")
 
@@ -175,6 +177,8 @@ class SqliteArchive:
         viewer = self._database.viewer
         if viewer is None:
             return "1"
+        if kind == "forgotten":
+            return is_own_note(viewer)
         return is_own_job(viewer) if kind == "job" else _TABLES[kind].seen
 
 
@@ -317,4 +321,5 @@ _WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = 
     "branch": _upsert_into("branch", "source", "target"),
     "vector": _write_vector,
     "job": _upsert_into("job", "key"),
+    "forgotten": _upsert_into("forgotten", "uuid", "owner"),
 }

@@ -7,11 +7,17 @@ import apsw
 from ragforge.adapters.stores.sqlite import messages
 from ragforge.adapters.stores.sqlite.sql import insert, select
 from ragforge.adapters.stores.table import Row
-from ragforge.domain.branches import copy_messages
+from ragforge.domain.branches import MakeId, copy_messages, make_new
 from ragforge.ports.words import Tokeniser
 
 
-def copy_until(connection: apsw.Connection, last: Row, branch: Row, tokeniser: Tokeniser) -> None:
+def copy_until(
+    connection: apsw.Connection,
+    last: Row,
+    branch: Row,
+    tokeniser: Tokeniser,
+    make_id: MakeId = make_new,
+) -> None:
     """Copy what was said up to and including a message into an empty conversation."""
     insert(
         connection,
@@ -24,7 +30,7 @@ def copy_until(connection: apsw.Connection, last: Row, branch: Row, tokeniser: T
         (last["conversation_id"], last["position"]),
     )
     originals = messages.load(connection, list(rows))
-    copies = copy_messages(originals)
+    copies = copy_messages(originals, make_id)
     messages.add(connection, branch, copies, tokeniser)
     for original, copy in zip(originals, copies, strict=True):
         _copy_references(connection, original.uuid, copy.uuid)

@@ -14,6 +14,7 @@ from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.sqlite import conversation_rows
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.branching import copy_until
+from ragforge.adapters.stores.sqlite.forgotten import forget
 from ragforge.adapters.stores.sqlite.recall import TurnSearch
 from ragforge.adapters.stores.sqlite.references import References
 from ragforge.adapters.stores.sqlite.sql import (
@@ -28,6 +29,7 @@ from ragforge.adapters.stores.sqlite.viewers import (
     check_own,
 )
 from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -99,6 +101,8 @@ class SqliteConversations(TurnSearch, References):
     async def delete(self, conversation_id: str, force: bool = False) -> None:
         def work(connection: apsw.Connection) -> None:
             self._check_own(connection, conversation_id, force)
+            if conversation_rows.read(connection, conversation_id)["agent"] != AGENT:
+                forget(connection, conversation_id, self._database.viewer)
             connection.execute("DELETE FROM conversation WHERE uuid = ?", (conversation_id,))
 
         await self._database.write(work)

@@ -168,7 +168,7 @@ def _to_ms(moment: datetime | None) -> int | None:
 def _make_filter(where: ConversationFilter) -> Where:
     conditions = Where().add("o.cwd = ?", where.cwd)
     add_any(conditions, "o.project_id", where.project_ids)
-    conditions.add("o.status = ?", where.status)
+    conditions.add("o.status = ?", where.status).add("o.agent = ?", where.agent)
     conditions.add("o.updated_ms >= ?", _to_ms(where.since)).add(
         "o.updated_ms <= ?", _to_ms(where.until)
     )

@@ -18,6 +18,7 @@ from ragforge.adapters.stores.sqlite.notes import SqliteNotes
 from ragforge.adapters.stores.sqlite.projects import SqliteProjects
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
+from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.upkeep import SqliteUpkeep
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
@@ -74,6 +75,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         jobs=SqliteJobs(database),
         locks=SqliteLocks(database),
         archive=SqliteArchive(database, tokeniser),
+        transcripts=SqliteTranscripts(database, tokeniser),
         health=health,
         query=query,
         upkeep=SqliteUpkeep(database, tokeniser),

@@ -1,0 +1,161 @@
+"""Intake: apply what a transcript gave, step by step, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
+from ragforge.adapters.stores.neo4j import messages, summary_nodes
+from ragforge.adapters.stores.neo4j.branching import copy_until
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
+from ragforge.adapters.stores.rows import CONVERSATION
+from ragforge.adapters.stores.stale_view import StaleView
+from ragforge.domain.branches import name_copies
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.domain.transcripts import (
+    CallResult,
+    IntakeStep,
+    NewConversation,
+    NewMessage,
+    SessionUpdate,
+    merge_results,
+)
+from ragforge.errors import ConversationNotFound, MessageNotFound, NotAuthor
+from ragforge.ports.words import Tokeniser
+
+
+class Intake:
+    """Applies steps to the store of one viewer.
+
+    Messages wait until something depends on them: a transaction has few queries.
+    """
+
+    def __init__(self, tx: Transaction, tokeniser: Tokeniser) -> None:
+        self._tx = tx
+        self._tokeniser = tokeniser
+        self._own: dict[str, bool] = {}  # conversations that may grow
+        self._taken: set[str] = set()  # ids of messages that are somebody else's
+        self._waiting: dict[str, list[Message]] = {}
+
+    async def apply(self, steps: Sequence[IntakeStep]) -> None:
+        """Apply all steps. Raises StaleView if one of the messages is there already."""
+        await self._check_new([one.message.uuid for one in steps if isinstance(one, NewMessage)])
+        for step in merge_results(steps):
+            if isinstance(step, NewConversation):
+                await self._begin(step)
+            elif isinstance(step, NewMessage):
+                is_free = step.message.uuid not in self._taken
+                if is_free and await self._is_own(step.conversation_id):
+                    self._waiting.setdefault(step.conversation_id, []).append(step.message)
+            elif isinstance(step, CallResult):
+                await self._finish(step)
+            else:
+                await self._update(step)
+        await self._store_waiting()
+
+    async def _check_new(self, ids: Sequence[str]) -> None:
+        if not ids:
+            return
+        if await find_forgotten(self._tx, ids):
+            raise StaleView
+        query = """MATCH (m:Message) WHERE m.uuid IN $ids
+                   RETURN m.uuid AS uuid, m.conversation_id AS place"""
+        for row in await self._tx.rows(query, ids=list(ids)):
+            if await self._is_own(row["place"]):
+                raise StaleView
+            self._taken.add(row["uuid"])
+
+    async def _begin(self, step: NewConversation) -> None:
+        new = step.conversation
+        there = "MATCH (c:Conversation {uuid: $id}) RETURN true"
+        if await self._tx.value(there, id=new.uuid) or await find_forgotten(self._tx, [new.uuid]):
+            return
+        row = await nodes.create(self._tx, new)
+        self._own[new.uuid] = True
+        if step.after is None:
+            return
+        await self._store_waiting()
+        try:
+            last = await nodes.read_message(self._tx, step.after)
+        except MessageNotFound:  # it was deleted
+            return
+        if await self._is_own(last["conversation_id"]):
+            await copy_until(self._tx, last, row, self._tokeniser, name_copies(new.uuid))
+            await nodes.recount(self._tx, new.uuid)
+            heads = "MATCH (m:Message {conversation_id: $id, role: 'user'})"
+            await self._tx.rows(f"{heads} SET m.link_pending = true", id=new.uuid)
+
+    async def _finish(self, step: CallResult) -> None:
+        await self._store_waiting()
+        try:
+            row = await nodes.read_message(self._tx, step.message_id)
+        except MessageNotFound:
+            return
+        if not await self._is_own(row["conversation_id"]):
+            return
+        known = CONVERSATION.decode(await nodes.lock(self._tx, row["conversation_id"]))
+        before, done = await messages.finish_calls(self._tx, row, [step.call], self._tokeniser)
+        if done == before:
+            return
+        chars = known.total_chars + done.char_count - before.char_count
+        await nodes.put(self._tx, [CONVERSATION.encode(replace(known, total_chars=chars))])
+        await self._mark_grown(row["conversation_id"], {row["turn_index"]}, set())
+
+    async def _update(self, step: SessionUpdate) -> None:
+        if not await self._is_own(step.conversation_id):
+            return
+        await self._tx.rows(
+            """MATCH (n:Conversation {uuid: $id})
+               SET n.agent_version = coalesce($version, n.agent_version),
+                   n.git_branch = coalesce($branch, n.git_branch),
+                   n.title = CASE WHEN $title IS NOT NULL AND (n.title IS NULL OR n.title = $before)
+                             THEN $title ELSE n.title END""",
+            id=step.conversation_id,
+            version=step.agent_version,
+            branch=step.git_branch,
+            title=step.title,
+            before=step.instead_of,
+        )
+
+    async def _is_own(self, conversation_id: str) -> bool:
+        """Tell whether a conversation is there, and the viewer's."""
+        if conversation_id not in self._own:
+            try:
+                await nodes.lock_own(self._tx, conversation_id)
+                self._own[conversation_id] = True
+            except (ConversationNotFound, NotAuthor):
+                self._own[conversation_id] = False
+        return self._own[conversation_id]
+
+    async def _store_waiting(self) -> None:
+        """Store the messages that wait; what was made of grown turns before is dropped."""
+        waiting, self._waiting = self._waiting, {}
+        for conversation_id, said in waiting.items():
+            row = await nodes.lock(self._tx, conversation_id)
+            placed = await messages.add(self._tx, row, said, self._tokeniser)
+            await nodes.count(self._tx, row, placed)
+            opened = {one.turn_index for one in placed if one.role == "user"}
+            turns = {one.turn_index for one in placed if one.turn_index is not None}
+            await self._mark_grown(conversation_id, turns, opened)
+
+    async def _mark_grown(
+        self, conversation_id: str, turns: set[int], new: set[int | None]
+    ) -> None:
+        place = {"id": conversation_id, "turns": sorted(turns - {BEFORE_FIRST_TURN})}
+        heads = (
+            "MATCH (m:Message {conversation_id: $id, role: 'user'}) WHERE m.turn_index IN $turns"
+        )
+        await self._tx.rows(f"{heads} SET m.link_pending = true", **place)
+        longer = {"id": conversation_id, "turns": [one for one in place["turns"] if one not in new]}
+        if longer["turns"]:
+            await self._tx.rows(
+                f"{heads} REMOVE m.embedding, m.embedding_model, m.embedding_key", **longer
+            )
+            covers = await self._tx.column(
+                f"{heads} MATCH (s:Summary {{level: 1}})-[:SUMMARIZES]->(m) RETURN DISTINCT s.uuid",
+                **longer,
+            )
+            if covers:
+                await summary_nodes.remove(self._tx, covers)

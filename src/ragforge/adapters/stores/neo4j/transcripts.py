@@ -1,0 +1,117 @@
+"""Other agents' transcripts in Neo4j: cursors, and which ids are stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+
+from ragforge.adapters.stores.neo4j.cypher import LOCK, index_key, is_own_node, is_seen
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
+from ragforge.adapters.stores.neo4j.intake import Intake
+from ragforge.adapters.stores.stale_view import StaleView
+from ragforge.adapters.stores.table import check_row
+from ragforge.domain.conversations import BEFORE_FIRST_TURN
+from ragforge.domain.text import to_json
+from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
+from ragforge.ports.words import Tokeniser
+
+_NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
+_OF_AGENT = "(n:RagForgeTranscript {owner: $owner, host: $host, agent: $agent})"
+
+
+class Neo4jTranscripts:
+    """Keeps the promises of `TranscriptStore`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+        self._owner = database.viewer or ""
+
+    async def agents(self, host: str) -> list[str]:
+        query = """MATCH (n:RagForgeTranscript {owner: $owner, host: $host})
+                   RETURN DISTINCT n.agent AS agent ORDER BY agent"""
+        return await self._database.column(query, owner=self._owner, host=host)
+
+    async def stamps(self, agent: str, host: str) -> dict[str, str]:
+        query = f"MATCH {_OF_AGENT} RETURN n.path AS path, n.stamp AS stamp"
+        rows = await self._database.rows(query, owner=self._owner, host=host, agent=agent)
+        return {row["path"]: row["stamp"] for row in rows}
+
+    async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
+        query = """MATCH (n:RagForgeTranscript {key: $key})
+                   RETURN n.stamp AS stamp, n.state AS state, n.revision AS revision"""
+        rows = await self._database.rows(query, key=self._make_key(host, agent, path))
+        if not rows:
+            return TranscriptCursor(agent, host, path)
+        [row] = rows
+        state = json.loads(row["state"])
+        return TranscriptCursor(agent, host, path, row["stamp"], state, row["revision"])
+
+    async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
+        async def work(tx: Transaction) -> StoredIds:
+            gone = dict.fromkeys(await find_forgotten(tx, messages), _NOWHERE)
+            said = await tx.rows(
+                f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
+                   MATCH (c:Conversation {{uuid: m.conversation_id}})
+                   RETURN m.uuid AS uuid, m.turn_index AS turn,
+                     CASE WHEN {is_own_node("c")} THEN c.uuid END AS place""",
+                ids=list(messages),
+            )
+            found = {
+                row["uuid"]: (row["place"], row["turn"]) if row["place"] else _NOWHERE
+                for row in said
+            }
+            wanted = {*conversations, *(place for place, _ in found.values())}
+            turns = dict.fromkeys(await find_forgotten(tx, wanted), BEFORE_FIRST_TURN)
+            begun = await tx.rows(
+                f"""MATCH (c:Conversation) WHERE c.uuid IN $ids AND {is_seen("c")}
+                   OPTIONAL MATCH (m:Message {{conversation_id: c.uuid, role: 'user'}})
+                   WITH c, max(m.turn_index) AS newest
+                   RETURN c.uuid AS uuid,
+                     CASE WHEN {is_own_node("c")} THEN newest END AS turn""",
+                ids=list(wanted),
+            )
+            for row in begun:
+                turns[row["uuid"]] = BEFORE_FIRST_TURN if row["turn"] is None else row["turn"]
+            return StoredIds(gone | found, turns)
+
+        return await self._database.read(work)
+
+    async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
+        row = check_row(
+            "transcript",
+            {
+                "owner": self._owner,
+                "host": cursor.host,
+                "agent": cursor.agent,
+                "path": cursor.path,
+                "stamp": cursor.stamp,
+                "state": to_json("transcript.state", cursor.state),
+                "revision": cursor.revision + 1,
+            },
+        )
+        key = self._make_key(cursor.host, cursor.agent, cursor.path)
+
+        async def work(tx: Transaction) -> None:
+            # Two files may hold the same messages: those of one agent are taken in one by one.
+            await tx.rows(f"MERGE (n:RagForgeTranscript {{key: $key}}) {LOCK}", key=cursor.agent)
+            moved = await tx.value(
+                """MERGE (n:RagForgeTranscript {key: $key}) ON CREATE SET n.revision = 0
+                   WITH n WHERE n.revision = $before SET n += $row RETURN true""",
+                key=key,
+                before=cursor.revision,
+                row=row,
+            )
+            if not moved:
+                raise StaleView
+            await Intake(tx, self._tokeniser).apply(steps)
+
+        try:
+            await self._database.write(work)
+        except StaleView:  # raised, so that nothing of it stays
+            return False
+        return True
+
+    def _make_key(self, host: str, agent: str, path: str) -> str:
+        return index_key("\0".join((self._owner, host, agent, path)))

@@ -1,0 +1,199 @@
+"""Intake: apply what a transcript gave, step by step, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import apsw
+
+from ragforge.adapters.stores.rows import CONVERSATION, encode_tool_result
+from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
+from ragforge.adapters.stores.sqlite.branching import copy_until
+from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
+from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
+from ragforge.adapters.stores.stale_view import StaleView
+from ragforge.adapters.stores.table import Row
+from ragforge.domain.branches import name_copies
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.domain.text import to_text
+from ragforge.domain.transcripts import (
+    CallResult,
+    IntakeStep,
+    NewConversation,
+    NewMessage,
+    SessionUpdate,
+    merge_results,
+)
+from ragforge.ports.words import Tokeniser
+
+
+@dataclass(slots=True)
+class _Open:
+    """A conversation that grows."""
+
+    row: Row
+    newest_turn: int
+    position: int  # of the next message
+    first_new: int  # turns from here on are new
+    added: list[Message] = field(default_factory=list)
+    grown: set[int] = field(default_factory=set)  # turns
+
+
+class Intake:
+    """Applies steps to the store of one viewer."""
+
+    def __init__(
+        self, connection: apsw.Connection, tokeniser: Tokeniser, viewer: str | None
+    ) -> None:
+        self._connection = connection
+        self._tokeniser = tokeniser
+        self._viewer = viewer
+        self._opened: dict[str, _Open | None] = {}
+        self._taken: set[str] = set()  # ids of messages that are somebody else's
+
+    def apply(self, steps: Sequence[IntakeStep]) -> None:
+        """Apply all steps. Raises StaleView if one of the messages is there already."""
+        self._check_new([one.message.uuid for one in steps if isinstance(one, NewMessage)])
+        for step in merge_results(steps):
+            if isinstance(step, NewConversation):
+                self._begin(step)
+            elif isinstance(step, NewMessage):
+                self._add(step)
+            elif isinstance(step, CallResult):
+                self._finish(step)
+            else:
+                self._update(step)
+        for one in self._opened.values():
+            if one is not None:
+                self._complete(one)
+
+    def _check_new(self, ids: Sequence[str]) -> None:
+        if find_forgotten(self._connection, ids, self._viewer):
+            raise StaleView
+        statement = """SELECT m.uuid, m.conversation_id FROM json_each(?) w
+                       CROSS JOIN message m ON m.uuid = w.value"""
+        for uuid, conversation_id in self._connection.execute(
+            statement, (as_json(ids),)
+        ).fetchall():
+            if self._open(conversation_id) is not None:
+                raise StaleView
+            self._taken.add(uuid)
+
+    def _begin(self, step: NewConversation) -> None:
+        new = step.conversation
+        there = "SELECT 1 FROM conversation WHERE uuid = ?"
+        if select_value(self._connection, there, (new.uuid,)) or find_forgotten(
+            self._connection, [new.uuid], self._viewer
+        ):
+            return
+        row = CONVERSATION.encode(replace(new, message_count=0, turn_count=0, total_chars=0))
+        insert(self._connection, "conversation", row)
+        last = None if step.after is None else messages.find_row(self._connection, step.after)
+        if last is not None and self._open(last["conversation_id"]) is not None:
+            copy_until(self._connection, last, row, self._tokeniser, name_copies(new.uuid))
+            conversation_rows.recount(self._connection, new.uuid)
+            self._connection.execute(
+                "UPDATE message SET link_pending = 1 WHERE conversation_id = ? AND role = 'user'",
+                (new.uuid,),
+            )
+        self._opened[new.uuid] = self._read(new.uuid)
+
+    def _add(self, step: NewMessage) -> None:
+        into = self._open(step.conversation_id)
+        if into is None or step.message.uuid in self._taken:
+            return
+        if step.message.role == "user":
+            into.newest_turn += 1
+        message = replace(step.message, turn_index=into.newest_turn, position=into.position)
+        messages.insert_placed(self._connection, into.row, message)
+        into.position += 1
+        into.added.append(message)
+        into.grown.add(into.newest_turn)
+
+    def _finish(self, step: CallResult) -> None:
+        row = messages.find_row(self._connection, step.message_id)
+        into = None if row is None else self._open(row["conversation_id"])
+        call, result = step.call, step.call.result
+        if row is None or into is None or result is None:
+            return
+        waiting = """SELECT 1 FROM tool_call t WHERE t.uuid = ? AND t.message_id = ? AND NOT EXISTS
+                     (SELECT 1 FROM tool_result r WHERE r.tool_call_id = t.uuid)"""
+        if not select_value(self._connection, waiting, (call.uuid, row["uuid"])):
+            return
+        insert(self._connection, "tool_result", encode_tool_result(call.uuid, result))
+        self._connection.execute(
+            "UPDATE tool_call SET success = ?, duration_ms = ? WHERE uuid = ?",
+            (call.success, call.duration_ms, call.uuid),
+        )
+        chars = len(to_text(result.result))
+        for table, uuid in (("message", row["uuid"]), ("conversation", into.row["uuid"])):
+            name = "char_count" if table == "message" else "total_chars"
+            statement = f"UPDATE {table} SET {name} = {name} + ? WHERE uuid = ?"
+            self._connection.execute(statement, (chars, uuid))
+        into.grown.add(row["turn_index"])
+
+    def _update(self, step: SessionUpdate) -> None:
+        if self._open(step.conversation_id) is None:
+            return
+        self._connection.execute(
+            """UPDATE conversation SET
+                 agent_version = coalesce(:version, agent_version),
+                 git_branch = coalesce(:branch, git_branch),
+                 title = iif(:title IS NOT NULL AND (title IS NULL OR title = :before),
+                             :title, title)
+               WHERE uuid = :uuid""",
+            {
+                "version": step.agent_version,
+                "branch": step.git_branch,
+                "title": step.title,
+                "before": step.instead_of,
+                "uuid": step.conversation_id,
+            },
+        )
+
+    def _open(self, conversation_id: str) -> _Open | None:
+        """Return a conversation of the viewer's own; None if it was deleted or is another's."""
+        if conversation_id not in self._opened:
+            self._opened[conversation_id] = self._read(conversation_id)
+        return self._opened[conversation_id]
+
+    def _read(self, conversation_id: str) -> _Open | None:
+        statement = "SELECT * FROM conversation WHERE uuid = ?"
+        row = select_one(self._connection, statement, (conversation_id,))
+        if row is None or (
+            None not in (self._viewer, row["author_key"]) and row["author_key"] != self._viewer
+        ):
+            return None
+        turn = "SELECT max(turn_index) FROM turn WHERE conversation_id = ?"
+        last = "SELECT max(position) FROM message WHERE conversation_id = ?"
+        newest, position = (
+            select_value(self._connection, asked, (conversation_id,)) for asked in (turn, last)
+        )
+        newest = BEFORE_FIRST_TURN if newest is None else newest
+        return _Open(row, newest, 0 if position is None else position + 1, newest + 1)
+
+    def _complete(self, one: _Open) -> None:
+        """Count and index what was added; what was made of grown turns before is dropped."""
+        uuid = one.row["uuid"]
+        conversation_rows.count(self._connection, uuid, one.added)
+        for turn in sorted(one.grown - {BEFORE_FIRST_TURN}):
+            messages.index_turn(self._connection, uuid, turn, self._tokeniser)
+            self._connection.execute(
+                """UPDATE message SET link_pending = 1 WHERE uuid =
+                   (SELECT message_id FROM turn WHERE conversation_id = ? AND turn_index = ?)""",
+                (uuid, turn),
+            )
+            if turn < one.first_new:
+                self._drop_derived(uuid, turn)
+
+    def _drop_derived(self, conversation_id: str, turn: int) -> None:
+        place = (conversation_id, turn)
+        cover = "SELECT covered_by FROM turn WHERE conversation_id = ? AND turn_index = ?"
+        if (summary := select_value(self._connection, cover, place)) is not None:
+            summary_rows.remove(self._connection, summary)
+        self._connection.execute(
+            """DELETE FROM vector WHERE kind = 'turn' AND owner =
+               (SELECT id FROM turn WHERE conversation_id = ? AND turn_index = ?)""",
+            place,
+        )

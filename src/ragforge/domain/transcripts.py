@@ -1,0 +1,108 @@
+"""Transcripts: what is taken in of other agents' sessions, and how far each file was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from ragforge.domain.conversations import Conversation, Message, ToolCall
+from ragforge.domain.text import Json
+
+FORGOTTEN = ""
+"""Stands for the conversation of a message that must not be stored again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptCursor:
+    """How far a transcript was taken in, on the machine where it lies."""
+
+    agent: str
+    host: str
+    path: str
+    stamp: str = ""  # of the file when it was read to its end; empty until then
+    state: Json = None  # what its reader needs to go on
+    revision: int = 0  # how often it was moved; 0: nothing was taken in yet
+
+
+@dataclass(frozen=True, slots=True)
+class NewConversation:
+    """A conversation begins, or branches off after a message of another one."""
+
+    conversation: Conversation
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message is added at the end of a conversation."""
+
+    conversation_id: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """A call of a stored message gets its result."""
+
+    message_id: str
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUpdate:
+    """What an agent says anew of a session; None leaves what was said before."""
+
+    conversation_id: str
+    agent_version: str | None = None
+    git_branch: str | None = None
+    title: str | None = None
+    instead_of: str | None = None  # only this title, or none, is replaced: users rename sessions
+
+
+IntakeStep: TypeAlias = NewConversation | NewMessage | CallResult | SessionUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIds:
+    """What a store has of some ids. What is missing here is new to it."""
+
+    messages: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Message → its conversation and turn."""
+    turns: Mapping[str, int] = field(default_factory=dict)
+    """Conversation → its newest turn, or BEFORE_FIRST_TURN."""
+
+
+def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
+    """Return the steps with results put into the messages that are added with their calls.
+
+    The outcome is the same, with fewer writes. A branch copies messages as they are at its step:
+    results that come after it stay where they are.
+    """
+    merged: list[IntakeStep] = []
+    added: dict[str, int] = {}  # message → its place
+    for step in steps:
+        if isinstance(step, NewConversation) and step.after is not None:
+            added.clear()
+        elif isinstance(step, NewMessage):
+            added[step.message.uuid] = len(merged)
+        elif isinstance(step, CallResult) and (place := added.get(step.message_id)) is not None:
+            owner = merged[place]
+            assert isinstance(owner, NewMessage)
+            merged[place] = replace(owner, message=_finish_call(owner.message, step.call))
+            continue
+        merged.append(step)
+    return merged
+
+
+def _finish_call(message: Message, done: ToolCall) -> Message:
+    """Return the message with a result for its call, unless the call has one."""
+    return replace(
+        message,
+        tool_calls=tuple(
+            replace(call, result=done.result, success=done.success, duration_ms=done.duration_ms)
+            if call.uuid == done.uuid and call.result is None
+            else call
+            for call in message.tool_calls
+        ),
+    )

@@ -1,0 +1,252 @@
+"""Transcripts: what other agents wrote down is taken in once, whoever reads it how often."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, ConversationFilter, MemoryFilter
+from ragforge.domain.transcripts import (
+    FORGOTTEN,
+    CallResult,
+    IntakeStep,
+    NewConversation,
+    NewMessage,
+    SessionUpdate,
+    StoredIds,
+    TranscriptCursor,
+)
+from ragforge.ports.store import Store
+from tests.conftest import Reopen
+from tests.fakes.authors import ANN, ANN_KEY, BOB_KEY
+from tests.fakes.builders import (
+    MODEL,
+    SHOP,
+    assistant,
+    at,
+    conversation,
+    direction,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.fakes.engines import Engines, counts
+
+CURSOR = TranscriptCursor("codex", "host", "/home/ann/rollout-1.jsonl", "", {"offset": 10})
+CALL = tool_call("shell", uuid="call", result=None)
+RESULT = replace(CALL, result=tool_result("3 passed", uuid="result"), duration_ms=7)
+
+
+def begin(uuid: str = "talk", after: str | None = None, **fields: object) -> NewConversation:
+    given = {"agent": "codex", "agent_session": "native", **fields}
+    return NewConversation(conversation(uuid=uuid, **given), after)
+
+
+def ask(uuid: str, text: str = "Run the tests.", into: str = "talk") -> NewMessage:
+    return NewMessage(into, user(text, uuid=uuid, timestamp=at(1)))
+
+
+def answer(uuid: str, into: str = "talk", text: str = "I run them.") -> NewMessage:
+    return NewMessage(into, assistant(text, uuid=uuid, timestamp=at(2)))
+
+
+def work(uuid: str = "step", into: str = "talk") -> NewMessage:
+    return NewMessage(into, assistant("", CALL, uuid=uuid, timestamp=at(2)))
+
+
+FIRST: Sequence[IntakeStep] = [begin(), ask("q0"), work(), CallResult("step", RESULT), answer("a0")]
+
+
+async def take_in(store: Store, steps: Sequence[IntakeStep], revision: int = 0) -> bool:
+    return await store.transcripts.take_in(replace(CURSOR, revision=revision), steps)
+
+
+async def texts(store: Store, conversation_id: str = "talk") -> list[str]:
+    return [one.content for one in await store.conversations.messages(conversation_id)]
+
+
+async def test_what_is_taken_in_is_a_conversation_like_any_other(store: Store) -> None:
+    assert await take_in(store, FIRST)
+
+    [talk] = await store.conversations.find(ConversationFilter(agent="codex"))
+    assert (talk.uuid, talk.agent_session, talk.message_count, talk.turn_count) == (
+        *("talk", "native"),
+        *(3, 1),
+    )
+    assert talk.updated_at == at(2)
+    assert talk.total_chars == len("Run the tests.") + len("3 passed") + len("I run them.")
+    question, step, said = await store.conversations.messages("talk")
+    assert [question.position, step.position, said.position] == [0, 1, 2]
+    assert {one.turn_index for one in (question, step, said)} == {0}
+    assert step.tool_calls == (RESULT,)
+    [found] = await store.conversations.turns_by_words("tests passed", MemoryFilter(), 9)
+    assert found.id == "q0"
+    assert await store.conversations.turns_to_link([SHOP], 9) == ["q0"]
+    assert await store.conversations.find(ConversationFilter(agent="ragforge")) == []
+
+
+async def test_a_cursor_is_moved_with_what_it_covers(store: Store, reopen: Reopen) -> None:
+    assert await store.transcripts.cursor("codex", "host", CURSOR.path) == replace(
+        CURSOR, state=None
+    )
+    await take_in(store, FIRST)
+    done = replace(CURSOR, stamp="12.1", state={"offset": 12, "early": ["ü"]}, revision=1)
+    assert await store.transcripts.take_in(done, [])
+
+    again = await reopen()
+    assert await again.transcripts.cursor("codex", "host", CURSOR.path) == replace(done, revision=2)
+    assert await again.transcripts.stamps("codex", "host") == {CURSOR.path: "12.1"}
+    assert await again.transcripts.stamps("codex", "another host") == {}
+    assert await again.transcripts.agents("host") == ["codex"]
+    assert await again.transcripts.agents("another host") == []
+
+
+async def test_whoever_comes_second_with_the_same_lines_changes_nothing(store: Store) -> None:
+    await take_in(store, FIRST)
+    before = await counts(store)
+    for revision in (0, 2):
+        assert not await take_in(store, [ask("q1")], revision)
+    assert await counts(store) == before
+    assert await take_in(store, [ask("q1")], 1)
+    assert await texts(store) == ["Run the tests.", "", "I run them.", "Run the tests."]
+
+
+async def test_of_many_who_take_in_the_same_at_once_one_does(
+    store: Store, engine: str, engines: Engines
+) -> None:
+    others = [await engines.open(engine) for _ in range(4)]
+    done = await asyncio.gather(*(take_in(one, FIRST) for one in others))
+    assert sorted(done) == [False, False, False, True]
+    assert len(await texts(store)) == 3
+
+
+async def test_a_message_that_stands_in_a_second_file_too_is_refused(store: Store) -> None:
+    await take_in(store, FIRST)
+    fork = replace(CURSOR, path="/home/ann/rollout-2.jsonl")
+    steps = [begin("fork"), ask("q0", into="fork"), ask("f1", into="fork")]
+    assert not await store.transcripts.take_in(fork, steps)
+    assert (await store.transcripts.cursor("codex", "host", fork.path)).revision == 0
+    assert (await counts(store))["conversation"] == 1
+
+
+async def test_the_store_says_what_it_has(store: Store) -> None:
+    await take_in(store, [*FIRST, ask("q1")])
+    assert await store.transcripts.look_up(["q0", "a0", "new"], ["other"]) == StoredIds(
+        {"q0": ("talk", 0), "a0": ("talk", 0)}, {"talk": 1}
+    )
+    await take_in(store, [begin("empty")], 1)
+    assert await store.transcripts.look_up([], ["empty", "other"]) == StoredIds(
+        {}, {"empty": BEFORE_FIRST_TURN}
+    )
+
+
+async def test_a_result_may_come_in_a_later_reading_and_the_first_one_stays(store: Store) -> None:
+    await take_in(store, [begin(), ask("q0"), work()])
+    assert await take_in(store, [CallResult("step", RESULT)], 1)
+    other = replace(RESULT, result=tool_result("another", uuid="result-2"))
+    assert await take_in(store, [CallResult("step", other), CallResult("nowhere", RESULT)], 2)
+
+    [_, step] = await store.conversations.messages("talk")
+    assert step.tool_calls == (RESULT,)
+    talk = await store.conversations.get("talk")
+    assert talk.total_chars == len("Run the tests.") + len("3 passed")
+    [found] = await store.conversations.turns_by_words("passed", MemoryFilter(), 9)
+    assert found.id == "q0"
+
+
+PIECES: Sequence[IntakeStep] = [
+    *[begin(), ask("q0"), work(), answer("a0"), ask("q1", "Deploy it."), answer("a1")],
+    *[begin("branch", after="a0"), ask("b1", "Do not deploy.", "branch")],
+    *[CallResult("step", RESULT), answer("b2", "branch"), answer("a2")],
+    *[SessionUpdate("talk", "2.0", "main", "Tests", None), SessionUpdate("talk", git_branch="x")],
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+async def test_read_in_pieces_or_at_once_it_is_the_same(
+    engine: str, engines: Engines, size: int
+) -> None:
+    whole = await engines.empty(engine)
+    await take_in(whole, PIECES)
+    expected = [await whole.archive.conversation(one) for one in ("talk", "branch")]
+    said = await whole.conversations.messages("branch")
+    assert [one.content for one in said] == [
+        *("Run the tests.", "", "I run them."),
+        *("Do not deploy.", "I run them."),
+    ]
+    assert [one.turn_index for one in said] == [0, 0, 0, 1, 1]
+    assert expected[0].conversation.title == "Tests"
+    assert expected[0].conversation.git_branch == "x"
+    assert expected[1].branch_of is not None
+
+    pieces = await engines.empty(engine)
+    for number, first in enumerate(range(0, len(PIECES), size)):
+        assert await take_in(pieces, PIECES[first : first + size], number)
+    assert [await pieces.archive.conversation(one) for one in ("talk", "branch")] == expected
+
+
+async def test_a_title_that_the_user_gave_stays(store: Store) -> None:
+    from ragforge.domain.conversations import ConversationChanges
+
+    await take_in(store, [*FIRST, SessionUpdate("talk", title="Run the tests.")])
+    await take_in(store, [SessionUpdate("talk", title="Tests", instead_of="Run the tests.")], 1)
+    assert (await store.conversations.get("talk")).title == "Tests"
+    await store.conversations.update("talk", ConversationChanges(title="Mine"))
+    await take_in(store, [SessionUpdate("talk", title="Tests again", instead_of="Tests")], 2)
+    assert (await store.conversations.get("talk")).title == "Mine"
+
+
+async def test_what_the_user_deleted_does_not_come_back(store: Store, reopen: Reopen) -> None:
+    await take_in(store, FIRST)
+    await store.conversations.delete("talk")
+
+    again = await reopen()
+    known = await again.transcripts.look_up(["q0", "a0", "new"], ["talk"])
+    nowhere = (FORGOTTEN, BEFORE_FIRST_TURN)
+    assert known == StoredIds({"q0": nowhere, "a0": nowhere}, {"talk": BEFORE_FIRST_TURN})
+    assert not await take_in(again, FIRST, 1)  # made before the deletion was seen
+    more = [begin(), ask("q1"), CallResult("step", RESULT), SessionUpdate("talk", title="T")]
+    assert await take_in(again, more, 1)
+    assert (await counts(again))["message"] == 0
+
+    # A fork that begins with the deleted messages has what came after them.
+    fork = [begin("fork", after="a0"), ask("f0", "Now lint.", "fork")]
+    assert await take_in(again, fork, 2)
+    assert await texts(again, "fork") == ["Now lint."]
+
+
+async def test_a_conversation_of_our_own_is_deleted_without_a_trace(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="own"))
+    await store.conversations.delete("own")
+    assert (await counts(store))["forgotten"] == 0
+
+
+async def test_a_turn_that_grows_loses_what_was_made_of_it(store: Store) -> None:
+    await take_in(store, [*FIRST, ask("q1"), answer("a1"), ask("q2")])
+    await store.conversations.embed_turns({one: direction(1) for one in ("q0", "q1", "q2")})
+    await store.conversations.set_link_pending(["q0", "q1", "q2"], False)
+    for first, last in ((0, 0), (1, 2)):
+        await store.summaries.save(summary("talk", first, last, uuid=f"s{first}"))
+
+    await take_in(store, [answer("a2")], 1)
+
+    assert await store.conversations.turns_to_embed(MODEL, 9) == ["q2"]
+    assert await store.conversations.turns_to_link([SHOP], 9) == ["q2"]
+    assert [one.turn_index for one in await store.summaries.uncovered_turns("talk")] == [1, 2]
+
+
+async def test_what_is_somebody_elses_stays_theirs(engine: str, engines: Engines) -> None:
+    await engines.empty(engine)
+    ann, bob = await engines.open(engine, ANN_KEY), await engines.open(engine, BOB_KEY)
+    private = begin(author=ANN, visibility="private")
+    assert await take_in(ann, [private, *FIRST[1:]])
+    assert await bob.transcripts.look_up(["q0"], ["talk"]) == StoredIds()
+
+    # The same file, read by somebody else: a cursor of their own, and nothing changes.
+    assert await take_in(bob, [*FIRST, ask("q1")])
+    assert len(await texts(ann)) == 3
+    assert await bob.conversations.find(ConversationFilter()) == []
