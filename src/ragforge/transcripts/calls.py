@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.domain.text import Json, to_text
+from ragforge.transcripts.edits import find_edits
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import FileChange, Record, Result
 
@@ -18,12 +20,21 @@ MOST_EARLY_CHARS = 20_000
 """A longer result that has no call yet is dropped: what waits is stored with every cursor."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A call that was stored: its id, that of its message, and the files that it writes."""
+
+    call_id: str
+    message_id: str
+    changes: tuple[FileChange, ...] = ()
+
+
 class Calls:
     """The newest calls of a transcript, by the ids that the agent gave them."""
 
     def __init__(self) -> None:
-        self._open: Recent[list[str]] = Recent(MOST_OPEN)  # → id of the call, of its message
-        self._ended: Recent[list[str]] = Recent(MOST_ENDED)
+        self._open: Recent[_Known] = Recent(MOST_OPEN)
+        self._ended: Recent[_Known] = Recent(MOST_ENDED)
         self._early: Recent[Result] = Recent(MOST_EARLY)  # results whose call is not there yet
 
     def begin(
@@ -33,50 +44,62 @@ class Calls:
         self.note(make_id, record, message_id)
         made: list[ToolCall] = []
         for call in record.calls:
+            call_id = make_id("call", record.id, call.id)
+            one = ToolCall(call.name, call.arguments, None, call_id, at)
             key = _make_key(record.session, call.id)
-            one = ToolCall(call.name, call.arguments, None, make_id("call", record.id, call.id), at)
             if (early := self._early.pop(key)) is not None:
-                one = _give_result(one, early, at)
-                self._end(key)
+                one = _give_result(one, _add_changes(early, self._end(key)), at)
             made.append(one)
         return tuple(made)
 
     def note(self, make_id: Callable[..., str], record: Record, message_id: str) -> None:
         """Remember the calls of a message, also of one that was stored before."""
         for call in record.calls:
-            ids = [make_id("call", record.id, call.id), message_id]
-            self._open.put(_make_key(record.session, call.id), ids)
+            call_id = make_id("call", record.id, call.id)
+            known = _Known(call_id, message_id, find_edits(call.name, call.arguments))
+            self._open.put(_make_key(record.session, call.id), known)
 
     def finish(self, session: str, result: Result, at: datetime) -> tuple[str, ToolCall] | None:
         """Return the message and the call that a result belongs to; without one it waits."""
         key = _make_key(session, result.call_id)
-        if (known := self._open.get(key) or self._ended.get(key)) is None:
+        if (known := self._end(key)) is None:
             if len(to_text(result.output)) <= MOST_EARLY_CHARS:
                 self._early.put(key, result)
             return None
-        self._end(key)
-        call_id, message_id = known
-        return message_id, _give_result(ToolCall("", uuid=call_id), result, at)
+        call = ToolCall("", uuid=known.call_id)
+        return known.message_id, _give_result(call, _add_changes(result, known), at)
 
     def save(self) -> Json:
-        early = [[key, asdict(result)] for key, result in self._early.items()]
         return {
-            "open": dict(self._open.items()),
-            "ended": dict(self._ended.items()),
-            "early": early,
+            "open": [[key, asdict(known)] for key, known in self._open.items()],
+            "ended": [[key, asdict(known)] for key, known in self._ended.items()],
+            "early": [[key, asdict(result)] for key, result in self._early.items()],
         }
 
     def load(self, state: Json) -> None:
         for recent, name in ((self._open, "open"), (self._ended, "ended")):
-            for key, ids in state[name].items():
-                recent.put(key, list(ids))
+            for key, fields in state[name]:
+                recent.put(key, _Known(**{**fields, "changes": _load_changes(fields)}))
         for key, fields in state["early"]:
-            changes = tuple(FileChange(**change) for change in fields["changes"])
-            self._early.put(key, Result(**{**fields, "changes": changes}))
+            self._early.put(key, Result(**{**fields, "changes": _load_changes(fields)}))
 
-    def _end(self, key: str) -> None:
-        if (known := self._open.pop(key)) is not None:
-            self._ended.put(key, known)
+    def _end(self, key: str) -> _Known | None:
+        """Return the call whose result was read; it is remembered for a second one."""
+        if (known := self._open.pop(key)) is None:
+            return self._ended.get(key)
+        self._ended.put(key, known)
+        return known
+
+
+def _load_changes(fields: Mapping[str, Any]) -> tuple[FileChange, ...]:
+    return tuple(FileChange(**change) for change in fields["changes"])
+
+
+def _add_changes(result: Result, known: _Known | None) -> Result:
+    """Return a result with the files that its call was to write, where it names none itself."""
+    if known is None or result.changes or not result.success:
+        return result
+    return replace(result, changes=known.changes)
 
 
 def _make_key(session: str, call_id: str) -> str:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.claude_edits import find_changes
+from ragforge.transcripts.claude_streams import Streams
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
     get_number,
     get_text,
+    get_texts,
     get_time,
     hash_texts,
     join_texts,
+    parse_json,
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
 
 # Records that say nothing about the conversation itself.
@@ -30,10 +34,17 @@ _SILENT = frozenset(
         *("progress", "system", "attachment", "file-history-snapshot", "queue-operation"),
         *("relocated", "worktree-state", "pr-link", "summary", "last-prompt", "agent-name"),
         *("permission-mode", "mode", "saved_hook_context", "content-replacement"),
+        *("agent-setting", "agent-color", "file-history-delta", "ai-title", "custom-title"),
     )
 )
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 _SYNTHETIC = "<synthetic>"  # the model of a message that the program wrote itself
+# Marks of lines that stand in a user's place, and that no user wrote.
+_WRITTEN = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
+_RETRACTED = ("supersedesUuids", "retractedMessageUuids")
+_USER_BLOCKS = frozenset(("text", "tool_result", "image", "document"))
+_SILENT_BLOCKS = frozenset(("redacted_thinking", "image", "fallback"))
+MOST_SIDE_RECORDS = 256
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -48,165 +59,186 @@ def fits(path: Path) -> bool:
 
 
 def open_reader(path: Path) -> ClaudeCodeReader:
-    return ClaudeCodeReader(_name_subagent(path))
-
-
-def _name_subagent(path: Path) -> str | None:
-    """Return the id of the sub-agent whose transcript this is."""
     is_one = "subagents" in path.parts and path.stem.startswith("agent-")
-    return path.stem.removeprefix("agent-") if is_one else None
+    if not is_one:
+        return ClaudeCodeReader()
+    return ClaudeCodeReader(path.stem.removeprefix("agent-"), _read_task(path))
+
+
+def _read_task(path: Path) -> str | None:
+    """Return what a sub-agent was to do, from the file beside its transcript."""
+    try:
+        meta = parse_json(path.with_suffix(".meta.json").read_bytes())
+    except OSError:
+        return None
+    return get_text(meta, "description") if isinstance(meta, dict) else None
 
 
 class ClaudeCodeReader:
     """Reads the lines of one session."""
 
-    def __init__(self, subagent: str | None = None) -> None:
+    def __init__(self, subagent: str | None = None, title: str | None = None) -> None:
         self.unknown: Counter[str] = Counter()
         self._subagent = subagent
-        self._facts: dict[str, SessionFacts] = {}
-        self._side: dict[str, str] = {}  # record of a sub-agent in the same file → its session
-        self._streamed: tuple[str, set[str]] = ("", set())  # a message, and what it has said
+        self._title = title
+        self._facts: Recent[SessionFacts] = Recent(MOST_SIDE_RECORDS)
+        # A sub-agent's records in the file of its parent, as older versions wrote them.
+        self._side: Recent[str] = Recent(MOST_SIDE_RECORDS)
+        self._streams = Streams()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one line says."""
-        kind = get_text(content, "type") or ""
-        if kind in _TITLES:
-            session, title = get_text(content, "sessionId"), get_text(content, _TITLES[kind])
-            if session and title:
-                yield SessionFacts(session, title=title)
-            return
+        kind, owner = get_text(content, "type") or "", get_text(content, "sessionId")
         if kind not in _SILENT and kind not in ("user", "assistant"):
             self.unknown[kind or "without a type"] += 1
-        record_id, owner = get_text(content, "uuid"), get_text(content, "sessionId")
-        if record_id is None or owner is None:
+        if owner is None:
+            return
+        if kind in _TITLES and (title := get_text(content, _TITLES[kind])):
+            yield SessionFacts(owner, title=title)
+        words = _find_queued_words(content) if kind == "attachment" else ""
+        record_id = get_text(content, "uuid")
+        if record_id is None and words:  # lines of this kind have none
+            record_id = hash_texts((owner, str(content.get("timestamp")), words))
+        if record_id is None:
             return
         session = self._find_session(content, record_id, owner)
         yield from self._note_facts(content, session, owner)
-        link = Record(
-            session,
-            record_id,
-            get_text(content, "parentUuid") or get_text(content, "logicalParentUuid"),
-            get_time(content, "timestamp"),
-        )
-        message = get_mapping(content, "message")
+        parent = get_text(content, "parentUuid") or get_text(content, "logicalParentUuid")
+        link = Record(session, record_id, parent, get_time(content, "timestamp"))
+        if retracted := [name for key in _RETRACTED for name in get_texts(content, key)]:
+            link = replace(link, retracts=tuple(retracted))
         if kind == "user":
-            yield _read_user(content, message, link)
-        elif kind == "assistant" and not _is_synthetic(content, message):
-            yield self._read_assistant(message, link)
+            yield self._read_user(content, link)
+        elif kind == "assistant" and not _is_synthetic(content):
+            yield self._read_assistant(content, link)
         else:
-            yield link
+            yield replace(link, speaker="user", text=words) if words else link
 
     def save(self) -> Json:
-        facts = [
-            [one.session, one.cwd, one.branch, one.version, one.parent, one.is_subagent]
-            for one in self._facts.values()
-        ]
-        message, said = self._streamed
-        recent = list(self._side.items())[-64:]
-        return {"facts": facts, "streamed": [message, sorted(said)], "side": dict(recent)}
+        return {
+            "facts": [asdict(facts) for _, facts in self._facts.items()],
+            "side": dict(self._side.items()),
+            "streams": self._streams.save(),
+        }
 
     def load(self, state: Json) -> None:
         if not isinstance(state, dict):
             return
-        for session, cwd, branch, version, parent, is_one in state.get("facts", ()):
-            facts = SessionFacts(session, cwd, branch, version, None, parent, is_one)
-            self._facts[session] = facts
-        message, said = state.get("streamed", ("", ()))
-        self._streamed = message, set(said)
-        self._side = dict(state.get("side", {}))
+        for fields in state["facts"]:
+            self._facts.put(fields["session"], SessionFacts(**fields))
+        for record_id, session in state["side"].items():
+            self._side.put(record_id, session)
+        self._streams.load(state["streams"])
 
     def _find_session(self, content: Mapping[str, Any], record_id: str, owner: str) -> str:
         """Return the session that a line belongs to: a sub-agent's carries its parent's id."""
+        agent = get_text(content, "agentId")
         if self._subagent is not None:
-            return f"{owner}/{get_text(content, 'agentId') or self._subagent}"
+            return f"{owner}/{agent or self._subagent}"
         if not content.get("isSidechain"):
             return owner
-        parent = get_text(content, "parentUuid")
-        root = get_text(content, "agentId") or record_id
-        session = self._side.get(parent or "", f"{owner}/{root}")
-        self._side[record_id] = session
+        known = self._side.get(get_text(content, "parentUuid") or "")
+        session = f"{owner}/{agent}" if agent else known or f"{owner}/{record_id}"
+        self._side.put(record_id, session)
         return session
 
     def _note_facts(
         self, content: Mapping[str, Any], session: str, owner: str
     ) -> Iterator[SessionFacts]:
         """Yield the facts of a session when they are new."""
+        is_subagent = session != owner
         facts = SessionFacts(
             session,
             get_text(content, "cwd"),
             get_text(content, "gitBranch"),
             get_text(content, "version"),
-            None,
-            owner if session != owner else None,
-            session != owner,
+            self._title if is_subagent else None,
+            owner if is_subagent else None,
+            is_subagent,
         )
         if self._facts.get(session) != facts:
-            self._facts[session] = facts
+            self._facts.put(session, facts)
             yield facts
 
-    def _read_assistant(self, message: Mapping[str, Any], link: Record) -> Record:
-        """Return what a line of an answer says; a block that was streamed before is left out."""
-        message_id = get_text(message, "id") or link.id
-        if self._streamed[0] != message_id:
-            self._streamed = message_id, set()
+    def _read_user(self, content: Mapping[str, Any], link: Record) -> Record:
+        """Return a user's words and the results of tools, which stand on users' lines."""
+        blocks = get_blocks(get_mapping(content, "message").get("content"))
+        for block in blocks:
+            if block.get("type") not in _USER_BLOCKS:
+                self.unknown[f"user block {block.get('type')}"] += 1
+        results = [block for block in blocks if block.get("type") == "tool_result"]
+        changes = find_changes(content.get("toolUseResult")) if len(results) == 1 else ()
+        link = replace(
+            link, results=tuple(replace(_read_result(one), changes=changes) for one in results)
+        )
+        if any(content.get(name) for name in _WRITTEN) or content.get("promptSource") == "system":
+            return link
+        words = (get_text(block, "text") for block in blocks if block.get("type") == "text")
+        text = find_users_words("\n".join(filter(None, words)))
+        if not text:
+            return link
+        # Without a parent it is said anew; where the field is missing, it follows what is above.
+        parent = ROOT if link.parent is None and "parentUuid" in content else link.parent
+        return replace(link, parent=parent, speaker="user", text=text)
+
+    def _read_assistant(self, content: Mapping[str, Any], link: Record) -> Record:
+        """Return what a line of an answer adds to the lines of it before."""
+        message = get_mapping(content, "message")
+        answer = f"{get_text(message, 'id') or link.id} {get_text(content, 'requestId') or ''}"
         texts: list[str] = []
         thoughts: list[str] = []
         calls: list[Call] = []
-        for block in get_blocks(message.get("content")):
-            key = get_text(block, "id") or hash_texts(
-                str(block.get(name, "")) for name in ("type", "text", "thinking")
-            )
-            if key in self._streamed[1]:
-                continue
-            self._streamed[1].add(key)
-            match block.get("type"):
-                case "text":
-                    texts.append(get_text(block, "text") or "")
-                case "thinking":
-                    thoughts.append(get_text(block, "thinking") or "")
-                case "tool_use" | "server_tool_use":
+        results: list[Result] = []
+        for number, block in enumerate(get_blocks(message.get("content"))):
+            kind = get_text(block, "type") or "without a type"
+            if kind == "text":
+                texts.append(self._streams.take_text(answer, kind, get_text(block, "text") or ""))
+            elif kind == "thinking":
+                thought = get_text(block, "thinking") or ""
+                thoughts.append(self._streams.take_text(answer, kind, thought))
+            elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+                call_id = get_text(block, "id") or f"{link.id}/{number}"
+                if self._streams.take_call(answer, call_id):
                     name = get_text(block, "name") or "tool"
-                    calls.append(Call(str(block.get("id")), name, block.get("input")))
-                case "redacted_thinking" | "image":
-                    pass
-                case other:
-                    self.unknown[f"assistant block {other}"] += 1
+                    calls.append(Call(call_id, name, block.get("input")))
+            elif kind.endswith("_tool_result"):
+                results.append(_read_result(block))
+            elif kind not in _SILENT_BLOCKS:
+                self.unknown[f"assistant block {kind}"] += 1
+        tokens = get_number(get_mapping(message, "usage"), "output_tokens")
         if not (any(texts) or any(thoughts) or calls):
-            return link
-        usage = get_mapping(message, "usage")
-        return Record(
-            *(link.session, link.id, link.parent, link.at, "assistant"),
+            return replace(link, results=tuple(results))
+        return replace(
+            link,
+            speaker="assistant",
             text="\n".join(filter(None, texts)),
             reasoning="\n".join(filter(None, thoughts)) or None,
             calls=tuple(calls),
+            results=tuple(results),
             model=get_text(message, "model"),
-            tokens=get_number(usage, "output_tokens"),
+            tokens=self._streams.take_tokens(answer, tokens),
         )
 
 
-def _read_user(content: Mapping[str, Any], message: Mapping[str, Any], link: Record) -> Record:
-    """Return a user's words and the results of tools, which stand on users' lines."""
-    blocks = get_blocks(message.get("content"))
-    results = tuple(
-        Result(
-            str(block.get("tool_use_id")),
-            not block.get("is_error"),
-            join_texts(block.get("content")),
-            error=join_texts(block.get("content")) if block.get("is_error") else None,
-            changes=find_changes(content.get("toolUseResult")),
-        )
-        for block in blocks
-        if block.get("type") == "tool_result"
-    )
-    is_written = any(content.get(name) for name in ("isMeta", "isCompactSummary"))
-    is_written = is_written or bool(content.get("isVisibleInTranscriptOnly"))
-    words = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-    text = "" if is_written else find_users_words("\n".join(words))
-    return replace(link, speaker="user" if text else None, text=text, results=results)
+def _read_result(block: Mapping[str, Any]) -> Result:
+    failed = bool(block.get("is_error"))
+    output = join_texts(block.get("content"))
+    call_id = get_text(block, "tool_use_id") or ""
+    return Result(call_id, not failed, output, error=output if failed else None)
 
 
-def _is_synthetic(content: Mapping[str, Any], message: Mapping[str, Any]) -> bool:
-    return bool(content.get("isApiErrorMessage")) or message.get("model") == _SYNTHETIC
+def _find_queued_words(content: Mapping[str, Any]) -> str:
+    """Return what somebody typed while the agent was at work."""
+    attachment = get_mapping(content, "attachment")
+    if attachment.get("type") != "queued_command" or content.get("isMeta"):
+        return ""
+    return find_users_words(join_texts(attachment.get("prompt")))
+
+
+def _is_synthetic(content: Mapping[str, Any]) -> bool:
+    """Tell whether the program wrote an answer itself, to report an error for example."""
+    model = get_mapping(content, "message").get("model")
+    return bool(content.get("isApiErrorMessage")) or model == _SYNTHETIC
 
 
 CLAUDE_CODE = LineSource("claude-code", "Claude Code", list_files, fits, open_reader)

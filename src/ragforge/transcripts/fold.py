@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from uuid import UUID, uuid5
 
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.text import Json
 from ragforge.transcripts.calls import Calls
+from ragforge.transcripts.fields import make_uuid
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts
-from ragforge.transcripts.steps import Add, Begin, Finish, Step
+from ragforge.transcripts.steps import Add, Begin, Finish, Retract, Step
 
-_NAMES = UUID("6f0d6c1e-3d0b-5d0e-9a53-0c6a1f7d2b44")
+_MOST_IDS = 10_000
 MOST_LINKS = 128
 """How many silent records are remembered: what comes next follows one of the newest."""
 MOST_STARTS = 256
@@ -70,15 +70,21 @@ class Fold:
         self._links: Recent[str] = Recent(MOST_LINKS)  # silent record → message before it
         self._starts: Recent[str] = Recent(MOST_STARTS)  # the same, of those before a question
         self._calls = Calls()
+        self._ids: dict[tuple[str, ...], str] = {}  # made before: each is needed several times
 
     def make_id(self, *parts: str) -> str:
         """Return the id under which something of this agent is stored."""
-        return str(uuid5(_NAMES, "\0".join((self.agent, *parts))))
+        if (known := self._ids.get(parts)) is None:
+            if len(self._ids) >= _MOST_IDS:
+                self._ids.clear()
+            known = self._ids[parts] = make_uuid("\0".join((self.agent, *parts)))
+        return known
 
     def list_needs(self, entries: Iterable[Entry]) -> Needs:
         """Return what has to be looked up in the store before these entries are folded."""
         records = [entry for entry in entries if isinstance(entry, Record)]
         names = {record.id for record in records} | {r.parent for r in records if r.parent}
+        names |= {name for record in records for name in record.retracts}
         sessions = {record.session for record in records}
         kept = [self._sessions.get(name) or Session() for name in sessions]
         messages = {self.make_id(name) for name in names}
@@ -133,6 +139,9 @@ class Fold:
             self._link(record, session, before)
         else:
             yield from self._add(record, session, message_id, before)
+        for name in record.retracts:
+            if (retracted := self.make_id(name)) in self.places:
+                yield Retract(retracted)
         for result in record.results:
             if (finished := self._calls.finish(record.session, result, self._clock)) is not None:
                 yield Finish(*finished)

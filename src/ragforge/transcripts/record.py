@@ -64,6 +64,7 @@ class Record:
     results: tuple[Result, ...] = ()
     model: str | None = None
     tokens: int | None = None
+    retracts: tuple[str, ...] = ()  # answers that the agent took back
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,4 +41,14 @@ class Finish:
     call: ToolCall
 
 
-Step: TypeAlias = Begin | Add | Finish | SessionFacts
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """The agent took a stored answer back: its text goes, the message keeps its place.
+
+    It was said again in other words, or by another model. Both would count twice in a search.
+    """
+
+    message_id: str
+
+
+Step: TypeAlias = Begin | Add | Finish | Retract | SessionFacts
