@@ -164,8 +164,8 @@ class ClaudeCodeReader:
         """Return a user's words and the results of tools, which stand on users' lines."""
         blocks = get_blocks(get_mapping(content, "message").get("content"))
         for block in blocks:
-            if block.get("type") not in _USER_BLOCKS:
-                self.unknown[f"user block {block.get('type')}"] += 1
+            if (kind := get_text(block, "type") or "without a type") not in _USER_BLOCKS:
+                self.unknown[f"user block {kind}"] += 1
         results = [block for block in blocks if block.get("type") == "tool_result"]
         changes = find_changes(content.get("toolUseResult")) if len(results) == 1 else ()
         link = replace(

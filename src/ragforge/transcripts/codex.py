@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.codex_results import read_ended_command, read_output, read_patch
+from ragforge.transcripts.codex_results import Ends, read_call, read_output
 from ragforge.transcripts.fields import (
     get_mapping,
+    get_number,
     get_text,
     get_time,
     hash_texts,
@@ -20,13 +20,13 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
 
 _SILENT = frozenset(
     (
         *("compacted", "world_state", "item_completed", "inter_agent_communication_metadata"),
-        *("ghost_snapshot", "session_state"),
+        *("ghost_snapshot", "session_state", "event_msg"),
     )
 )
 _OUTPUTS = frozenset(
@@ -41,16 +41,16 @@ _CALLS = frozenset(
         *("tool_search_call", "tool_call", "image_generation_call"),
     )
 )
+_SILENT_ITEMS = frozenset(("agent_message", "compaction", "compaction_summary", "ghost_snapshot"))
+MOST_TURNS = 64
+"""How many turns a session can be rolled back."""
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
     """Return the transcripts by the time in their names, compressed ones too."""
     folder = Path(environ.get("CODEX_HOME") or home / ".codex")
-    found = [
-        path
-        for name in ("sessions", "archived_sessions")
-        for path in walk_files(folder / name, fits)
-    ]
+    names = ("sessions", "archived_sessions")
+    found = [path for name in names for path in walk_files(folder / name, fits)]
     return sorted(found, key=lambda path: path.name)
 
 
@@ -73,14 +73,17 @@ class CodexReader:
         self.unknown: Counter[str] = Counter()
         self._session = ""
         self._chain = ""
+        self._last = ROOT  # the newest record
+        self._starts: list[str] = []  # the records before the newest questions
         self._facts: SessionFacts | None = None
         self._model: str | None = None
-        self._ends: dict[str, Result] = {}  # how calls ended; what they printed comes after it
+        self._ends = Ends()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one line says."""
         kind, payload = get_text(content, "type") or "", get_mapping(content, "payload")
-        at = get_time(content, "timestamp")
+        if "payload" not in content:  # the first versions wrote items alone
+            kind, payload = _read_bare(content), content
         if kind == "session_meta":
             yield from self._read_meta(payload)
         elif kind == "turn_context":
@@ -90,51 +93,68 @@ class CodexReader:
         elif kind == "response_item" and self._session:
             record = self._read_item(payload)
             if record is not None:
-                yield replace(record, at=at, model=self._model)
+                yield replace(record, at=get_time(content, "timestamp"), model=self._model)
         elif kind == "event_msg" and self._session:
-            end = read_ended_command(payload) or read_patch(payload)
-            if end is not None:
-                self._ends[end.call_id] = end
-        elif kind not in _SILENT and kind != "event_msg":
+            yield from self._read_event(payload)
+        elif kind not in _SILENT:
             self.unknown[kind or "without a type"] += 1
 
     def save(self) -> Json:
-        facts = self._facts
-        kept = None if facts is None else [facts.cwd, facts.branch, facts.version, facts.parent]
         return {
             "session": self._session,
             "chain": self._chain,
+            "last": self._last,
+            "starts": self._starts,
             "model": self._model,
-            "facts": kept,
-            "is_subagent": facts is not None and facts.is_subagent,
+            "facts": None if self._facts is None else asdict(self._facts),
+            "ends": self._ends.save(),
         }
 
     def load(self, state: Json) -> None:
-        if not isinstance(state, dict) or not state.get("session"):
+        if not isinstance(state, dict):
             return
-        self._session, self._chain = str(state["session"]), str(state.get("chain", ""))
-        model = state.get("model")
-        self._model = model if isinstance(model, str) else None
-        kept = state.get("facts")
-        if isinstance(kept, list):
-            cwd, branch, version, parent = (None if v is None else str(v) for v in kept)
-            is_one = bool(state.get("is_subagent"))
-            self._facts = SessionFacts(self._session, cwd, branch, version, None, parent, is_one)
+        self._session, self._chain = state["session"], state["chain"]
+        self._last, self._starts = state["last"], list(state["starts"])
+        self._model = state["model"]
+        facts = state["facts"]
+        self._facts = None if facts is None else SessionFacts(**facts)
+        self._ends.load(state["ends"])
 
     def _read_meta(self, payload: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what is said of the session; the copy of a parent's in a fork says nothing."""
+        """Yield what is said of the session.
+
+        A second one is the beginning of the parent's copy in a fork. Its items are those of the
+        parent, and get its ids.
+        """
         session = get_text(payload, "id")
-        if session is None or self._session:
+        if session is None:
             return
-        self._session = self._chain = session
+        self._chain = session
+        if self._session:
+            return
+        self._session = session
         forked, parent = get_text(payload, "forked_from_id"), get_text(payload, "parent_thread_id")
+        is_subagent = parent is not None or "subagent" in get_mapping(payload, "source")
         yield from self._note(
             cwd=get_text(payload, "cwd"),
             branch=get_text(get_mapping(payload, "git"), "branch"),
             version=get_text(payload, "cli_version"),
             parent=parent or forked,
-            is_subagent=parent is not None,
+            is_subagent=is_subagent,
         )
+
+    def _read_event(self, event: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what events alone say; most repeat what items say."""
+        kind = get_text(event, "type")
+        if kind == "thread_name_updated":
+            yield from self._note(title=get_text(event, "thread_name"))
+        elif kind == "thread_rolled_back":
+            turns = min(max(1, get_number(event, "num_turns") or 1), len(self._starts))
+            if turns:
+                self._last = self._starts[-turns]
+                del self._starts[-turns:]
+        else:
+            self._ends.note(event)
 
     def _note(self, **new: Any) -> Iterator[SessionFacts]:
         """Yield the facts of the session when they changed."""
@@ -152,12 +172,12 @@ class CodexReader:
             thought = join_texts(item.get("summary")) or join_texts(item.get("content"))
             return self._say("assistant", kind, reasoning=thought) if thought else None
         if kind in _CALLS:
-            call = _read_call(kind, item)
+            call = read_call(kind, item)
             return self._say("assistant", call.id, calls=(call,))
         if kind in _OUTPUTS:
-            result = _add_end(read_output(item), self._ends)
+            result = self._ends.add_to(read_output(item))
             return self._say(None, result.call_id, results=(result,))
-        if kind not in ("agent_message", "compaction"):
+        if kind not in _SILENT_ITEMS:
             self.unknown[f"item {kind or 'without a type'}"] += 1
         return None
 
@@ -167,40 +187,27 @@ class CodexReader:
         if role == "assistant":
             return self._say("assistant", role, text=text) if text.strip() else None
         words = find_users_words(text) if role == "user" else ""
-        return self._say("user", "user", text=words) if words else None
+        if not words:
+            return None
+        self._starts = [*self._starts[1 - MOST_TURNS :], self._last]
+        return self._say("user", "user", text=words)
 
     def _say(self, speaker: Any, key: str, **said: Any) -> Record:
         """Return a record whose id follows from what was said before it."""
         texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
         self._chain = hash_texts((self._chain, speaker or "", key, *texts))
-        return Record(self._session, self._chain, None, None, speaker, **said)
+        record = Record(self._session, self._chain, self._last, None, speaker, **said)
+        self._last = self._chain
+        return record
 
 
-def _read_call(kind: str, item: Mapping[str, Any]) -> Call:
-    """Return a call, whose arguments may be a text of JSON, or the words of a patch."""
-    name = get_text(item, "name") or get_text(get_mapping(item, "function"), "name")
-    name = name or kind.removesuffix("_call")
-    given = item.get("arguments", item.get("input", item.get("action")))
-    if isinstance(given, str):
-        try:
-            given = json.loads(given)
-        except ValueError:
-            given = {"input": given}
-    call_id = get_text(item, "call_id") or get_text(item, "id") or hash_texts((name, str(given)))
-    return Call(call_id, name, given)
-
-
-def _add_end(result: Result, ends: dict[str, Result]) -> Result:
-    """Return the result with what the program noted about the end of its call."""
-    if (end := ends.pop(result.call_id, None)) is None:
-        return result
-    return replace(
-        result,
-        success=end.success,
-        error=end.error or result.error if not end.success else None,
-        duration_ms=end.duration_ms,
-        changes=end.changes,
-    )
+def _read_bare(content: Mapping[str, Any]) -> str:
+    """Return the kind of a line as the first versions wrote them."""
+    if "record_type" in content:
+        return "session_state"
+    if "type" in content:
+        return "response_item"
+    return "session_meta" if "id" in content and "timestamp" in content else ""
 
 
 CODEX = LineSource("codex", "Codex CLI", list_files, fits, open_reader)

@@ -15,6 +15,8 @@ from ragforge.domain.text import Json
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are no JSON
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES = UUID("6f0d6c1e-3d0b-5d0e-9a53-0c6a1f7d2b44").bytes
+_FIRST_YEAR, _LAST_YEAR = 1970, 2200  # others are mistakes, and some cannot be stored
+_LATEST_SECOND = 10_000_000_000  # more are milliseconds
 BAD = object()
 """What `parse_json` returns for something that is no JSON."""
 
@@ -36,6 +38,23 @@ def parse_text(text: str) -> Json:
         return BAD
     # What was decoded has no lone surrogates but those that JSON escapes.
     return clean(value) if "\\ud" in text or "\\uD" in text else value
+
+
+def parse_line(data: bytes) -> list[Json]:
+    """Return the objects on a line: one, or several where two processes wrote at a time."""
+    value = parse_json(data)
+    if isinstance(value, dict):
+        return [value]
+    text = data.decode(errors="replace").strip()
+    found: list[Json] = []
+    while value is BAD and text.startswith("{"):
+        try:
+            one, end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            break
+        found.append(clean(one))
+        text = text[end:].lstrip()
+    return found
 
 
 def clean(value: Json) -> Json:
@@ -82,17 +101,20 @@ def join_texts(value: object) -> str:
 
 
 def get_time(content: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a moment that is given as a text, or as milliseconds."""
+    """Return a moment that is given as a text, or as milliseconds or seconds since 1970."""
     value = content.get(name)
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value)
-            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value / 1000, UTC)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = value / 1000 if value > _LATEST_SECOND else value
+            moment = datetime.fromtimestamp(seconds, UTC)
+        else:
+            return None
     except (ValueError, OverflowError, OSError):
-        pass
-    return None
+        return None
+    return moment if _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
 
 
 def get_number(content: Mapping[str, Any], name: str) -> int | None:

@@ -25,6 +25,7 @@ MOST_LINKS = 128
 MOST_STARTS = 256
 """How many records before a user's words are remembered: to them a session is rewound."""
 MOST_SESSIONS = 64
+MOST_BRANCHES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,8 @@ class Fold:
         sessions = {record.session for record in records}
         kept = [self._sessions.get(name) or Session() for name in sessions]
         messages = {self.make_id(name) for name in names}
-        messages |= {session.tail for session in kept if session.tail}
+        linked = [self._links.get(name) or self._starts.get(name) for name in names]
+        messages |= {name for name in (*linked, *(one.tail for one in kept)) if name}
         conversations = {self.make_id("session", name) for name in sessions}
         conversations |= {name for session in kept for name in session.conversations}
         return Needs(messages, conversations)
@@ -176,7 +178,7 @@ class Fold:
             after = before if place is not None else None
             yield Begin(conversation_id, record.session, self._clock, after)
         if conversation_id not in session.conversations:
-            session.conversations.append(conversation_id)
+            session.conversations = [*session.conversations[1 - MOST_BRANCHES :], conversation_id]
         session.current, session.tail = conversation_id, message_id
         if record.speaker == "user":
             self.turns[conversation_id] += 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.fields import parse_json
+from ragforge.transcripts.fields import parse_line
 from ragforge.transcripts.lines import Line, open_lines
 from ragforge.transcripts.record import Entry
 from ragforge.transcripts.source import Piece, stamp_files
@@ -86,8 +86,8 @@ def _read_line(line: Line, reader: Reader, skipped: Counter[str]) -> Iterator[En
     if line.data is None:
         skipped["longer than 64 MB"] += 1
     elif line.data.strip():
-        content = parse_json(line.data)
-        if isinstance(content, dict):
+        found = parse_line(line.data)
+        if not found:
+            skipped["not JSON"] += 1
+        for content in found:
             yield from reader.read(content)
-        else:
-            skipped["not a JSON object"] += 1

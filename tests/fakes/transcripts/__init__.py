@@ -1,0 +1,1 @@
+"""Transcripts in the formats of other agents, about an invented shop."""

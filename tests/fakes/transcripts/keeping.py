@@ -1,0 +1,151 @@
+"""Keeping: a store of imported conversations in memory, and an importer as simple as can be."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.conversations import Message, ToolCall
+from ragforge.transcripts.fold import Fold, Place
+from ragforge.transcripts.record import Entry, SessionFacts
+from ragforge.transcripts.source import Source
+from ragforge.transcripts.steps import Add, Begin, Finish, Retract, Step
+from tests.fakes.transcripts.files import START
+
+
+@dataclass
+class Kept:
+    """A conversation as it is stored."""
+
+    session: str
+    after: str | None = None
+    messages: list[Message] = field(default_factory=list)
+
+    def tell(self) -> list[str]:
+        """Return what was said, a line for each message, call and result."""
+        return [line for message in self.messages for line in _tell(message)]
+
+
+@dataclass
+class Keeper:
+    """Imports transcripts, and stores a cursor with each piece as an importer does."""
+
+    conversations: dict[str, Kept] = field(default_factory=dict)
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    cursors: dict[str, str] = field(default_factory=dict)
+    models: set[str] = field(default_factory=set)
+    double: list[str] = field(default_factory=list)  # messages that were added twice
+
+    def take_in(self, source: Source, *paths: Path) -> Keeper:
+        """Import what is new in transcripts."""
+        for path in paths:
+            fold = Fold(source.name, START)
+            cursor, state = json.loads(self.cursors.get(str(path), "[null, null]"))
+            fold.load(state)
+            for piece in source.read(path, cursor):
+                self.unknown.update(piece.unknown)
+                self.skipped.update(piece.skipped)
+                self.keep(fold, piece.entries)
+                self.cursors[str(path)] = json.dumps([piece.cursor, fold.save()])
+        return self
+
+    def keep(self, fold: Fold, entries: Iterable[Entry]) -> None:
+        """Store the steps of entries."""
+        entries = list(entries)
+        self._look_up(fold, entries)
+        for step in fold.fold(entries):
+            self._do(step)
+
+    def tell(self) -> list[list[str]]:
+        """Return what was said in each conversation, in the order in which they began."""
+        return [kept.tell() for kept in self.conversations.values()]
+
+    def list_calls(self) -> list[ToolCall]:
+        return [
+            call
+            for kept in self.conversations.values()
+            for message in kept.messages
+            for call in message.tool_calls
+        ]
+
+    def _look_up(self, fold: Fold, entries: list[Entry]) -> None:
+        needs = fold.list_needs(entries)
+        wanted = set(needs.conversations)
+        for name, kept in self.conversations.items():
+            for message in kept.messages:
+                if message.uuid in needs.messages:
+                    fold.places[message.uuid] = Place(name, message.turn_index or 0)
+                    wanted.add(name)
+        for name in wanted & self.conversations.keys():
+            fold.turns[name] = self._count_turns(name)
+
+    def _count_turns(self, name: str) -> int:
+        kept = self.conversations[name]
+        if kept.messages:
+            return kept.messages[-1].turn_index or 0
+        return self._find_turn(kept.after)
+
+    def _find_turn(self, message_id: str | None) -> int:
+        messages = (m for kept in self.conversations.values() for m in kept.messages)
+        return next((m.turn_index or 0 for m in messages if m.uuid == message_id), -1)
+
+    def _do(self, step: Step) -> None:
+        match step:
+            case Begin():
+                assert step.conversation_id not in self.conversations
+                self.conversations[step.conversation_id] = Kept(step.session, step.after)
+            case Add():
+                self._add(step)
+            case Finish():
+                self._change(step.message_id, lambda m: _finish(m, step.call))
+            case Retract():
+                self._change(step.message_id, lambda m: replace(m, content="", reasoning=None))
+            case SessionFacts():
+                known = self.facts.setdefault(step.session, {})
+                known |= {name: getattr(step, name) for name in _FACTS if getattr(step, name)}
+
+    def _add(self, step: Add) -> None:
+        kept = self.conversations[step.conversation_id]
+        if any(message.uuid == step.message.uuid for message in kept.messages):
+            self.double.append(step.message.content)
+            return
+        turn = self._count_turns(step.conversation_id) + (step.message.role == "user")
+        kept.messages.append(replace(step.message, turn_index=turn))
+        self.models |= {step.model} if step.model else set()
+
+    def _change(self, message_id: str, change: Any) -> None:
+        for kept in self.conversations.values():
+            kept.messages = [change(m) if m.uuid == message_id else m for m in kept.messages]
+
+
+_FACTS = ("cwd", "branch", "version", "title", "parent", "is_subagent")
+
+
+def _finish(message: Message, done: ToolCall) -> Message:
+    """Return a message whose call has its result, unless it had one."""
+    calls = tuple(
+        replace(call, result=done.result, success=done.success, duration_ms=done.duration_ms)
+        if call.uuid == done.uuid and call.result is None
+        else call
+        for call in message.tool_calls
+    )
+    return replace(message, tool_calls=calls)
+
+
+def _tell(message: Message) -> list[str]:
+    told = [f"{message.role}: {message.content}"] if message.content else []
+    if message.reasoning:
+        told.append(f"thought: {message.reasoning}")
+    for call in message.tool_calls:
+        told.append(f"call: {call.tool_name}")
+        if call.result is not None:
+            output = call.result.result
+            output = output["output"] if isinstance(output, dict) else output
+            told.append(f"{'result' if call.success else 'failure'}: {output}")
+    return told

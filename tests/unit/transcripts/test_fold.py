@@ -1,0 +1,172 @@
+"""Fold: read in pieces or at once, again or in another order, it is the same story."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ragforge.transcripts.calls import MOST_EARLY_CHARS
+from ragforge.transcripts.claude_code import CLAUDE_CODE
+from ragforge.transcripts.codex import CODEX
+from ragforge.transcripts.fold import Fold
+from ragforge.transcripts.record import Call, Record, Result
+from ragforge.transcripts.source import Source
+from tests.fakes.transcripts import claude_code, codex
+from tests.fakes.transcripts.files import START, join_lines
+from tests.fakes.transcripts.keeping import Keeper
+
+RICH: list[tuple[Source, Callable[[], claude_code.Claude | codex.Codex]]] = [
+    (CLAUDE_CODE, claude_code.make_rich_session),
+    (CODEX, codex.make_rich_session),
+]
+
+
+def keep(*records: Record) -> Keeper:
+    keeper = Keeper()
+    keeper.keep(Fold("agent", START), records)
+    return keeper
+
+
+def ask(name: str, text: str, parent: str | None = None) -> Record:
+    return Record("s", name, parent, START, "user", text)
+
+
+def answer(name: str, text: str = "", *calls: Call, parent: str | None = None) -> Record:
+    return Record("s", name, parent, START, "assistant", text, calls=calls)
+
+
+def give(name: str, *results: Result) -> Record:
+    return Record("s", name, None, START, results=results)
+
+
+@pytest.mark.parametrize(("source", "make"), RICH, ids=lambda given: getattr(given, "name", ""))
+def test_a_file_that_grows_gives_the_same_as_the_whole_file(
+    source: Source, make: Callable[[], claude_code.Claude | codex.Codex], tmp_path: Path
+) -> None:
+    data = join_lines(make().lines)
+    whole = tmp_path / "rollout-whole.jsonl"
+    whole.write_bytes(data)
+    expected = Keeper().take_in(source, whole)
+    assert len(expected.conversations) == 2
+    for seed in range(40):
+        dice = random.Random(seed)
+        cuts = sorted(dice.sample(range(len(data)), dice.randint(1, 12)))
+        growing = tmp_path / f"rollout-{seed}.jsonl"
+        keeper = Keeper()
+        for cut in (*cuts, len(data)):
+            growing.write_bytes(data[:cut])
+            keeper.take_in(source, growing)
+        assert keeper.conversations == expected.conversations
+        assert keeper.facts == expected.facts
+        assert keeper.double == []
+
+
+@pytest.mark.parametrize(("source", "make"), RICH, ids=lambda given: getattr(given, "name", ""))
+def test_a_file_that_was_written_anew_adds_only_what_is_new(
+    source: Source, make: Callable[[], claude_code.Claude | codex.Codex], tmp_path: Path
+) -> None:
+    lines = list(make().lines)
+    path = tmp_path / "rollout-1.jsonl"
+    path.write_bytes(join_lines(lines[:-4]))
+    keeper = Keeper().take_in(source, path)
+    path.write_bytes(b"\n" + join_lines(lines))
+    keeper.take_in(source, path)
+    path.write_bytes(join_lines(lines[:3]))
+    keeper.take_in(source, path)
+    path.write_bytes(join_lines(lines))
+    keeper.take_in(source, path)
+    other = Keeper().take_in(source, path)
+    assert keeper.tell() == other.tell()
+    assert keeper.double == []
+
+
+def test_a_copy_of_a_file_adds_nothing(tmp_path: Path) -> None:
+    one = claude_code.make_rich_session()
+    keeper = Keeper().take_in(CLAUDE_CODE, one.write(tmp_path), one.write(tmp_path, "copy"))
+    assert keeper.tell() == Keeper().take_in(CLAUDE_CODE, one.write(tmp_path)).tell()
+    assert keeper.double == []
+
+
+def test_a_record_that_comes_twice_is_stored_once() -> None:
+    assert keep(ask("1", "Hi."), ask("1", "Hi."), answer("2", "Hello.")).tell() == [
+        ["user: Hi.", "assistant: Hello."]
+    ]
+
+
+def test_a_result_that_comes_before_its_call_is_given_to_it() -> None:
+    kept = keep(give("1", Result("t", output="done")), answer("2", "", Call("t", "Read")))
+    assert kept.tell() == [["call: Read", "result: done"]]
+
+
+def test_a_result_without_a_call_is_dropped() -> None:
+    kept = keep(ask("1", "Hi."), give("2", Result("t", output="done")))
+    assert kept.tell() == [["user: Hi."]]
+
+
+def test_a_call_keeps_its_first_result() -> None:
+    kept = keep(
+        answer("1", "", Call("t", "Read")),
+        give("2", Result("t", output="done")),
+        give("3", Result("t", success=False, output="again")),
+    )
+    assert kept.tell() == [["call: Read", "result: done"]]
+
+
+def test_an_id_that_is_used_again_names_the_newer_call() -> None:
+    kept = keep(
+        answer("1", "", Call("call_0", "Read")),
+        give("2", Result("call_0", output="first")),
+        answer("3", "", Call("call_0", "Write")),
+        give("4", Result("call_0", output="second")),
+    )
+    assert kept.tell() == [["call: Read", "result: first", "call: Write", "result: second"]]
+
+
+def test_what_waits_for_its_call_is_bounded() -> None:
+    fold = Fold("agent", START)
+    long = "x" * (MOST_EARLY_CHARS + 1)
+    early = [give(str(n), Result(str(n), output="x" * 1000)) for n in range(200)]
+    list(fold.fold([give("long", Result("long", output=long)), *early]))
+    assert len(str(fold.save())) < 40_000
+
+
+def test_clocks_that_go_back_do_not_change_the_order() -> None:
+    earlier = replace(answer("2", "Hello."), at=START - timedelta(days=3))
+    kept = keep(ask("1", "Hi."), earlier, ask("3", "Bye."))
+    assert kept.tell() == [["user: Hi.", "assistant: Hello.", "user: Bye."]]
+    (conversation,) = kept.conversations.values()
+    assert conversation.messages[1].timestamp == START - timedelta(days=3)
+
+
+def test_a_record_without_a_time_has_that_of_the_one_before_it() -> None:
+    kept = keep(
+        replace(ask("1", "Hi."), at=START + timedelta(hours=1)),
+        replace(answer("2", "Hello."), at=None),
+    )
+    (conversation,) = kept.conversations.values()
+    assert conversation.messages[1].timestamp == START + timedelta(hours=1)
+
+
+def test_a_parent_that_nobody_knows_is_the_newest_message() -> None:
+    kept = keep(ask("1", "Hi."), answer("2", "Hello.", parent="lost"), ask("3", "Bye.", "gone"))
+    assert kept.tell() == [["user: Hi.", "assistant: Hello.", "user: Bye."]]
+
+
+def test_an_answer_begins_a_conversation_when_nobody_asked() -> None:
+    kept = keep(answer("1", "Good morning."), ask("2", "Hi."))
+    (conversation,) = kept.conversations.values()
+    assert [message.turn_index for message in conversation.messages] == [-1, 0]
+
+
+def test_what_is_remembered_between_two_readings_is_bounded() -> None:
+    fold = Fold("agent", START)
+    for number in range(1000):
+        silent = [Record("s", f"r{number}", f"u{number}"), Record("s", f"q{number}", f"r{number}")]
+        parent = f"q{max(0, number - dice)}" if (dice := number % 3) else f"q{number - 1}"
+        list(fold.fold([ask(f"u{number}", "Hi.", parent), *silent]))
+    assert len(str(fold.save())) < 60_000
