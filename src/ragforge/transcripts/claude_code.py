@@ -35,6 +35,7 @@ _SILENT = frozenset(
         *("relocated", "worktree-state", "pr-link", "summary", "last-prompt", "agent-name"),
         *("permission-mode", "mode", "saved_hook_context", "content-replacement"),
         *("agent-setting", "agent-color", "file-history-delta", "ai-title", "custom-title"),
+        *("frame-link", "bridge-session", "atis-latch"),
     )
 )
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}

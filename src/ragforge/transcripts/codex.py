@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
+from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.codex_results import Ends, read_call, read_output
 from ragforge.transcripts.fields import (
     get_mapping,
@@ -20,7 +21,7 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Entry, Record, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
 
 _SILENT = frozenset(
@@ -42,8 +43,6 @@ _CALLS = frozenset(
     )
 )
 _SILENT_ITEMS = frozenset(("agent_message", "compaction", "compaction_summary", "ghost_snapshot"))
-MOST_TURNS = 64
-"""How many turns a session can be rolled back."""
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -59,7 +58,8 @@ def fits(path: Path) -> bool:
 
 
 def open_reader(path: Path) -> CodexReader:
-    return CodexReader()
+    """Return a reader; the name of a file ends with the session's id."""
+    return CodexReader(path.name.removesuffix(".zst").removesuffix(".jsonl")[-36:])
 
 
 class CodexReader:
@@ -69,12 +69,13 @@ class CodexReader:
     a fork, which begins with a copy of its parent under new times, then has the same ids.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        """`name` stands for the session's id in a file whose first line is lost."""
         self.unknown: Counter[str] = Counter()
+        self._name = name
         self._session = ""
         self._chain = ""
-        self._last = ROOT  # the newest record
-        self._starts: list[str] = []  # the records before the newest questions
+        self._order = Chain()
         self._facts: SessionFacts | None = None
         self._model: str | None = None
         self._ends = Ends()
@@ -90,7 +91,8 @@ class CodexReader:
             self._model = get_text(payload, "model") or self._model
             self._chain = get_text(payload, "turn_id") or self._chain
             yield from self._note(cwd=get_text(payload, "cwd"))
-        elif kind == "response_item" and self._session:
+        elif kind == "response_item":
+            self._session = self._session or self._name
             record = self._read_item(payload)
             if record is not None:
                 yield replace(record, at=get_time(content, "timestamp"), model=self._model)
@@ -103,8 +105,7 @@ class CodexReader:
         return {
             "session": self._session,
             "chain": self._chain,
-            "last": self._last,
-            "starts": self._starts,
+            "order": self._order.save(),
             "model": self._model,
             "facts": None if self._facts is None else asdict(self._facts),
             "ends": self._ends.save(),
@@ -114,7 +115,7 @@ class CodexReader:
         if not isinstance(state, dict):
             return
         self._session, self._chain = state["session"], state["chain"]
-        self._last, self._starts = state["last"], list(state["starts"])
+        self._order.load(state["order"])
         self._model = state["model"]
         facts = state["facts"]
         self._facts = None if facts is None else SessionFacts(**facts)
@@ -149,10 +150,7 @@ class CodexReader:
         if kind == "thread_name_updated":
             yield from self._note(title=get_text(event, "thread_name"))
         elif kind == "thread_rolled_back":
-            turns = min(max(1, get_number(event, "num_turns") or 1), len(self._starts))
-            if turns:
-                self._last = self._starts[-turns]
-                del self._starts[-turns:]
+            self._order.rewind_turns(get_number(event, "num_turns") or 1)
         else:
             self._ends.note(event)
 
@@ -187,18 +185,14 @@ class CodexReader:
         if role == "assistant":
             return self._say("assistant", role, text=text) if text.strip() else None
         words = find_users_words(text) if role == "user" else ""
-        if not words:
-            return None
-        self._starts = [*self._starts[1 - MOST_TURNS :], self._last]
-        return self._say("user", "user", text=words)
+        return self._say("user", "user", text=words) if words else None
 
     def _say(self, speaker: Any, key: str, **said: Any) -> Record:
         """Return a record whose id follows from what was said before it."""
         texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
         self._chain = hash_texts((self._chain, speaker or "", key, *texts))
-        record = Record(self._session, self._chain, self._last, None, speaker, **said)
-        self._last = self._chain
-        return record
+        record = Record(self._session, self._chain, None, None, speaker, **said)
+        return self._order.link(record)
 
 
 def _read_bare(content: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.fields import parse_line
-from ragforge.transcripts.lines import Line, open_lines
+from ragforge.errors import TranscriptUnreadable
+from ragforge.transcripts.fields import BAD, parse_json, parse_line
+from ragforge.transcripts.lines import MAX_LINE, Line, open_lines
 from ragforge.transcripts.record import Entry
 from ragforge.transcripts.source import Piece, stamp_files
 
@@ -35,6 +36,7 @@ class Reader(Protocol):
 
 
 Places = Callable[[Path, Mapping[str, str], Sequence[Path]], Iterable[Path]]
+Unpack = Callable[[Json], Iterable[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class LineSource:
     list_files: Places
     fits: Callable[[Path], bool]
     open: Callable[[Path], Reader]
+    unpack: Unpack | None = None  # a file that is one piece of JSON, as lines
 
     def find(
         self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
@@ -57,6 +60,9 @@ class LineSource:
 
     def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
         reader = self.open(path)
+        if self.unpack is not None and path.suffix == ".json":
+            yield _read_whole(path, reader, self.unpack)
+            return
         known = cursor if isinstance(cursor, dict) else {}
         with open_lines(path, known.get("position")) as lines:
             if lines.continues:
@@ -68,6 +74,19 @@ class LineSource:
                 state = {"position": lines.mark(batch[-1].end), "state": reader.save()}
                 size = batch[-1].end - batch[0].start
                 yield Piece(tuple(entries), state, size, len(batch), unknown, skipped)
+
+
+def _read_whole(path: Path, reader: Reader, unpack: Unpack) -> Piece:
+    """Return all of a file that is one piece of JSON; it is written anew whenever it changes."""
+    size = path.stat().st_size
+    if size > MAX_LINE:
+        raise TranscriptUnreadable(path, "it is longer than 64 MB")
+    value = parse_json(path.read_bytes())
+    if value is BAD:
+        raise TranscriptUnreadable(path, "it is not JSON, or not written to its end yet")
+    lines = [line for line in unpack(value) if isinstance(line, dict)]
+    entries = [entry for line in lines for entry in reader.read(line)]
+    return Piece(tuple(entries), None, size, len(lines), reader.unknown)
 
 
 def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:

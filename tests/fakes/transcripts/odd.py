@@ -17,7 +17,8 @@ def make_odd(value: Any, dice: random.Random, times: int = 1) -> Any:
     """Return a copy in which some values, anywhere in it, are replaced by odd ones."""
     changed = copy.deepcopy(value)
     for _ in range(times):
-        places = list(_list_places(changed))
+        if not (places := list(_list_places(changed))):
+            break
         holder, key = dice.choice(places)
         if dice.random() < 0.15:
             del holder[key]

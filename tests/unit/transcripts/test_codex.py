@@ -191,6 +191,15 @@ def test_lines_of_the_first_versions_are_read_too(tmp_path: Path) -> None:
     assert not kept.unknown
 
 
+def test_a_file_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path) -> None:
+    one = Codex()
+    one.say("Hello.")
+    del one.lines[0]
+    path = write_lines(tmp_path / f"rollout-2026-03-02T09-00-00-{'c' * 36}.jsonl", one.lines)
+    (kept,) = Keeper().take_in(CODEX, path).conversations.values()
+    assert kept.session == "c" * 36
+
+
 def test_kinds_that_nobody_knows_are_counted(tmp_path: Path) -> None:
     one = Codex()
     one.say("Hello.")

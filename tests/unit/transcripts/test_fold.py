@@ -12,18 +12,13 @@ import pytest
 
 from ragforge.transcripts.calls import MOST_EARLY_CHARS
 from ragforge.transcripts.claude_code import CLAUDE_CODE
-from ragforge.transcripts.codex import CODEX
 from ragforge.transcripts.fold import Fold
 from ragforge.transcripts.record import Call, Record, Result
 from ragforge.transcripts.source import Source
-from tests.fakes.transcripts import claude_code, codex
-from tests.fakes.transcripts.files import START, join_lines
+from tests.fakes.transcripts import claude_code
+from tests.fakes.transcripts.files import START, Line, join_lines
 from tests.fakes.transcripts.keeping import Keeper
-
-RICH: list[tuple[Source, Callable[[], claude_code.Claude | codex.Codex]]] = [
-    (CLAUDE_CODE, claude_code.make_rich_session),
-    (CODEX, codex.make_rich_session),
-]
+from tests.fakes.transcripts.rich import RICH
 
 
 def keep(*records: Record) -> Keeper:
@@ -44,11 +39,11 @@ def give(name: str, *results: Result) -> Record:
     return Record("s", name, None, START, results=results)
 
 
-@pytest.mark.parametrize(("source", "make"), RICH, ids=lambda given: getattr(given, "name", ""))
+@pytest.mark.parametrize(("source", "make"), RICH, ids=[source.name for source, _ in RICH])
 def test_a_file_that_grows_gives_the_same_as_the_whole_file(
-    source: Source, make: Callable[[], claude_code.Claude | codex.Codex], tmp_path: Path
+    source: Source, make: Callable[[], list[Line]], tmp_path: Path
 ) -> None:
-    data = join_lines(make().lines)
+    data = join_lines(make())
     whole = tmp_path / "rollout-whole.jsonl"
     whole.write_bytes(data)
     expected = Keeper().take_in(source, whole)
@@ -66,11 +61,11 @@ def test_a_file_that_grows_gives_the_same_as_the_whole_file(
         assert keeper.double == []
 
 
-@pytest.mark.parametrize(("source", "make"), RICH, ids=lambda given: getattr(given, "name", ""))
+@pytest.mark.parametrize(("source", "make"), RICH, ids=[source.name for source, _ in RICH])
 def test_a_file_that_was_written_anew_adds_only_what_is_new(
-    source: Source, make: Callable[[], claude_code.Claude | codex.Codex], tmp_path: Path
+    source: Source, make: Callable[[], list[Line]], tmp_path: Path
 ) -> None:
-    lines = list(make().lines)
+    lines = list(make())
     path = tmp_path / "rollout-1.jsonl"
     path.write_bytes(join_lines(lines[:-4]))
     keeper = Keeper().take_in(source, path)

@@ -5,23 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ragforge.domain.text import check_text, to_json
-from ragforge.transcripts.claude_code import CLAUDE_CODE
-from ragforge.transcripts.codex import CODEX
 from ragforge.transcripts.source import Source
-from tests.fakes.transcripts import claude_code, codex
-from tests.fakes.transcripts.files import write_lines
+from tests.fakes.transcripts.files import Line, write_lines
 from tests.fakes.transcripts.keeping import Keeper
 from tests.fakes.transcripts.odd import make_odd
-
-LINES: list[tuple[Source, Callable[[], list[dict[str, Any]]]]] = [
-    (CLAUDE_CODE, lambda: claude_code.make_rich_session().lines),
-    (CODEX, lambda: codex.make_rich_session().lines),
-]
+from tests.fakes.transcripts.rich import RICH
 
 
 def check(keeper: Keeper) -> None:
@@ -38,9 +30,9 @@ def check(keeper: Keeper) -> None:
                 to_json("result", call.result.result if call.result else None)
 
 
-@pytest.mark.parametrize(("source", "make"), LINES, ids=[source.name for source, _ in LINES])
+@pytest.mark.parametrize(("source", "make"), RICH, ids=[source.name for source, _ in RICH])
 def test_odd_values_in_lines_never_stop_a_reader(
-    source: Source, make: Callable[[], list[dict[str, Any]]], tmp_path: Path
+    source: Source, make: Callable[[], list[Line]], tmp_path: Path
 ) -> None:
     lines = make()
     for seed in range(60):

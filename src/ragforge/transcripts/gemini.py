@@ -1,0 +1,217 @@
+"""Gemini CLI: `tmp/<project>/chats/session-*` in its folder, lines since 0.40, JSON before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.chain import Chain
+from ragforge.transcripts.fields import (
+    get_blocks,
+    get_mapping,
+    get_number,
+    get_text,
+    get_texts,
+    get_time,
+    hash_texts,
+    join_texts,
+    parse_json,
+)
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.users_words import find_users_words
+
+_SILENT = frozenset(("info", "error", "warning"))
+_ENDED = {"success": True, "error": False, "cancelled": False}
+MOST_TEXTS = 64
+
+
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    """Return the transcripts, those of sub-agents after their parents'."""
+    folder = Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"
+    found = walk_files(folder, fits)
+    return sorted(found, key=lambda path: (path.parent.name != "chats", str(path)))
+
+
+def fits(path: Path) -> bool:
+    """Tell whether a file lies where sessions do; sub-agents' are named otherwise."""
+    if path.suffix not in (".json", ".jsonl"):
+        return False
+    is_session = path.name.startswith("session-")
+    return (is_session and path.parent.name == "chats") or path.parent.parent.name == "chats"
+
+
+def open_reader(path: Path) -> GeminiReader:
+    parent = path.parent
+    if parent.parent.name == "chats":
+        return GeminiReader(_find_root(parent.parent.parent), parent.name)
+    return GeminiReader(_find_root(parent.parent))
+
+
+def unpack(value: Json) -> Iterable[Mapping[str, Any]]:
+    """Return a file of older versions as lines: the session, then its messages."""
+    if not isinstance(value, dict):
+        return ()
+    messages = value.get("messages")
+    return ({**value, "messages": None}, *(messages if isinstance(messages, list) else ()))
+
+
+def _find_root(folder: Path) -> str | None:
+    """Return the project that a folder of sessions belongs to, as Gemini wrote it down."""
+    try:
+        return (folder / ".project_root").read_text("utf-8", "replace").strip() or None
+    except OSError:
+        pass
+    try:
+        table = parse_json((folder.parent.parent / "projects.json").read_bytes())
+    except OSError:
+        return None
+    names = get_mapping(table, "projects") if isinstance(table, dict) else {}
+    for root, name in names.items():
+        if folder.name in (name, sha256(root.encode()).hexdigest()):
+            return str(root)
+    return None
+
+
+class GeminiReader:
+    """Reads the lines of one session.
+
+    A message is written again whenever it changes: its text comes once, its calls each once.
+    """
+
+    def __init__(self, root: str | None = None, parent: str | None = None) -> None:
+        self.unknown: Counter[str] = Counter()
+        self._session = ""
+        self._facts = SessionFacts("", root, parent=parent, is_subagent=parent is not None)
+        self._chain = Chain()
+        self._texts: Recent[list[str]] = Recent(MOST_TEXTS)  # message → its record, its hash
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one line says."""
+        if "$rewindTo" in content:
+            self._chain.rewind(get_text(content, "$rewindTo") or "")
+        elif "$set" in content:
+            yield from self._read_session(get_mapping(content, "$set"))
+        elif "type" in content and self._session:
+            yield from self._read_message(content)
+        elif "sessionId" in content or "messages" in content:
+            yield from self._read_session(content)
+        else:
+            self.unknown["without a type"] += 1
+
+    def save(self) -> Json:
+        return {
+            "session": self._session,
+            "facts": asdict(self._facts),
+            "chain": self._chain.save(),
+            "texts": dict(self._texts.items()),
+        }
+
+    def load(self, state: Json) -> None:
+        if not isinstance(state, dict):
+            return
+        self._session = state["session"]
+        self._facts = SessionFacts(**state["facts"])
+        self._chain.load(state["chain"])
+        for name, known in state["texts"].items():
+            self._texts.put(name, list(known))
+
+    def _read_session(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what is said of the session, and the messages that stand with it."""
+        self._session = self._session or get_text(content, "sessionId") or ""
+        if not self._session:
+            return
+        folders = get_texts(content, "directories")
+        facts = replace(
+            self._facts,
+            session=self._session,
+            cwd=self._facts.cwd or (folders[0] if folders else None),
+            title=get_text(content, "summary") or self._facts.title,
+        )
+        if facts != self._facts:
+            self._facts = facts
+            yield facts
+        messages = content.get("messages")
+        for message in messages if isinstance(messages, list) else ():
+            if isinstance(message, dict):
+                yield from self._read_message(message)
+
+    def _read_message(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        kind, name = get_text(content, "type") or "without a type", get_text(content, "id")
+        if kind in _SILENT:
+            return
+        if kind not in ("user", "gemini", "model") or name is None:
+            self.unknown[kind] += 1
+            return
+        record = Record(self._session, name, None, get_time(content, "timestamp"))
+        if kind == "user":
+            words = join_texts(content.get("displayContent")) or join_texts(content.get("content"))
+            if text := find_users_words(words):
+                yield self._chain.link(replace(record, speaker="user", text=text))
+            return
+        tokens = get_mapping(content, "tokens")
+        said = replace(
+            record,
+            speaker="assistant",
+            text=join_texts(content.get("content")) or join_texts(content.get("parts")),
+            reasoning=_join_thoughts(content.get("thoughts")),
+            model=get_text(content, "model"),
+            tokens=get_number(tokens, "output"),
+        )
+        if said.text or said.reasoning:
+            yield self._chain.link(self._replace_older(said))
+        yield from self._read_calls(content, replace(record, model=said.model))
+
+    def _replace_older(self, record: Record) -> Record:
+        """Return a message; with other words than before it takes back the older one."""
+        known = self._texts.get(record.id)
+        said = hash_texts((record.text, record.reasoning or ""))
+        if known is None or known[1] == said:
+            name = record.id if known is None else known[0]
+            self._texts.put(record.id, [name, said])
+            return replace(record, id=name)
+        newer = f"{record.id}/{said}"
+        self._texts.put(record.id, [newer, said])
+        return replace(record, id=newer, retracts=(known[0],))
+
+    def _read_calls(self, content: Mapping[str, Any], record: Record) -> Iterator[Entry]:
+        """Yield each call as a message of its own: they are added while the answer goes on."""
+        for number, call in enumerate(get_blocks(content.get("toolCalls"))):
+            call_id = get_text(call, "id") or f"{record.id}/{number}"
+            made = Call(call_id, get_text(call, "name") or "tool", call.get("args"))
+            at = get_time(call, "timestamp") or record.at
+            success = _ENDED.get(get_text(call, "status") or "")
+            results = () if success is None else (_read_result(call, call_id, success),)
+            name = f"{record.id}/{call_id}"
+            one = replace(record, id=name, at=at, speaker="assistant", calls=(made,))
+            yield self._chain.link(replace(one, results=results))
+
+
+def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> Result:
+    """Return what came of a call: what the model received, or what the user saw."""
+    outputs: list[str] = []
+    for block in get_blocks(call.get("result")):
+        response = get_mapping(get_mapping(block, "functionResponse"), "response")
+        outputs += [text for key in ("output", "error") if (text := get_text(response, key))]
+        outputs += filter(None, (get_text(block, "text"),))
+    output = "\n".join(outputs) or get_text(call, "resultDisplay") or ""
+    return Result(call_id, success, output, error=None if success else output or "it failed")
+
+
+def _join_thoughts(value: Json) -> str | None:
+    """Return thoughts, each with its heading."""
+    told = [
+        ": ".join(filter(None, (get_text(one, "subject"), get_text(one, "description"))))
+        for one in get_blocks(value)
+    ]
+    return "\n".join(filter(None, told)) or None
+
+
+GEMINI = LineSource("gemini", "Gemini CLI", list_files, fits, open_reader, unpack)

@@ -1,0 +1,18 @@
+"""Rich: a session of each agent that writes lines, with all its traps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ragforge.transcripts.claude_code import CLAUDE_CODE
+from ragforge.transcripts.codex import CODEX
+from ragforge.transcripts.gemini import GEMINI
+from ragforge.transcripts.source import Source
+from tests.fakes.transcripts import claude_code, codex, gemini
+from tests.fakes.transcripts.files import Line
+
+RICH: list[tuple[Source, Callable[[], list[Line]]]] = [
+    (CLAUDE_CODE, lambda: list(claude_code.make_rich_session().lines)),
+    (CODEX, lambda: list(codex.make_rich_session().lines)),
+    (GEMINI, lambda: list(gemini.make_rich_session().lines)),
+]
