@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ragforge.transcripts.aider import AIDER
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.codex import CODEX
 from ragforge.transcripts.gemini import GEMINI
 from ragforge.transcripts.source import Source
 
-SOURCES: tuple[Source, ...] = (CLAUDE_CODE, CODEX, GEMINI)
+SOURCES: tuple[Source, ...] = (CLAUDE_CODE, CODEX, GEMINI, AIDER)

@@ -1,0 +1,63 @@
+"""aider: `.aider.chat.history.md` in a project, one run after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.aider_blocks import AiderReader
+from ragforge.transcripts.lines import open_lines
+from ragforge.transcripts.record import Entry
+from ragforge.transcripts.source import Piece, stamp_files
+
+FILE_NAME = ".aider.chat.history.md"
+PIECE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Aider:
+    """A history in Markdown: it grows, and has no ids."""
+
+    name: str = "aider"
+    title: str = "aider"
+
+    def find(
+        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
+    ) -> list[Path]:
+        named = environ.get("AIDER_CHAT_HISTORY_FILE")
+        paths = [Path(named)] if named else []
+        paths += [folder / FILE_NAME for folder in projects]
+        return [path for path in dict.fromkeys(paths) if path.is_file()]
+
+    def fits(self, path: Path) -> bool:
+        return path.name == FILE_NAME
+
+    def stamp(self, path: Path) -> str:
+        return stamp_files(path)
+
+    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
+        """Yield what was said; the last block waits until another one follows it."""
+        known = cursor if isinstance(cursor, dict) else {}
+        reader = AiderReader(path.absolute().parent)
+        with open_lines(path, known.get("position")) as lines:
+            if lines.continues:
+                reader.load(known.get("state"))
+            entries: list[Entry] = []
+            begin, count = None, 0
+            for line in lines:
+                begin = line.start if begin is None else begin
+                count += 1
+                text = (line.data or b"").decode(errors="replace").rstrip("\r")
+                entries += reader.read(text, line.start, line.end)
+                if entries and reader.block_start - begin > PIECE_BYTES:
+                    state = {"position": lines.mark(reader.block_start), "state": reader.save()}
+                    yield Piece(tuple(entries), state, reader.block_start - begin, count)
+                    entries, begin, count = [], reader.block_start, 0
+            if entries and begin is not None:
+                state = {"position": lines.mark(reader.block_start), "state": reader.save()}
+                yield Piece(tuple(entries), state, reader.block_start - begin, count)
+
+
+AIDER = Aider()
