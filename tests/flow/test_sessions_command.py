@@ -114,7 +114,16 @@ async def test_a_session_moves_to_another_engine_unchanged(
             data = done.stdout
 
     found = await everything(await engines.open_at(end))
-    of_the_project = {"checkout", "project", "file", "scope", "relation", "job", "note"}
+    of_the_project = {
+        "checkout",
+        "project",
+        "file",
+        "scope",
+        "relation",
+        "job",
+        "note",
+        "forgotten",
+    }
     for kind in expected.keys() - of_the_project:
         moved, wanted = (
             [

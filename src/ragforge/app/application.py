@@ -1,7 +1,8 @@
 """The application: RagForge opened in a directory, with everything wired from settings.
 
 What doors and programs do with it stands by topic: `app.sessions`, `app.memory`, `app.notes`,
-`app.code`, `app.jobs`, `app.maintenance`. Turns are taken with `app.ask` and `app.retry`.
+`app.code`, `app.jobs`, `app.imports`, `app.maintenance`. Turns are taken with `app.ask` and
+`app.retry`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from ragforge.app.code import Code
+from ragforge.app.imports import Imports
 from ragforge.app.jobs import Jobs
 from ragforge.app.maintenance import Maintenance
 from ragforge.app.memory import Memory
@@ -114,6 +116,14 @@ class App:
         """Rebuild summaries and vectors, and inspect the store."""
         embedder = self.recall.embedder
         return Maintenance(self.store, self.project.ids, embedder, self.condenser, self.worker)
+
+    @cached_property
+    def imports(self) -> Imports:
+        """The sessions of other agents on this machine, taken in."""
+        return Imports(
+            *(self.store, self.identity, self.settings, self.project_path),
+            *(self.recall.embedder, self.condenser),
+        )
 
     @cached_property
     def rules(self) -> PermissionRules:

@@ -48,8 +48,9 @@ def open_condenser(
     summariser: Summariser = ExtractiveSummariser()
     if chat is not None:
         summariser = ModelSummariser(StructuredLLMExecutor(chat), chat.model.name)
-    enabled = memory.summarization.enabled
-    return Condenser(store, summariser, thresholds, embedder, enabled, is_gone)
+    options = memory.summarization
+    of_others = None if options.imported_by_model else ExtractiveSummariser()
+    return Condenser(store, summariser, thresholds, embedder, options.enabled, is_gone, of_others)
 
 
 def open_worker(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ragforge.app.sessions import HasId, Sessions
+from ragforge.domain.authors import name_other_agent
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.errors import ConversationNotFound
 from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
@@ -87,6 +90,16 @@ class Memory:
             )
             found.append(await find_stale(store, place, hit))
         return found
+
+    async def find_agents(self, hits: Sequence[HistoryHit]) -> dict[str, str]:
+        """Return conversation id → agent of the hits in sessions of other agents."""
+        ids = dict.fromkeys(hit.conversation_id for hit in hits if hit.conversation_id)
+        store = self.sessions.store.conversations
+        found: dict[str, str] = {}
+        for uuid in ids:
+            with suppress(ConversationNotFound):  # a note outlives its conversation
+                found[uuid] = name_other_agent((await store.get(uuid)).agent)
+        return {uuid: agent for uuid, agent in found.items() if agent}
 
     async def find_summaries(
         self,

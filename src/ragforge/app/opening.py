@@ -139,10 +139,20 @@ async def _work(app: App, stopping: asyncio.Event) -> bool:
     if app.recall.embedder is not None:
         with suppress(StoreError):
             await enqueue_missing(app.store, app.recall.embedder)
-    _, is_left = await gather_or_cancel(
-        app.worker.run(stopping), keep_up(app.store, app.worker.holder, stopping)
+    _, _, is_left = await gather_or_cancel(
+        app.worker.run(stopping),
+        _follow_agents(app, stopping),
+        keep_up(app.store, app.worker.holder, stopping),
     )
     return is_left
+
+
+async def _follow_agents(app: App, stopping: asyncio.Event) -> None:
+    """Take in what other agents write, if the user imported from them before."""
+    try:
+        await app.imports.follow(stopping)
+    except StoreError as error:  # what is not taken in now is taken in later
+        log.warning("The sessions of other agents are not followed: %s", error)
 
 
 async def _trim_by_age(app: App) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ragforge.app.projects import find_repository, place_import
-from ragforge.domain.authors import Identity, Visibility
+from ragforge.domain.authors import AGENT, Identity, Visibility
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import (
     Conversation,
@@ -87,7 +87,7 @@ class Sessions:
 
         One from the future was used while the clock was wrong: any other is preferred to it.
         """
-        where = ConversationFilter(cwd=str(self.cwd), status="active", own=True)
+        where = ConversationFilter(cwd=str(self.cwd), status="active", own=True, agent=AGENT)
         plausible = replace(where, until=latest_plausible())
         store = self.store.conversations
         found = await store.find(plausible, 1) or await store.find(where, 1)

@@ -71,6 +71,7 @@ COMMANDS = {
     "watch": "brain",
     "status": "brain",
     "forget": "brain",
+    "import": "imports",
     "sessions": "sessions",
     "memory": "memory",
     "store": "store",

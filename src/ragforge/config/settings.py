@@ -52,6 +52,10 @@ class SummarizationSettings(_Section):
     enabled: bool = Field(
         default=True, description="Make summaries; without, they are made when asked for."
     )
+    imported_by_model: bool = Field(
+        default=False,
+        description="Let the chat model summarise sessions of other agents too; it costs tokens.",
+    )
     every_n_messages: int | None = Field(
         default=None, ge=2, le=100_000, description="So many messages get a summary, short or not."
     )

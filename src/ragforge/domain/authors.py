@@ -72,6 +72,11 @@ def name_other(author: str | None, viewer: str | None) -> str:
     return name_author(author)
 
 
+def name_other_agent(agent: str) -> str:
+    """Return the name of an agent; empty for RagForge itself."""
+    return "" if agent == AGENT else agent
+
+
 def make_private_key(author: str | None, visibility: Visibility) -> str | None:
     """Return the key of the only author who sees something, or None if everybody does.
 

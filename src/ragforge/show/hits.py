@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ragforge.domain.authors import AGENT
 from ragforge.domain.instants import format_instant
 from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
@@ -73,11 +74,14 @@ def _choose_lines(source: str, query: str) -> list[str]:
     return [line[margin : margin + WIDEST] for line in shown]
 
 
-def memory_to_json(hit: HistoryHit, aged: Sequence[StaleCode]) -> dict[str, object]:
+def memory_to_json(
+    hit: HistoryHit, aged: Sequence[StaleCode], agents: Mapping[str, str] | None = None
+) -> dict[str, object]:
     facts: dict[str, object] = {
         "type": hit.type,
         "level": hit.level,
         "conversation_id": hit.conversation_id,
+        "agent": (agents or {}).get(hit.conversation_id or "", AGENT),
         "timestamp": format_instant(hit.timestamp),
         "score": round(hit.score, 4),
         "confidence": hit.confidence,
@@ -113,10 +117,11 @@ def show_memory(
     query: str,
     everywhere: bool,
     viewer: str | None = None,
+    agents: Mapping[str, str] | None = None,
 ) -> None:
     """Show when and where something was said, how it was found, and the words that match.
 
-    Authors are named unless they are the viewer.
+    Authors are named unless they are the viewer; so are agents, given by conversation.
     """
     from rich.text import Text
 
@@ -132,6 +137,8 @@ def show_memory(
         head.append(f"  {sanitise(_describe_place(hit))}", style="bold")
         if other := name_other(_find_author(hit), viewer):
             head.append(f"  {other}", style="magenta")
+        if agent := (agents or {}).get(hit.conversation_id or ""):
+            head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
         title, texts = _list_texts(hit)

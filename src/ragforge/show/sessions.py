@@ -74,11 +74,16 @@ def show_sessions(
         texts.remove("About")
     rows = [_make_row(line, with_directory, with_summary) for line in lines]
     columns = ["Session", second, "Last active", "Turns", *texts]
-    authors = [name_other(line.conversation.author, viewer) for line in lines]
-    if any(authors):
+    others = [name_other(line.conversation.author, viewer) for line in lines]
+    if any(others):
         columns.insert(1, "Author")
-        for row, author in zip(rows, authors, strict=True):
+        for row, author in zip(rows, others, strict=True):
             row.insert(1, author)
+    agents = [authors.name_other_agent(line.conversation.agent) for line in lines]
+    if any(agents):
+        columns.insert(1, "Agent")
+        for row, agent in zip(rows, agents, strict=True):
+            row.insert(1, fit_line(agent, 40))
     print_table(columns, rows, one_line_each=texts)
 
 
@@ -112,6 +117,10 @@ def session_to_json(conversation: Conversation) -> dict[str, object]:
         "updated_at": format_instant(conversation.updated_at),
         "author": conversation.author,
         "agent": conversation.agent,
+        "agent_version": conversation.agent_version,
+        "agent_session": conversation.agent_session,
+        "git_branch": conversation.git_branch,
+        "parent_id": conversation.parent_id,
         "visibility": conversation.visibility,
     }
 
@@ -149,6 +158,8 @@ def show_similar(
             head.append(f"  {sanitise(about.cwd)}", style="dim")
         if other := name_other(about.author, viewer):
             head.append(f"  {other}", style="magenta")
+        if agent := authors.name_other_agent(about.agent):
+            head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
         if about.summary:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from ragforge.domain.authors import name_other_agent
 from ragforge.domain.code import TOUCH_KINDS
 from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, sanitise
@@ -74,6 +75,8 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
         head.append(f"  {about.updated_at:%Y-%m-%d %H:%M}", style="dim")
         if with_directory:
             head.append(f"  {sanitise(about.cwd)}", style="dim")
+        if agent := name_other_agent(about.agent):
+            head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
         turns = [list(group) for _, group in groupby(one.touched, _get_turns)]

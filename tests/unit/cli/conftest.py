@@ -63,6 +63,9 @@ class FakeMemory:
     async def find_changed_code(self, hits: list[object]) -> list[list[str]]:
         return [["src/lease.py: changed since"] for _ in hits]
 
+    async def find_agents(self, hits: list[object]) -> dict[str, str]:
+        return {}
+
     async def search(self, query: str, **wanted: object) -> object:
         return self.app._return(self.app.hits, "search", query, wanted)
 

@@ -145,6 +145,10 @@ def test_sessions_in_json_have_stable_keys(ragforge: Ragforge, talk: str, projec
         "updated_at": "2026-01-05T12:01:00.000+00:00",
         "author": None,
         "agent": "ragforge",
+        "agent_version": None,
+        "agent_session": None,
+        "git_branch": None,
+        "parent_id": None,
         "visibility": "shared",
         "last_message": "And then?",
     }

@@ -142,6 +142,7 @@ TEXTS = {
     "agent.memory.subdirectory_only": "true",
     "agent.memory.enabled": "false",
     "agent.memory.summarization.enabled": "false",
+    "agent.memory.summarization.imported_by_model": "true",
     "agent.memory.embeddings.enabled": "false",
     "agent.memory.persistence.type": "sqlite",
     "agent.memory.persistence.auto_save": "true",

@@ -94,7 +94,9 @@ def search(
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
     if place is Place.memory:
 
-        async def search_memory(app: App) -> tuple[list[tuple[HistoryHit, list[StaleCode]]], str]:
+        async def search_memory(
+            app: App,
+        ) -> tuple[list[tuple[HistoryHit, list[StaleCode]]], str, dict[str, str]]:
             found = await app.memory.search(
                 query,
                 semantic=not words,
@@ -107,13 +109,15 @@ def search(
                 everywhere=everywhere,
             )
             changed = await app.memory.find_changed_code(found)
-            return list(zip(found, changed, strict=True)), app.identity.key
+            agents = await app.memory.find_agents(found)
+            return list(zip(found, changed, strict=True)), app.identity.key, agents
 
-        said, viewer = use_app(context, search_memory)
+        said, viewer, agents = use_app(context, search_memory)
         if as_json:
-            print_json({"query": query, "hits": [hits.memory_to_json(*pair) for pair in said]})
+            shown = [hits.memory_to_json(*pair, agents) for pair in said]
+            print_json({"query": query, "hits": shown})
         else:
-            hits.show_memory(said, query, everywhere, viewer)
+            hits.show_memory(said, query, everywhere, viewer, agents)
         return
     if session or since or until or level or words or everywhere:
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import chain
 
 from ragforge.domain.code import (
@@ -55,6 +56,13 @@ async def link_turn(store: Store, turn_id: str) -> bool:
         scopes = await store.code.scopes(list(hows)[:MOST_SCOPES])
         if scopes:
             references = [_make_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
+            # What an edit left is not what is there now: it has changed since.
+            references = [
+                replace(one, hash=view.stale[one.file])
+                if one.how == "edited" and one.file in view.stale
+                else one
+                for one in references
+            ]
             await store.conversations.refer(message.uuid, references)
     return view.is_current
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from ragforge.domain.code import FOUND, TouchKind
@@ -15,11 +15,12 @@ from ragforge.memory.code.diffs import Hunk, read_diff
 MOST_TRACES = 200
 """The most traces of one call."""
 TOOLS: Mapping[str, TouchKind] = {
-    "edit_file": "edited",
-    "write_file": "edited",
-    "read_file": "read",
+    **dict.fromkeys(("edit_file", "write_file"), "edited"),
+    **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit"), "edited"),
+    **dict.fromkeys(("apply_patch", "edit", "write", "replace", "str_replace"), "edited"),
+    **dict.fromkeys(("read_file", "Read", "read", "view"), "read"),
 }
-"""What tools do with code; other tools find it."""
+"""What tools do with code, RagForge's own and those of other agents; other tools find it."""
 HARMLESS = frozenset(
     (
         *("read_file", "grep_files", "glob_files", "list_files", "search_files", "search_code"),
@@ -51,16 +52,34 @@ class Edit:
     after_hash: str | None
 
 
-def read_edit(call: ToolCall) -> Edit | None:
-    """Return the edit of a call, if its result says which lines changed."""
+def read_edits(call: ToolCall) -> list[Edit]:
+    """Return the edits of a call, as far as its result says what changed.
+
+    A tool of ours changes one file. Those of other agents may change several, and not say which
+    lines: such an edit has no hunks.
+    """
     result = _get_result(call)
-    if TOOLS.get(call.tool_name) != "edited" or not isinstance(result, dict):
+    if not isinstance(result, dict):
+        return []
+    changes = result.get("changes")
+    if isinstance(changes, list):
+        made = [_make_edit(change) for change in changes if isinstance(change, dict)]
+        # Lines count only in the file that the edit left: without its hash they may be others now.
+        return [
+            edit if edit.after_hash else replace(edit, hunks=())
+            for edit in made
+            if edit is not None
+        ]
+    edit = _make_edit(result) if TOOLS.get(call.tool_name) == "edited" else None
+    return [edit] if edit is not None and edit.hunks else []
+
+
+def _make_edit(change: Mapping[str, Json]) -> Edit | None:
+    file, diff, after = (change.get(name) for name in ("file", "diff", "after_hash"))
+    if not isinstance(file, str):
         return None
-    file, diff, after = (result.get(name) for name in ("file", "diff", "after_hash"))
-    if not isinstance(file, str) or not isinstance(diff, str):
-        return None
-    hunks = tuple(read_diff(diff))
-    return Edit(file, hunks, after if isinstance(after, str) else None) if hunks else None
+    hunks = tuple(read_diff(diff)) if isinstance(diff, str) else ()
+    return Edit(file, hunks, after if isinstance(after, str) else None)
 
 
 def list_edited(calls: Iterable[ToolCall]) -> list[str]:
@@ -81,7 +100,7 @@ def list_edited(calls: Iterable[ToolCall]) -> list[str]:
 
 
 def read_traces(call: ToolCall) -> list[Trace]:
-    """Return the traces of a successful call; for the lines of an edit, see `read_edit`."""
+    """Return the traces of a successful call; for the lines of an edit, see `read_edits`."""
     result = _get_result(call)
     if result is None:
         return []

@@ -17,7 +17,7 @@ from ragforge.domain.turns import Turn
 from ragforge.errors import FileNotKnown
 from ragforge.memory.code.diffs import follow_line, list_changed_lines
 from ragforge.memory.code.file_names import guess_paths
-from ragforge.memory.code.traces import Edit, Trace, read_edit, read_traces
+from ragforge.memory.code.traces import Edit, Trace, read_edits, read_traces
 from ragforge.ports.code import CodeStore
 from ragforge.search.code_names import find_paths
 
@@ -58,7 +58,7 @@ class TurnCode:
     files: Mapping[str, FileScopes]
     edits: Mapping[str, Sequence[tuple[int, Edit]]]  # by path, with the number of the call
     numbers: Mapping[str, int]  # call id → its number in the turn
-    stale: frozenset[str]  # edited files that are not yet ingested as the turn left them
+    stale: Mapping[str, str]  # edited files that are not ingested as the turn left them → its hash
 
     @classmethod
     async def load(
@@ -66,7 +66,7 @@ class TurnCode:
     ) -> TurnCode:
         """Load all files that a turn's tools or texts name."""
         written = [trace.file for call in turn.tool_calls for trace in read_traces(call)]
-        edits = [(n, edit) for n, call in enumerate(turn.tool_calls) if (edit := read_edit(call))]
+        edits = [(n, edit) for n, call in enumerate(turn.tool_calls) for edit in read_edits(call)]
         written += [edit.file for _, edit in edits]
         for message in (turn.user, *turn.replies):
             written += find_paths(message.content)
@@ -86,17 +86,17 @@ class TurnCode:
         for number, edit in edits:
             by_path[paths.get(edit.file, edit.file)].append((number, edit))
         left = {path: made[-1][1].after_hash for path, made in by_path.items()}
-        stale = [
-            path
+        stale = {
+            path: then
             for path, then in left.items()
             if then is not None and await _read_hash(code, project, path) != then
-        ]
+        }
         return cls(
             paths,
             {path: FileScopes(scopes) for path, scopes in by_file.items()},
             by_path,
             {call.uuid: number for number, call in enumerate(turn.tool_calls)},
-            frozenset(stale),
+            stale,
         )
 
     @property
@@ -113,10 +113,9 @@ class TurnCode:
         """Return the touches of a message's calls by scope id, the strongest of each."""
         done: dict[str, TouchKind] = {}
         for call in message.tool_calls:
-            number, edit = self.numbers[call.uuid], read_edit(call)
-            traces = read_traces(call)
-            if edit is not None:
-                traces = [Trace("edited", edit.file, n, n) for n in list_changed_lines(edit.hunks)]
+            number = self.numbers[call.uuid]
+            edited = [trace for edit in read_edits(call) for trace in _list_traces(edit)]
+            traces = edited or read_traces(call)
             for trace in traces:
                 for scope_id in self._find_scopes(trace, number):
                     done[scope_id] = pick_strongest((trace.how, done.get(scope_id, trace.how)))
@@ -146,6 +145,14 @@ class TurnCode:
             if later > number:
                 line = follow_line(line, edit.hunks)
         return line
+
+
+def _list_traces(edit: Edit) -> list[Trace]:
+    """Return the lines of an edit; the whole file where they are not known."""
+    lines = list_changed_lines(edit.hunks)
+    return [Trace("edited", edit.file, line, line) for line in lines] or [
+        Trace("edited", edit.file)
+    ]
 
 
 async def _read_hash(code: CodeStore, project: Project, path: str) -> str | None:

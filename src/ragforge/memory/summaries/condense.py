@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.text import Json, shorten
@@ -44,6 +45,7 @@ class Condenser:
     embedder: Embedder | None
     is_enabled: bool = True  # else summaries are made only on request
     is_gone: IsGone = lambda process: False  # whether the process that answers a turn is gone
+    of_others: Summariser | None = None  # for sessions of other agents; None: the same
 
     async def enqueue_due(self, conversation_id: str) -> int:
         """Queue the summaries that are due; one that failed permanently is tried again.
@@ -126,17 +128,25 @@ class Condenser:
         due = await self._check_due(conversation_id, level)
         if not due.should_create or due.make_summary_id(conversation_id) != uuid:
             return None
+        summariser = await self._pick_summariser(conversation_id)
         if isinstance(due, Level1Check):
-            summary = await summarise_level_1(self.summariser, conversation_id, due)
+            summary = await summarise_level_1(summariser, conversation_id, due)
             turn_ids = [turn.uuid for turn in due.turns_to_summarize]
         else:
-            summary = await summarise_level_2(self.summariser, conversation_id, due)
+            summary = await summarise_level_2(summariser, conversation_id, due)
             turn_ids = []
         try:
             await self.store.summaries.save(summary, turn_ids)
         except (TurnNotFound, SummaryNotFound):
             return None  # one of them was deleted meanwhile
         return summary
+
+    async def _pick_summariser(self, conversation_id: str) -> Summariser:
+        """Return who summarises a session: on those of other agents no tokens are spent unasked."""
+        if self.of_others is None:
+            return self.summariser
+        agent = (await self.store.conversations.get(conversation_id)).agent
+        return self.summariser if agent == AGENT else self.of_others
 
     async def _embed(self, summary: Summary) -> None:
         if self.embedder is None:

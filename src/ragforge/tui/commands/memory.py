@@ -23,7 +23,8 @@ async def memory(terminal: Terminal, argument: str) -> None:
         found = await app.memory.search(argument, max_results=FOUND)
         changed = await app.memory.find_changed_code(found)
         pairs = list(zip(found, changed, strict=True))
-        hits.show_memory(pairs, argument, everywhere=True, viewer=app.identity.key)
+        agents = await app.memory.find_agents(found)
+        hits.show_memory(pairs, argument, True, app.identity.key, agents)
         return
     show_summaries(await app.memory.find_summaries())
     jobs = app.jobs

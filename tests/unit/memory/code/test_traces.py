@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.domain.text import Json
-from ragforge.memory.code.traces import Trace, list_edited, read_edit, read_traces
+from ragforge.memory.code.traces import Trace, list_edited, read_edits, read_traces
 from tests.fakes.builders import tool_call
 
 
@@ -53,14 +53,14 @@ def test_a_call_that_failed_or_was_declined_leaves_nothing() -> None:
     for name in ("read_file", "edit_file", "grep_files"):
         call = tool_call(name, arguments={"path": "a.py"}, result=failed, success=False)
         assert read_traces(call) == []
-        assert read_edit(call) is None
+        assert read_edits(call) == []
         assert read_traces(tool_call(name, arguments={"path": "a.py"}, result=None)) == []
 
 
 def test_an_edit_says_which_lines_it_wrote_and_what_the_file_became() -> None:
     diff = "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n x\n+y\n z\n"
     result = {"file": "a.py", "diff": diff, "after_hash": "h"}
-    edit = read_edit(tool_call("edit_file", result=ToolResult(True, result)))
+    [edit] = read_edits(tool_call("edit_file", result=ToolResult(True, result)))
     assert edit is not None
     assert (edit.file, edit.after_hash, [hunk.signs for hunk in edit.hunks]) == (
         "a.py",

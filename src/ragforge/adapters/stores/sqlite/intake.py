@@ -73,9 +73,8 @@ class Intake:
             raise StaleView
         statement = """SELECT m.uuid, m.conversation_id FROM json_each(?) w
                        CROSS JOIN message m ON m.uuid = w.value"""
-        for uuid, conversation_id in self._connection.execute(
-            statement, (as_json(ids),)
-        ).fetchall():
+        found: list[Any] = self._connection.execute(statement, (as_json(ids),)).fetchall()
+        for uuid, conversation_id in found:
             if self._open(conversation_id) is not None:
                 raise StaleView
             self._taken.add(uuid)

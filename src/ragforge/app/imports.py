@@ -1,0 +1,218 @@
+"""Imports: what other agents wrote down of their sessions, taken into the store."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragforge.adapters.stores.holders import this_process
+from ragforge.app.projects import recognise
+from ragforge.config.settings import Settings
+from ragforge.config.store_url import is_server
+from ragforge.domain.authors import Identity
+from ragforge.domain.projects import ProjectPlace, RepositoryIdentity, view_project
+from ragforge.errors import ConversationNotFound, InputError
+from ragforge.folders import find_project, is_too_wide
+from ragforge.memory.summaries.condense import Condenser
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
+
+if TYPE_CHECKING:
+    from ragforge.memory.intake.importer import ImportProgress
+    from ragforge.memory.intake.report import AgentReport, FileProblem, ImportReport
+    from ragforge.transcripts.source import Source
+
+__all__ = [
+    "AgentReport",
+    "FileProblem",
+    "ImportProgress",
+    "ImportReport",
+    "Imports",
+]
+
+FOLLOW_SECONDS = 10.0
+"""How often it is checked whether other agents have written something new."""
+
+
+@dataclass(frozen=True)
+class Imports:
+    """Takes in the sessions of other agents on this machine. Their files are only read."""
+
+    store: Store
+    identity: Identity
+    settings: Settings
+    project_path: Path
+    embedder: Embedder | None
+    condenser: Condenser
+
+    def list_agents(self) -> list[str]:
+        """Return the names of the agents whose transcripts can be read."""
+        return [source.name for source in _load_sources()]
+
+    def name_agent(self, agent: str) -> str:
+        """Return the name of an agent as it is shown."""
+        titles = {source.name: source.title for source in _load_sources()}
+        return titles.get(agent, agent)
+
+    async def run(
+        self,
+        agents: Sequence[str] = (),
+        path: Path | None = None,
+        since: datetime | None = None,
+        *,
+        only_look: bool = False,
+        on_progress: Callable[[ImportProgress], None] = lambda _: None,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> ImportReport:
+        """Take in what is new in the transcripts of some agents, or of all that are here.
+
+        With `path` it is a transcript or a folder of them, wherever it lies; with `since`, those
+        that changed after a moment. With `only_look` nothing is stored.
+        Raises InputError for an agent that is not known, and for a path that none or several
+        may have written.
+        """
+        from ragforge.memory.intake.importer import Importer
+        from ragforge.memory.intake.report import ImportReport
+
+        sources = _pick_sources(agents)
+        report = ImportReport()
+        importer = Importer(
+            self.store,
+            self.identity,
+            self._host,
+            self._find_place,
+            self.settings.agent.memory.max_result_chars,
+            only_look=only_look,
+            is_stopped=is_stopped,
+        )
+        found = await asyncio.to_thread(self._find_files, sources, path, since)
+        for source, paths in found:
+            await importer.import_files(source, paths, report, on_progress)
+        if not only_look:
+            await self._queue_jobs(report)
+        return report
+
+    async def sweep(self, is_stopped: Callable[[], bool] = lambda: False) -> ImportReport | None:
+        """Take in what is new of agents that were imported from before; None if there are none."""
+        if self.store.read_only:
+            return None
+        known = await self.store.transcripts.agents(self._host)
+        if not known:
+            return None
+        available = {source.name for source in _load_sources()}
+        return await self.run([one for one in known if one in available], is_stopped=is_stopped)
+
+    async def follow(self, stopping: asyncio.Event, seconds: float = FOLLOW_SECONDS) -> None:
+        """Take in what other agents write until `stopping` is set."""
+        while not stopping.is_set():
+            await self.sweep(stopping.is_set)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), seconds)
+
+    @property
+    def _host(self) -> str:
+        """The machine of the transcripts. A store in a file is used on one, whatever its name."""
+        return this_process().machine if is_server(self.settings.store.url) else ""
+
+    def _find_files(
+        self, sources: Sequence[Source], path: Path | None, since: datetime | None
+    ) -> list[tuple[Source, list[Path]]]:
+        """Return the transcripts of each agent."""
+        if path is not None:
+            return [_find_at(path, sources, since)]
+        projects = (self.project_path,)
+        home, environ = Path.home(), os.environ
+        found = ((one, list(one.find(home, environ, projects))) for one in sources)
+        return [(source, _keep_since(paths, since)) for source, paths in found if paths]
+
+    async def _find_place(self, cwd: str) -> ProjectPlace:
+        """Return the project of a directory. One that is gone belongs to what last lay there."""
+        folder = Path(cwd)
+        if not folder.is_absolute():
+            return ProjectPlace.at(cwd)
+        if await asyncio.to_thread(folder.is_dir):
+            root = find_project(folder).resolve()
+            return await recognise(self.store, root, self._host or None)
+        for place in (folder, *folder.parents):
+            if is_too_wide(place):
+                break
+            related = await self.store.projects.related(str(place), RepositoryIdentity())
+            for checkout in related:
+                if checkout.path == str(place):
+                    return view_project(checkout, related)
+        return ProjectPlace.at(cwd)
+
+    async def _queue_jobs(self, report: ImportReport) -> None:
+        """Let vectors, links to code and summaries follow in the background."""
+        from ragforge.memory.code.pending_links import enqueue_links
+        from ragforge.memory.embed import enqueue_missing
+
+        if report.is_empty:
+            return
+        if self.embedder is not None:
+            await enqueue_missing(self.store, self.embedder)
+        for project_id in sorted(report.projects):
+            await enqueue_links(self.store, [project_id])
+        for conversation_id in sorted(report.conversations):
+            with suppress(ConversationNotFound):  # it was deleted before, or just now
+                await self.condenser.enqueue_due(conversation_id)
+
+
+def _load_sources() -> Sequence[Source]:
+    from ragforge.transcripts.sources import SOURCES  # most commands read no transcript
+
+    return SOURCES
+
+
+def _pick_sources(agents: Sequence[str]) -> list[Source]:
+    sources = {source.name: source for source in _load_sources()}
+    for agent in agents:
+        if agent not in sources:
+            raise InputError(
+                f"{agent!r} is no agent whose sessions can be read. Known: {', '.join(sources)}."
+            )
+    return [sources[agent] for agent in agents] if agents else list(sources.values())
+
+
+def _find_at(
+    path: Path, sources: Sequence[Source], since: datetime | None
+) -> tuple[Source, list[Path]]:
+    """Return the agent that wrote what lies at a path, and the transcripts there."""
+    from ragforge.transcripts.files import walk_files
+
+    place = path.expanduser().absolute()
+    if not place.exists():
+        raise InputError(f"{path} is not there.")
+    found = []
+    for source in sources:
+        paths = [place] if place.is_file() else sorted(walk_files(place, source.fits))
+        if paths := [one for one in paths if len(sources) == 1 or source.fits(one)]:
+            found.append((source, paths))
+    if not found:
+        raise InputError(f"{path} holds no transcript of an agent that can be read.")
+    if len(found) > 1:
+        names = ", ".join(source.name for source, _ in found)
+        raise InputError(f"{path} may be of {names}. Name the agent with --from.")
+    source, paths = found[0]
+    return source, _keep_since(paths, since)
+
+
+def _keep_since(paths: Sequence[Path], since: datetime | None) -> list[Path]:
+    """Return the files that changed after a moment; those that are gone stay for the report."""
+    if since is None:
+        return list(paths)
+    kept = []
+    for path in paths:
+        try:
+            changed = path.stat().st_mtime
+        except OSError:
+            changed = since.timestamp()
+        if changed >= since.timestamp():
+            kept.append(path)
+    return kept

@@ -1,0 +1,1 @@
+"""Intake: take what other agents wrote down of their sessions into memory."""

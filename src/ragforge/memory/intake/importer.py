@@ -1,0 +1,203 @@
+"""Importer: take in what is new in other agents' transcripts, file by file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from ragforge.domain.authors import Identity
+from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.transcripts import IntakeStep, NewMessage, TranscriptCursor
+from ragforge.errors import StoreError
+from ragforge.memory.intake.report import FileProblem, ImportReport
+from ragforge.memory.intake.sessions import SessionBook
+from ragforge.ports.store import Store
+from ragforge.transcripts.fold import Fold, Place
+from ragforge.transcripts.record import SessionFacts
+from ragforge.transcripts.source import Piece, Source
+
+log = logging.getLogger(__name__)
+
+FindPlace: TypeAlias = Callable[[str], Awaitable[ProjectPlace]]
+"""Returns the project of a working directory, which may be gone."""
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""The moment of what has none: the same whenever it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProgress:
+    """How far an import is."""
+
+    agent: str
+    path: Path
+    done: int  # files
+    total: int
+    size: int  # bytes that were read of this file
+
+
+@dataclass(slots=True)
+class Importer:
+    """Takes in transcripts. Whatever breaks off is continued by the next one.
+
+    Several processes may do it at once: whoever comes second with the same lines reads on where
+    the first one stopped.
+    """
+
+    store: Store
+    identity: Identity
+    host: str  # of the transcripts
+    find_place: FindPlace
+    max_result_chars: int
+    only_look: bool = False  # count what would be taken in, and store nothing
+    is_stopped: Callable[[], bool] = lambda: False
+    _places: dict[str, ProjectPlace] = field(default_factory=dict)
+
+    async def import_files(
+        self,
+        source: Source,
+        paths: Sequence[Path],
+        report: ImportReport,
+        on_progress: Callable[[ImportProgress], None] = lambda _: None,
+    ) -> None:
+        """Take in what is new in an agent's transcripts. One that fails, fails alone."""
+        about = report.of(source.name)
+        about.files += len(paths)
+        changed = await self._find_changed(source, paths, report)
+        for number, (path, stamp) in enumerate(changed):
+            if self.is_stopped():
+                return
+
+            def show(size: int, path: Path = path, number: int = number) -> None:
+                on_progress(ImportProgress(source.name, path, number, len(changed), size))
+
+            show(0)
+            try:
+                before = about.lines
+                await self._import_file(source, path, stamp, report, show)
+                about.read += about.lines > before
+            except StoreError:
+                raise
+            except Exception as error:  # whatever is wrong with one file, the others are read
+                log.info("The transcript %s is not read", path, exc_info=True)
+                report.problems.append(FileProblem(source.name, path, _describe(error)))
+
+    async def _find_changed(
+        self, source: Source, paths: Sequence[Path], report: ImportReport
+    ) -> list[tuple[Path, str]]:
+        """Return the transcripts that changed since they were last read, with their stamps."""
+        stamps = await self.store.transcripts.stamps(source.name, self.host)
+        found, problems = await asyncio.to_thread(_compare, source, paths, stamps)
+        report.problems += problems
+        return found
+
+    async def _import_file(
+        self,
+        source: Source,
+        path: Path,
+        stamp: str,
+        report: ImportReport,
+        on_read: Callable[[int], None],
+    ) -> None:
+        cursor = await self.store.transcripts.cursor(source.name, self.host, str(path))
+        while cursor.stamp != stamp:
+            if await self._read_on(source, path, replace(cursor, stamp=stamp), report, on_read):
+                return
+            # Somebody else takes in the same file: what they stored need not be read again.
+            cursor = await self.store.transcripts.cursor(source.name, self.host, str(path))
+
+    async def _read_on(
+        self,
+        source: Source,
+        path: Path,
+        cursor: TranscriptCursor,
+        report: ImportReport,
+        on_read: Callable[[int], None],
+    ) -> bool:
+        """Take in what follows a cursor; return False if somebody else moved it meanwhile.
+
+        The stamp of the cursor is stored with the last piece: what breaks off is not complete.
+        """
+        state = cursor.state or {}
+        fold = Fold(source.name, EPOCH)
+        fold.load(state.get("fold"))
+        book = SessionBook(
+            *(source.name, self.identity, self.max_result_chars),
+            *(fold.make_id, self._places, str(path.parent)),
+        )
+        book.load(state.get("sessions"))
+        for cwd in book.list_folders():
+            await self._learn_place(cwd)
+        pieces = source.read(path, state.get("source"))
+        stamp = cursor.stamp
+        piece = await asyncio.to_thread(_read_next, pieces)
+        if piece is None:  # the file was touched, and says nothing new
+            return self.only_look or await self.store.transcripts.take_in(cursor, ())
+        while piece is not None:
+            following = await asyncio.to_thread(_read_next, pieces)
+            steps = await self._make_steps(fold, book, piece)
+            made = {"source": piece.cursor, "fold": fold.save(), "sessions": book.save()}
+            cursor = replace(cursor, stamp="" if following else stamp, state=made)
+            if not self.only_look:
+                if not await self.store.transcripts.take_in(cursor, steps):
+                    return False
+                cursor = replace(cursor, revision=cursor.revision + 1)
+            report.of(source.name).add(piece, steps)
+            report.conversations |= {
+                step.conversation_id for step in steps if isinstance(step, NewMessage)
+            }
+            report.projects |= {self._places[cwd].id for cwd in book.list_folders()}
+            on_read(piece.size)
+            if self.is_stopped():
+                return True
+            piece = following
+        return True
+
+    async def _make_steps(self, fold: Fold, book: SessionBook, piece: Piece) -> list[IntakeStep]:
+        """Return what a piece gives the store, which is asked first what it has of it."""
+        needs = fold.list_needs(piece.entries)
+        stored = await self.store.transcripts.look_up(needs.messages, needs.conversations)
+        if not self.only_look:  # the store has all of it: no need to keep it in mind
+            fold.places.clear()
+            fold.turns.clear()
+        fold.places |= {uuid: Place(*place) for uuid, place in stored.messages.items()}
+        fold.turns |= stored.turns
+        for entry in piece.entries:
+            if isinstance(entry, SessionFacts) and entry.cwd:
+                await self._learn_place(entry.cwd)
+        return await asyncio.to_thread(lambda: book.translate(fold.fold(piece.entries)))
+
+    async def _learn_place(self, cwd: str) -> None:
+        if cwd not in self._places:
+            self._places[cwd] = await self.find_place(cwd)
+
+
+def _compare(
+    source: Source, paths: Sequence[Path], stamps: Mapping[str, str]
+) -> tuple[list[tuple[Path, str]], list[FileProblem]]:
+    """Return the transcripts whose stamps changed, and those that cannot be looked at."""
+    changed: list[tuple[Path, str]] = []
+    problems: list[FileProblem] = []
+    for path in paths:
+        try:
+            stamp = source.stamp(path)
+        except OSError as error:
+            problems.append(FileProblem(source.name, path, _describe(error)))
+            continue
+        if stamps.get(str(path)) != stamp:
+            changed.append((path, stamp))
+    return changed, problems
+
+
+def _read_next(pieces: Iterator[Piece]) -> Piece | None:
+    return next(pieces, None)
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error) or type(error).__name__

@@ -1,0 +1,154 @@
+"""Sessions: what a transcript says of its sessions, and the conversations they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import Conversation
+from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.text import Json
+from ragforge.domain.transcripts import (
+    CallResult,
+    IntakeStep,
+    NewConversation,
+    NewMessage,
+    SessionUpdate,
+)
+from ragforge.memory.clean import clean_call, clean_message
+from ragforge.memory.sessions import sign
+from ragforge.memory.titles import TITLE_CHARS, shorten_to_title
+from ragforge.transcripts.record import SessionFacts
+from ragforge.transcripts.steps import Add, Begin, Finish, Step
+
+MOST_SESSIONS = 64
+"""So many sessions of a transcript are remembered between two readings: the newest."""
+
+
+@dataclass(slots=True)
+class _Session:
+    """What is known of a session."""
+
+    facts: SessionFacts
+    titles: dict[str, str | None] = field(default_factory=dict)  # conversation → as it was named
+
+
+@dataclass(slots=True)
+class SessionBook:
+    """Makes steps for the store of a fold's steps, which know nothing of projects and users."""
+
+    agent: str
+    identity: Identity
+    max_result_chars: int
+    make_id: Callable[..., str]
+    places: Mapping[str, ProjectPlace]  # working directory → its project
+    folder: str  # the working directory of sessions that name none
+    _sessions: dict[str, _Session] = field(default_factory=dict)
+
+    def save(self) -> Json:
+        """Return what has to be stored with the cursor."""
+        newest = list(self._sessions.items())[-MOST_SESSIONS:]
+        return {name: [_save_facts(one.facts), one.titles] for name, one in newest}
+
+    def load(self, state: Json) -> None:
+        """Take up what `save` returned; None begins anew."""
+        for name, (facts, titles) in (state or {}).items():
+            self._sessions[name] = _Session(SessionFacts(name, *facts), dict(titles))
+
+    def list_folders(self) -> set[str]:
+        """Return the working directories of the sessions."""
+        return {one.facts.cwd for one in self._sessions.values() if one.facts.cwd}
+
+    def translate(self, steps: Iterable[Step]) -> list[IntakeStep]:
+        """Return the steps for the store, with texts as they are stored."""
+        return [made for step in steps for made in self._translate(step)]
+
+    def _translate(self, step: Step) -> Iterator[IntakeStep]:
+        if isinstance(step, SessionFacts):
+            yield from self._learn(step)
+        elif isinstance(step, Begin):
+            yield self._begin(step)
+        elif isinstance(step, Add):
+            yield from self._add(step)
+        elif isinstance(step, Finish):
+            yield CallResult(step.message_id, clean_call(step.call, self.max_result_chars))
+
+    def _get(self, session: str) -> _Session:
+        known = self._sessions.pop(session, None) or _Session(SessionFacts(session))
+        self._sessions[session] = known  # as the newest
+        return known
+
+    def _learn(self, new: SessionFacts) -> Iterator[SessionUpdate]:
+        """Note the facts of a session, and yield what is new of those that may change."""
+        known = self._get(new.session)
+        before, known.facts = known.facts, _merge(known.facts, new)
+        after = known.facts
+        if (before.branch, before.version, before.title) == (
+            after.branch,
+            after.version,
+            after.title,
+        ):
+            return
+        for conversation_id, given in known.titles.items():
+            title = after.title if after.title != before.title else None
+            yield SessionUpdate(conversation_id, after.version, after.branch, title, given)
+            known.titles[conversation_id] = title or given
+
+    def _begin(self, step: Begin) -> NewConversation:
+        known = self._get(step.session)
+        facts = known.facts
+        cwd = facts.cwd or self.folder
+        place = self.places.get(cwd) or ProjectPlace.at(cwd)
+        is_child = facts.is_subagent and facts.parent is not None
+        conversation = Conversation(
+            cwd,
+            place.path,
+            uuid=step.conversation_id,
+            title=facts.title,
+            created_at=step.at,
+            updated_at=step.at,
+            agent=self.agent,
+            project_id=place.id,
+            agent_version=facts.version,
+            agent_session=step.session,
+            git_branch=facts.branch,
+            parent_id=self.make_id("session", facts.parent) if is_child else None,
+        )
+        known.titles[step.conversation_id] = facts.title
+        return NewConversation(sign(conversation, self.identity), step.after)
+
+    def _add(self, step: Add) -> Iterator[IntakeStep]:
+        message = clean_message(step.message, self.max_result_chars)
+        if message.role == "user":
+            message = replace(message, author=self.identity.author)
+        yield NewMessage(step.conversation_id, message)
+        if message.role == "user":
+            yield from self._name(step.conversation_id, message.content)
+
+    def _name(self, conversation_id: str, question: str) -> Iterator[SessionUpdate]:
+        """Name a conversation by its first question, until the agent names it."""
+        for known in self._sessions.values():
+            if known.titles.get(conversation_id, "") is None:
+                title = shorten_to_title(question, TITLE_CHARS)
+                known.titles[conversation_id] = title
+                yield SessionUpdate(conversation_id, title=title)
+
+
+def _merge(before: SessionFacts, new: SessionFacts) -> SessionFacts:
+    """Return all that is known of a session: its first directory, and else the newest."""
+    return replace(
+        new,
+        cwd=before.cwd or new.cwd,
+        branch=new.branch or before.branch,
+        version=new.version or before.version,
+        title=new.title or before.title,
+        parent=new.parent or before.parent,
+        is_subagent=new.is_subagent or before.is_subagent,
+    )
+
+
+def _save_facts(facts: SessionFacts) -> Json:
+    """Return the fields of a session but its name, in their order."""
+    names = ("cwd", "branch", "version", "title", "parent", "is_subagent")
+    return [getattr(facts, name) for name in names]

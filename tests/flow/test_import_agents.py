@@ -1,0 +1,229 @@
+"""Sessions of other agents: imported, listed, found, and part of what a later question gets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragforge.app import open_app
+from ragforge.config.settings import Settings
+from ragforge.domain.conversations import ConversationFilter
+from tests.fakes.transcripts.claude_code import Claude, call, edit_result
+from tests.fakes.transcripts.codex import Codex
+
+BEFORE = "def total(items):\n    return sum(items[1:])\n"
+AFTER = "def total(items):\n    return sum(items)\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of somebody who worked with two other agents."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A repository, as the agents left it."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "cart.py").write_text(AFTER)
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings.model_validate(
+        {
+            "store": {"url": str(tmp_path / "store.db")},
+            "agent": {"state_dir": str(tmp_path / "state")},
+            "jobs": {"detach": False},
+        }
+    )
+
+
+def work_with_claude(home: Path, shop: Path) -> Claude:
+    one = Claude("s1", cwd=str(shop))
+    one.say("Why does the okapi basket total skip the first item?")
+    one.answer("I look.", call("t1", "Read", file_path=str(shop / "cart.py")))
+    one.give_result("t1", BEFORE)
+    one.answer(call("t2", "Edit", file_path=str(shop / "cart.py"), old_string="items[1:]"))
+    change = edit_result(str(shop / "cart.py"), BEFORE, "items[1:]", "items")
+    change.pop("structuredPatch")
+    one.give_result("t2", "The file was updated.", toolUseResult=change)
+    one.answer("The slice began at one, so the okapi was never counted.")
+    one.write(home)
+    return one
+
+
+def work_with_codex(home: Path, shop: Path) -> None:
+    one = Codex("c1", cwd=str(shop))
+    one.begin_turn(
+        "turn-1",
+    )
+    one.say("Which quagga tests are flaky?")
+    one.answer("The quagga checkout test waits for a clock.")
+    one.lines = [_move(line, shop) for line in one.lines]
+    one.write(home)
+
+
+def _move(line: dict[str, object], shop: Path) -> dict[str, object]:
+    return json.loads(json.dumps(line).replace('"/work/shop"', json.dumps(str(shop))))
+
+
+def run(
+    home: Path, shop: Path, settings: Settings, *words: str
+) -> subprocess.CompletedProcess[str]:
+    environ = {
+        **os.environ,
+        "HOME": str(home),
+        "RAGFORGE_STORE": settings.store.url,
+        "RAGFORGE_JOBS__DETACH": "false",
+        "RAGFORGE_AGENT__STATE_DIR": settings.agent.state_dir,
+        "NO_COLOR": "1",
+        "COLUMNS": "200",
+    }
+    line = [sys.executable, "-m", "ragforge", *words]
+    return subprocess.run(line, cwd=shop, env=environ, capture_output=True, text=True, check=False)
+
+
+def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    work_with_claude(home, shop)
+    work_with_codex(home, shop)
+    (home / ".claude/projects/-work-shop/bad.jsonl").symlink_to(home / "nowhere")
+
+    looked = run(home, shop, settings, "import", "--dry-run", "--json")
+    done = run(home, shop, settings, "import")
+    again = run(home, shop, settings, "import", "--from", "codex", "--json")
+    listed = run(home, shop, settings, "sessions", "list")
+    found = run(home, shop, settings, "search", "--in", "memory", "quagga clock")
+
+    counted = json.loads(looked.stdout)["agents"]
+    assert counted["claude-code"]["sessions"] == counted["codex"]["sessions"] == 1
+    assert (looked.returncode, done.returncode, again.returncode) == (3, 3, 0)  # one is no file
+    assert "bad.jsonl was not read: No such file" in done.stderr
+    assert "Claude Code" in done.stdout
+    assert json.loads(again.stdout)["agents"]["codex"]["messages"] == 0
+    assert "claude-code" in listed.stdout
+    assert "Why does the okapi basket total skip the first item?" in listed.stdout
+    assert "codex" in found.stdout
+    assert "quagga checkout" in found.stdout
+
+
+async def open_and_import(settings: Settings, shop: Path) -> None:
+    async with open_app(settings, shop) as app:
+        await app.imports.run()
+
+
+async def test_a_later_question_gets_what_another_agent_said(
+    home: Path, shop: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work_with_claude(home, shop)
+    await open_and_import(settings, shop)
+
+    async with open_app(settings, shop) as app:
+        context = await app.build_context("What was wrong with the okapi basket total?")
+        assert await app.sessions.find_current() is None  # theirs are not continued unasked
+    assert "The slice began at one, so the okapi was never counted." in context.text
+
+
+async def test_edits_of_another_agent_are_references_to_code(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    work_with_claude(home, shop)
+    async with open_app(settings, shop) as app:
+        await app.imports.run()
+        await app.code.ingest()
+        await app.worker.drain()
+        [one] = await app.sessions.find_about("cart.py")
+        edits = [touched for touched in one.touched if touched.touch.how == "edited"]
+        assert {touched.since.state for touched in edits} == {"unchanged"}
+
+        (shop / "cart.py").write_text(AFTER + "\n# more\n")
+        await app.code.ingest()
+        [one] = await app.sessions.find_about("cart.py")
+        edits = [touched for touched in one.touched if touched.touch.how == "edited"]
+        assert {touched.since.state for touched in edits} == {"changed"}
+
+
+async def test_code_that_changed_before_the_import_is_marked(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    work_with_claude(home, shop)
+    (shop / "cart.py").write_text(AFTER + "\n# more\n")
+    async with open_app(settings, shop) as app:
+        await app.code.ingest()
+        await app.imports.run()
+        await app.worker.drain()
+        [one] = await app.sessions.find_about("cart.py")
+        edits = [touched for touched in one.touched if touched.touch.how == "edited"]
+        assert {touched.since.state for touched in edits} == {"changed"}
+
+
+async def test_what_is_deleted_stays_deleted_and_new_lines_are_followed(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    claude = work_with_claude(home, shop)
+    work_with_codex(home, shop)
+    await open_and_import(settings, shop)
+    async with open_app(settings, shop) as app:
+        [codex] = await app.store.conversations.find(ConversationFilter(agent="codex"))
+        await app.sessions.delete(codex)
+        claude.say("And the tests?")
+        claude.write(home)
+        (home / ".codex/sessions/2026/03/02/rollout-2026-03-02T09-00-00-c1.jsonl").touch()
+        await app.imports.sweep()
+        found = await app.store.conversations.find(ConversationFilter())
+    assert [(one.agent, one.turn_count) for one in found] == [("claude-code", 2)]
+
+
+async def test_nothing_is_read_before_the_user_imports(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    work_with_claude(home, shop)
+    async with open_app(settings, shop) as app:
+        assert await app.imports.sweep() is None
+        assert await app.sessions.find(everywhere=True) == []
+
+
+async def test_a_session_belongs_to_the_repository_also_when_its_folder_is_gone(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    work_with_claude(home, shop / "src")
+    async with open_app(settings, shop) as app:
+        await app.imports.run()
+        [one] = await app.sessions.find()
+        assert one.project_id == app.project.id
+        assert one.cwd == str(shop / "src")
+
+
+async def test_no_model_is_asked_about_imported_sessions(
+    home: Path, shop: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = Claude("s1", cwd=str(shop))
+    for number in range(4):
+        one.say(f"Question {number}: " + "why is it so slow? " * 300)
+        one.answer("Because it waits. " * 300)
+    one.write(home)
+    monkeypatch.setenv("OPENAI_API_KEY", "for a server that is not there")
+    model = {"model": "openai:gpt-x", "base_url": "http://127.0.0.1:9/v1"}
+    with_model = Settings.model_validate(settings.model_dump() | {"llm": model})
+    async with open_app(with_model, shop) as app:
+        assert app.model is not None
+        await app.imports.run()
+        await app.worker.drain()
+        summaries = await app.memory.find_summaries()
+    assert summaries
+    assert {made.made_by for made in summaries} == {"extractive"}
