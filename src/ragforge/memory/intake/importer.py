@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -194,7 +195,9 @@ def _compare(
 
 
 def _read_next(pieces: Iterator[Piece]) -> Piece | None:
-    return next(pieces, None)
+    """Return the next piece, with a cursor that the one after it does not change."""
+    piece = next(pieces, None)
+    return None if piece is None else replace(piece, cursor=deepcopy(piece.cursor))
 
 
 def _describe(error: Exception) -> str:

@@ -1,0 +1,48 @@
+"""A program that takes in the transcripts of a home in small pieces, and reports each one."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from ragforge.domain.authors import Identity
+from ragforge.domain.projects import ProjectPlace
+from ragforge.memory.intake.importer import Importer
+from ragforge.memory.intake.report import ImportReport
+from ragforge.memory.secrets.gate import guard_store
+from ragforge.ports.store import Store
+from ragforge.transcripts import line_source
+from ragforge.transcripts.claude_code import CLAUDE_CODE
+from ragforge.transcripts.codex import CODEX
+from tests.fakes.engines import Engines
+
+PIECE = 1_500
+
+
+async def find_place(cwd: str) -> ProjectPlace:
+    return ProjectPlace.at(cwd)
+
+
+async def take_in(store: Store, home: Path, *, say: bool = False) -> ImportReport:
+    """Take in what is new in a home."""
+    report = ImportReport()
+    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    for source in (CLAUDE_CODE, CODEX):
+        paths = list(source.find(home, {}))
+        await importer.import_files(
+            source, paths, report, lambda step: print(step.path, flush=True) if say else None
+        )
+    assert report.problems == []
+    return report
+
+
+async def main(location: str, home: str) -> None:
+    line_source.PIECE_BYTES = PIECE
+    engines = Engines(Path(home), lambda: location)
+    await take_in(await engines.open_at(location), Path(home), say=True)
+    await engines.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
