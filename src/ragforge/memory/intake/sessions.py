@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ragforge.domain.authors import Identity
-from ragforge.domain.conversations import Conversation
+from ragforge.domain.conversations import Conversation, ToolCall, estimate_tokens
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, to_text
 from ragforge.domain.transcripts import (
     CallResult,
     IntakeStep,
@@ -16,7 +16,7 @@ from ragforge.domain.transcripts import (
     NewMessage,
     SessionUpdate,
 )
-from ragforge.memory.clean import clean_call, clean_message
+from ragforge.memory.clean import clean_call
 from ragforge.memory.sessions import sign
 from ragforge.memory.titles import TITLE_CHARS, shorten_to_title
 from ragforge.transcripts.record import SessionFacts
@@ -72,7 +72,7 @@ class SessionBook:
         elif isinstance(step, Add):
             yield from self._add(step)
         elif isinstance(step, Finish):
-            yield CallResult(step.message_id, clean_call(step.call, self.max_result_chars))
+            yield CallResult(step.message_id, self._cut(step.call))
 
     def _get(self, session: str) -> _Session:
         known = self._sessions.pop(session, None) or _Session(SessionFacts(session))
@@ -119,12 +119,24 @@ class SessionBook:
         return NewConversation(sign(conversation, self.identity), step.after)
 
     def _add(self, step: Add) -> Iterator[IntakeStep]:
-        message = clean_message(step.message, self.max_result_chars)
-        if message.role == "user":
-            message = replace(message, author=self.identity.author)
+        said = step.message
+        is_user = said.role == "user"
+        message = replace(
+            said,
+            tool_calls=tuple(self._cut(call) for call in said.tool_calls),
+            token_count=estimate_tokens(said) if said.token_count is None else said.token_count,
+            author=self.identity.author if is_user else None,
+        )
         yield NewMessage(step.conversation_id, message)
-        if message.role == "user":
+        if is_user:
             yield from self._name(step.conversation_id, message.content)
+
+    def _cut(self, call: ToolCall) -> ToolCall:
+        """Return a call as it is stored: most are small, and transcripts hold valid JSON."""
+        result = None if call.result is None else call.result.result
+        most = self.max_result_chars
+        is_small = len(to_text(call.arguments)) <= most and len(to_text(result)) <= most
+        return call if is_small else clean_call(call, most)
 
     def _name(self, conversation_id: str, question: str) -> Iterator[SessionUpdate]:
         """Name a conversation by its first question, until the agent names it."""

@@ -25,6 +25,7 @@ from ragforge.domain.transcripts import (
     SessionUpdate,
     merge_results,
 )
+from ragforge.domain.turns import group_into_turns
 from ragforge.ports.words import Tokeniser
 
 
@@ -38,6 +39,7 @@ class _Open:
     first_new: int  # turns from here on are new
     added: list[Message] = field(default_factory=list)
     grown: set[int] = field(default_factory=set)  # turns
+    finished: set[int] = field(default_factory=set)  # turns with results for stored messages
 
 
 class Intake:
@@ -131,6 +133,7 @@ class Intake:
             statement = f"UPDATE {table} SET {name} = {name} + ? WHERE uuid = ?"
             self._connection.execute(statement, (chars, uuid))
         into.grown.add(row["turn_index"])
+        into.finished.add(row["turn_index"])
 
     def _update(self, step: SessionUpdate) -> None:
         if self._open(step.conversation_id) is None:
@@ -176,8 +179,12 @@ class Intake:
         """Count and index what was added; what was made of grown turns before is dropped."""
         uuid = one.row["uuid"]
         conversation_rows.count(self._connection, uuid, one.added)
+        added = {turn.user.turn_index: turn for turn in group_into_turns(one.added)}
         for turn in sorted(one.grown - {BEFORE_FIRST_TURN}):
-            messages.index_turn(self._connection, uuid, turn, self._tokeniser)
+            if turn in added and turn not in one.finished:  # all of it is here
+                messages.index_words(self._connection, uuid, added[turn], self._tokeniser)
+            else:
+                messages.index_turn(self._connection, uuid, turn, self._tokeniser)
             self._connection.execute(
                 """UPDATE message SET link_pending = 1 WHERE uuid =
                    (SELECT message_id FROM turn WHERE conversation_id = ? AND turn_index = ?)""",

@@ -21,7 +21,12 @@ from ragforge.adapters.stores.sqlite.viewers import is_hidden
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import check_text
-from ragforge.domain.turns import SEARCHED_CHARS, format_turn_for_search, group_into_turns
+from ragforge.domain.turns import (
+    SEARCHED_CHARS,
+    Turn,
+    format_turn_for_search,
+    group_into_turns,
+)
 from ragforge.errors import MessageNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -163,14 +168,21 @@ def index_turn(
         (conversation_id, turn_index),
     )
     for turn in group_into_turns(load(connection, list(rows))):
-        rowid = turn_id(connection, conversation_id, turn_index)
-        project = select_value(connection, "SELECT project_id FROM turn WHERE id = ?", (rowid,))
-        keys = f"{words.make_key('c', conversation_id)} {words.make_key('p', project)}"
-        document = tokeniser.prose(format_turn_for_search(turn))
-        found = document.split()
-        often = " ".join(word for word, times in Counter(found).items() if times > 1)
-        words.index(connection, "turn_words", rowid, document, often, keys)
-        connection.execute("UPDATE turn SET length = ? WHERE id = ?", (len(found), rowid))
+        index_words(connection, conversation_id, turn, tokeniser)
+
+
+def index_words(
+    connection: apsw.Connection, conversation_id: str, turn: Turn, tokeniser: Tokeniser
+) -> None:
+    """Index the words of a turn that is given as a whole."""
+    rowid = turn_id(connection, conversation_id, turn.user.turn_index or 0)
+    project = select_value(connection, "SELECT project_id FROM turn WHERE id = ?", (rowid,))
+    keys = f"{words.make_key('c', conversation_id)} {words.make_key('p', project)}"
+    document = tokeniser.prose(format_turn_for_search(turn))
+    found = document.split()
+    often = " ".join(word for word, times in Counter(found).items() if times > 1)
+    words.index(connection, "turn_words", rowid, document, often, keys)
+    connection.execute("UPDATE turn SET length = ? WHERE id = ?", (len(found), rowid))
 
 
 def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
