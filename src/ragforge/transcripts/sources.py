@@ -6,6 +6,7 @@ from ragforge.transcripts.aider import AIDER
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.codex import CODEX
 from ragforge.transcripts.gemini import GEMINI
+from ragforge.transcripts.opencode import OPENCODE
 from ragforge.transcripts.source import Source
 
-SOURCES: tuple[Source, ...] = (CLAUDE_CODE, CODEX, GEMINI, AIDER)
+SOURCES: tuple[Source, ...] = (CLAUDE_CODE, CODEX, GEMINI, OPENCODE, AIDER)

@@ -1,0 +1,77 @@
+"""Database: another program's SQLite file, read while it may be written, and never changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ragforge.errors import TranscriptUnreadable
+from ragforge.transcripts.source import stamp_files
+
+_PATIENCE = 1.0  # seconds for a writer to end; later, the next import finds what it wrote
+_HEADER = 20
+_WAL_BYTE, _WAL_MODE = 18, 2
+
+
+class Database:
+    """Rows of a database as dictionaries; what is missing in a table is missing in them."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+        rows = self.query("SELECT name FROM sqlite_master WHERE type = 'table'")
+        self.tables = {str(row["name"]) for row in rows}
+
+    def query(self, sql: str, *values: object) -> list[dict[str, Any]]:
+        """Return the rows of a query. Raises TranscriptUnreadable."""
+        try:
+            cursor = self._connection.execute(sql, values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
+        except sqlite3.Error as error:
+            raise TranscriptUnreadable(self._path, f"SQLite says: {error}") from error
+
+    def has_column(self, table: str, column: str) -> bool:
+        rows = self.query("SELECT name FROM pragma_table_info(?)", table)
+        return any(row["name"] == column for row in rows)
+
+
+@contextmanager
+def open_database(path: Path) -> Iterator[Database]:
+    """Open a database so that nothing is created or changed beside it.
+
+    A database in WAL mode is read with its log, through memory of our own or that of its writer.
+    Without a log nobody writes to it, and it is read as it lies. Raises OSError and
+    TranscriptUnreadable.
+    """
+    with path.open("rb") as file:
+        header = file.read(_HEADER)
+    is_wal = len(header) == _HEADER and header[_WAL_BYTE] == _WAL_MODE
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    options = "mode=ro&immutable=1" if is_wal and not has_log else "mode=ro&readonly_shm=1"
+    with closing(_connect(path, options)) as connection:
+        connection.text_factory = lambda data: data.decode(errors="replace")
+        yield Database(path, connection)
+
+
+def stamp_database(path: Path) -> str:
+    """Return what changes whenever a database or its log does. Raises OSError."""
+    return stamp_files(path, path.with_name(f"{path.name}-wal"))
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    """Connect; a log that cannot be read without writing beside it is left out for now."""
+    address = path.absolute().as_uri()
+    for tried in (options, "mode=ro&immutable=1"):
+        connection = sqlite3.connect(f"{address}?{tried}", uri=True, timeout=_PATIENCE)
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
+        except sqlite3.Error as error:
+            connection.close()
+            reason = error
+        else:
+            return connection
+    raise TranscriptUnreadable(path, f"SQLite says: {reason}")

@@ -1,0 +1,212 @@
+"""opencode: its database, read-only, and the tree of JSON files that older versions wrote."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.chain import Chain
+from ragforge.transcripts.database import Database, open_database, stamp_database
+from ragforge.transcripts.fields import get_number, get_text, parse_text
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message
+from ragforge.transcripts.opencode_tree import read_tree, stamp_tree
+from ragforge.transcripts.record import Entry, SessionFacts
+from ragforge.transcripts.source import Piece
+
+PIECE_BYTES = 1024 * 1024
+SLACK_MS = 10 * 60 * 1000
+"""Sessions that changed so shortly before the newest one are read again: clocks are not exact."""
+_DEFAULT_TITLE = re.compile(r"(New|Child) session - \d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCode:
+    """A database of many sessions, or one file a session with its messages beside it."""
+
+    name: str = "opencode"
+    title: str = "opencode"
+
+    def find(
+        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
+    ) -> list[Path]:
+        """Return the databases, and sessions of older versions that may not be in them."""
+        folder = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+        named = environ.get("OPENCODE_DB")
+        found = [folder / named] if named else []
+        found += sorted(folder.glob("opencode*.db"))
+        tree = sorted(walk_files(folder / "storage" / "session", self.fits))
+        return [path for path in dict.fromkeys((*found, *tree)) if path.is_file()]
+
+    def fits(self, path: Path) -> bool:
+        is_database = path.name.startswith("opencode") and path.suffix == ".db"
+        return is_database or (path.name.startswith("ses_") and path.suffix == ".json")
+
+    def stamp(self, path: Path) -> str:
+        return stamp_tree(path) if path.suffix == ".json" else stamp_database(path)
+
+    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
+        if path.suffix == ".json":
+            yield read_tree(path)
+            return
+        known = cursor if isinstance(cursor, dict) else {}
+        with open_database(path) as database:
+            yield from _read_sessions(database, known)
+
+
+def _read_sessions(database: Database, known: Mapping[str, Any]) -> Iterator[Piece]:
+    """Yield what is new, the session first that was touched longest ago.
+
+    The cursor is the moment up to which sessions were read, and the sessions whose newest answer
+    was not written to its end.
+    """
+    table = "session" if "session" in database.tables else "session_v2"
+    if table not in database.tables:
+        return
+    rows = {str(row["id"]): row for row in database.query(f"SELECT * FROM {table}")}
+    touched = _find_touched(database, rows)
+    since = get_number(known, "since") or 0
+    if max(touched.values(), default=0) < since:
+        since = 0  # the clock was set back, or it is another database
+    waiting = known.get("waiting")
+    unfinished = {name for name in waiting if name in rows} if isinstance(waiting, list) else set()
+    roots = _find_roots(database)
+    batch = _Batch()
+    for session in sorted(rows, key=lambda name: (touched[name], name)):
+        if touched[session] < since - SLACK_MS and session not in unfinished:
+            continue
+        unfinished.discard(session)
+        batch.entries.append(_read_facts(rows[session], roots))
+        for is_waiting in _read_session(database, session, batch):
+            if is_waiting:
+                unfinished.add(session)
+            elif batch.size > PIECE_BYTES:
+                yield batch.take({"since": since, "waiting": sorted(unfinished)})
+        since = max(since, touched[session])
+    if since != known.get("since") or batch.entries:
+        yield batch.take({"since": since, "waiting": sorted(unfinished)})
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What was read since the last piece."""
+
+    entries: list[Entry] = field(default_factory=list)
+    size: int = 0
+    count: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def take(self, cursor: Json) -> Piece:
+        """Return it as a piece, and begin anew."""
+        piece = Piece(tuple(self.entries), cursor, self.size, self.count, self.unknown)
+        self.entries, self.size, self.count, self.unknown = [], 0, 0, Counter()
+        return piece
+
+
+def _find_touched(database: Database, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+    """Return when each session was touched; its messages may be newer than its row."""
+    touched = {name: get_number(row, "time_updated") or 0 for name, row in rows.items()}
+    for table in ("message", "part", "session_message"):
+        if table in database.tables and database.has_column(table, "time_updated"):
+            newest = f"SELECT session_id, MAX(time_updated) AS at FROM {table} GROUP BY session_id"
+            for row in database.query(newest):
+                if (name := str(row["session_id"])) in touched:
+                    touched[name] = max(touched[name], get_number(row, "at") or 0)
+    return touched
+
+
+def _find_roots(database: Database) -> dict[str, str]:
+    if "project" not in database.tables:
+        return {}
+    rows = database.query("SELECT * FROM project")
+    return {str(row["id"]): root for row in rows if (root := get_text(row, "worktree"))}
+
+
+def _read_facts(row: Mapping[str, Any], roots: Mapping[str, str]) -> SessionFacts:
+    """Return what a session's row says; the project of no repository has the root `/`."""
+    root = roots.get(str(row.get("project_id")))
+    title = get_text(row, "title")
+    parent = get_text(row, "parent_id")
+    return SessionFacts(
+        str(row["id"]),
+        cwd=get_text(row, "directory") or (root if root != "/" else None),
+        version=get_text(row, "version"),
+        title=None if title is None or _DEFAULT_TITLE.match(title) else title,
+        parent=parent,
+        is_subagent=parent is not None,
+    )
+
+
+def _read_session(database: Database, session: str, batch: _Batch) -> Iterator[bool]:
+    """Read a session's messages, and yield after each whether it is not complete yet."""
+    chain = Chain()
+    messages = list(_list_messages(database, session))
+    for number, (info, kind, updated) in enumerate(messages):
+        is_last = number == len(messages) - 1
+        if is_last and not is_finished(info) and _is_recent(updated):
+            yield True
+            return
+        name = str(info.get("id"))
+        if kind is None:
+            parts = _load_parts(database, name)
+            batch.size += sum(len(str(part)) for part in parts)
+            record = read_message(session, info, parts, batch.unknown)
+        else:
+            batch.size += len(str(info))
+            record = read_entry(session, kind, name, info, batch.unknown)
+        batch.count += 1
+        if record is not None:
+            batch.entries.append(chain.link(record))
+        yield False
+
+
+def _is_recent(updated: int) -> bool:
+    """Tell whether an answer may still go on; one that was broken off long ago does not."""
+    return time.time() * 1000 - updated < SLACK_MS
+
+
+def _list_messages(
+    database: Database, session: str
+) -> Iterator[tuple[dict[str, Any], str | None, int]]:
+    """Yield messages, the kind of those of the newer form, and when they were written."""
+    if "message" in database.tables:
+        rows = database.query(
+            "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id", session
+        )
+        for row in rows:
+            yield _load(row), None, get_number(row, "time_updated") or 0
+        if rows:
+            return  # the newer form repeats them
+    if "session_message" in database.tables:
+        order = "seq" if database.has_column("session_message", "seq") else "time_created"
+        for row in database.query(
+            f"SELECT * FROM session_message WHERE session_id = ? ORDER BY {order}, id", session
+        ):
+            kind = get_text(row, "type") or "without a type"
+            yield {"type": kind, **_load(row)}, kind, get_number(row, "time_updated") or 0
+
+
+def _load_parts(database: Database, message: str) -> list[dict[str, Any]]:
+    if "part" not in database.tables:
+        return []
+    rows = database.query("SELECT * FROM part WHERE message_id = ? ORDER BY id", message)
+    return [_load(row) for row in rows]
+
+
+def _load(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a row's JSON says, with the row's id and time where it has none."""
+    data = parse_text(str(row.get("data") or "{}"))
+    found = data if isinstance(data, dict) else {}
+    created = {"created": row.get("time_created")}
+    moment = found.get("time")
+    known = moment if isinstance(moment, dict) else {}
+    return {**found, "id": str(row.get("id")), "time": {**created, **known}}
+
+
+OPENCODE = OpenCode()
