@@ -9,12 +9,12 @@ from typing import Any
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.fields import (
-    BAD,
     get_mapping,
     get_number,
     get_text,
     hash_texts,
     join_texts,
+    load_arguments,
     parse_text,
 )
 from ragforge.transcripts.recent import Recent
@@ -61,10 +61,7 @@ def read_call(kind: str, item: Mapping[str, Any]) -> Call:
     """Return a call, whose arguments may be a text of JSON, or the words of a patch."""
     name = get_text(item, "name") or get_text(get_mapping(item, "function"), "name")
     name = name or kind.removesuffix("_call")
-    given = item.get("arguments", item.get("input", item.get("action")))
-    if isinstance(given, str):
-        parsed = parse_text(given)
-        given = {"input": given} if parsed is BAD else parsed
+    given = load_arguments(item.get("arguments", item.get("input", item.get("action"))))
     call_id = get_text(item, "call_id") or get_text(item, "id") or hash_texts((name, str(given)))
     return Call(call_id, name, given)
 

@@ -57,6 +57,14 @@ def parse_line(data: bytes) -> list[Json]:
     return found
 
 
+def load_arguments(value: Json) -> Json:
+    """Return the arguments of a call, which some agents write as a text of JSON."""
+    if not isinstance(value, str):
+        return value
+    parsed = parse_text(value)
+    return {"input": value} if parsed is BAD else parsed
+
+
 def clean(value: Json) -> Json:
     """Return a value whose texts hold no lone surrogates, which cannot be stored."""
     if isinstance(value, str):

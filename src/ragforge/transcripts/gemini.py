@@ -207,11 +207,11 @@ def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> Result
 
 def _join_thoughts(value: Json) -> str | None:
     """Return thoughts, each with its heading."""
-    told = [
+    thoughts = [
         ": ".join(filter(None, (get_text(one, "subject"), get_text(one, "description"))))
         for one in get_blocks(value)
     ]
-    return "\n".join(filter(None, told)) or None
+    return "\n".join(filter(None, thoughts)) or None
 
 
 GEMINI = LineSource("gemini", "Gemini CLI", list_files, fits, open_reader, unpack)

@@ -18,6 +18,7 @@ _INSERTED = "|".join(
         *("state_snapshot", "hook_context", "environment_details", "additional_data"),
         *("attached_files", "open_and_recently_viewed_files", "user_info", "system_reminder"),
         *("rules", "git_status", "agent_skills", "timestamp", "info-msg", "current_datetime"),
+        *("qwen:user-prompt-submit-context", "qwen:session-start-context"),
         OWN_TAG,
     )
 )

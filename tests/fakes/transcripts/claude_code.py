@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.transcripts.files import Line, tell_time, write_lines
+from tests.fakes.transcripts.files import Line, format_time, write_lines
 
 CWD = "/work/shop"
 
@@ -78,7 +78,7 @@ class Claude:
             "gitBranch": "main",
             "type": kind,
             "uuid": f"{self.session}-{number}",
-            "timestamp": tell_time(number),
+            "timestamp": format_time(number),
             **({"message": message} if message is not None else {}),
             **self._envelope,
             **extra,
@@ -143,7 +143,7 @@ def make_rich_session() -> Claude:
     one.put(
         type="attachment",
         sessionId="s1",
-        timestamp=tell_time(11.5),
+        timestamp=format_time(11.5),
         attachment={"type": "queued_command", "prompt": "And add a test."},
     )
     one.answer("Fixed, with a test.")

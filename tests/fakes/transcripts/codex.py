@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.transcripts.files import tell_time, write_lines
+from tests.fakes.transcripts.files import format_time, write_lines
 
 PATCH = """*** Begin Patch
 *** Update File: cart.py
@@ -28,7 +28,7 @@ class Codex:
         self.put("session_meta", **{**_META, "id": session, **meta})
 
     def put(self, kind: str, **payload: Any) -> None:
-        at = tell_time(len(self.lines))
+        at = format_time(len(self.lines))
         self.lines.append({"timestamp": at, "type": kind, "payload": payload})
 
     def begin_turn(self, turn_id: str | None, **context: Any) -> None:

@@ -29,10 +29,10 @@ def write_json(path: Path, value: Any) -> Path:
     return path
 
 
-def tell_time(minute: float) -> str:
+def format_time(minute: float) -> str:
     """Return the moment so many minutes after the start, as agents write it."""
     return (START + timedelta(minutes=minute)).isoformat().replace("+00:00", "Z")
 
 
-def tell_milliseconds(minute: float) -> int:
+def format_milliseconds(minute: float) -> int:
     return int((START + timedelta(minutes=minute)).timestamp() * 1000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.transcripts.files import tell_time, write_json, write_lines
+from tests.fakes.transcripts.files import format_time, write_json, write_lines
 
 
 class Gemini:
@@ -16,8 +16,8 @@ class Gemini:
         self.head = {
             "sessionId": session,
             "projectHash": "f00",
-            "startTime": tell_time(0),
-            "lastUpdated": tell_time(0),
+            "startTime": format_time(0),
+            "lastUpdated": format_time(0),
             "kind": "main",
             **head,
         }
@@ -51,7 +51,7 @@ class Gemini:
         number = len(self.lines)
         line = {
             "id": name or f"{self.session}-{number}",
-            "timestamp": tell_time(number),
+            "timestamp": format_time(number),
             "type": kind,
             **fields,
         }
@@ -74,7 +74,7 @@ def make_rich_session() -> Gemini:
     one.note("info", "Logged in.")
     files = "\n--- Content from referenced files ---\nx = 1\n--- End of content ---"
     one.say([{"text": "Why is @cart.py wrong?"}, {"text": files}])
-    one.put(**{"$set": {"lastUpdated": tell_time(3)}})
+    one.put(**{"$set": {"lastUpdated": format_time(3)}})
     thoughts = [{"subject": "Sum", "description": "Look at it first."}]
     one.answer("I look.", name="a1", thoughts=thoughts)
     one.answer("I look.", call("t1", "read_file"), name="a1", thoughts=thoughts)

@@ -25,9 +25,9 @@ class Kept:
     after: str | None = None
     messages: list[Message] = field(default_factory=list)
 
-    def tell(self) -> list[str]:
+    def show(self) -> list[str]:
         """Return what was said, a line for each message, call and result."""
-        return [line for message in self.messages for line in _tell(message)]
+        return [line for message in self.messages for line in _show(message)]
 
 
 @dataclass
@@ -62,9 +62,9 @@ class Keeper:
         for step in fold.fold(entries):
             self._do(step)
 
-    def tell(self) -> list[list[str]]:
+    def show(self) -> list[list[str]]:
         """Return what was said in each conversation, in the order in which they began."""
-        return [kept.tell() for kept in self.conversations.values()]
+        return [kept.show() for kept in self.conversations.values()]
 
     def list_calls(self) -> list[ToolCall]:
         return [
@@ -138,14 +138,14 @@ def _finish(message: Message, done: ToolCall) -> Message:
     return replace(message, tool_calls=calls)
 
 
-def _tell(message: Message) -> list[str]:
-    told = [f"{message.role}: {message.content}"] if message.content else []
+def _show(message: Message) -> list[str]:
+    shown = [f"{message.role}: {message.content}"] if message.content else []
     if message.reasoning:
-        told.append(f"thought: {message.reasoning}")
+        shown.append(f"thought: {message.reasoning}")
     for call in message.tool_calls:
-        told.append(f"call: {call.tool_name}")
+        shown.append(f"call: {call.tool_name}")
         if call.result is not None:
             output = call.result.result
             output = output["output"] if isinstance(output, dict) else output
-            told.append(f"{'result' if call.success else 'failure'}: {output}")
-    return told
+            shown.append(f"{'result' if call.success else 'failure'}: {output}")
+    return shown

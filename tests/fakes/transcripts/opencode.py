@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.transcripts.files import tell_milliseconds, write_json
+from tests.fakes.transcripts.files import format_milliseconds, write_json
 
 _SCHEMA = """
 CREATE TABLE project (id TEXT PRIMARY KEY, worktree TEXT NOT NULL);
@@ -45,7 +45,7 @@ class OpenCode:
 
     def begin(self, session: str = "ses_1", **row: Any) -> None:
         given = {"project_id": "p1", "directory": "/work/shop", "title": "The cart", **row}
-        at = tell_milliseconds(self._number)
+        at = format_milliseconds(self._number)
         self.insert(
             "session", id=session, version="1.3.17", time_created=at, time_updated=at, **given
         )
@@ -56,7 +56,7 @@ class OpenCode:
         """A message with its parts; an answer is complete unless `completed` is False."""
         self._number += 1
         name = name or f"msg_{self._number:03}"
-        at = data.pop("at", tell_milliseconds(self._number))
+        at = data.pop("at", format_milliseconds(self._number))
         ended = {"completed": at} if data.pop("completed", True) else {}
         info = {"role": role, "time": {"created": at, **ended}, **data}
         self.insert(
@@ -70,7 +70,7 @@ class OpenCode:
     def put_entry(self, kind: str, session: str = "ses_1", **data: Any) -> None:
         """A message of the newer form."""
         self._number += 1
-        at = tell_milliseconds(self._number)
+        at = format_milliseconds(self._number)
         row = {"id": f"evt_{self._number:03}", "session_id": session, "type": kind}
         row |= {"seq": self._number, "time_created": at, "time_updated": at}
         self.insert(
@@ -132,7 +132,7 @@ def fill_rich_session(one: OpenCode) -> None:
 def write_tree(home: Path, *, together: bool = False) -> Path:
     """Write a session as versions before the database did."""
     storage = home / ".local" / "share" / "opencode" / "storage"
-    at = tell_milliseconds(0)
+    at = format_milliseconds(0)
     head = {"id": "ses_1", "directory": "/work/shop", "title": "The cart", "version": "0.9"}
     for name, role, words in (("msg_001", "user", "Hi."), ("msg_002", "assistant", "Hello.")):
         info = {"id": name, "sessionID": "ses_1", "role": role, "time": {"created": at}}

@@ -27,7 +27,7 @@ RICH = [
 
 def test_a_run_is_a_session_with_words_answers_and_edits(tmp_path: Path) -> None:
     kept = Keeper().take_in(AIDER, make_rich_history().write(tmp_path / "shop"))
-    assert kept.tell() == RICH
+    assert kept.show() == RICH
     first, second = kept.facts.values()
     assert first == second == {"cwd": str(tmp_path / "shop"), "version": "0.86.1"}
     assert kept.models == {"sonnet"}
@@ -68,7 +68,7 @@ def test_a_history_whose_beginning_was_cut_off_adds_no_doubles(tmp_path: Path) -
     one.answer("Now too.")
     one.write(tmp_path)
     keeper.take_in(AIDER, path)
-    assert keeper.tell()[1] == [*RICH[1], "user: And now?", "assistant: Now too."]
+    assert keeper.show()[1] == [*RICH[1], "user: And now?", "assistant: Now too."]
     assert keeper.double == []
 
 
@@ -79,7 +79,7 @@ def test_the_same_words_twice_are_two_messages(tmp_path: Path) -> None:
         one.say("Go on.")
         one.answer("Done.")
     kept = Keeper().take_in(AIDER, one.write(tmp_path))
-    assert kept.tell() == [["user: Go on.", "assistant: Done."] * 2]
+    assert kept.show() == [["user: Go on.", "assistant: Done."] * 2]
 
 
 def test_what_stands_before_the_first_run_and_odd_bytes_are_read(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_what_stands_before_the_first_run_and_odd_bytes_are_read(tmp_path: Path)
         b"#### Caf\xe9?  \r\n\r\nYes.\r\n# aider chat started at 2026-13-45 99:00:00\n"
     )
     kept = Keeper().take_in(AIDER, path)
-    assert kept.tell() == [["user: Caf�?", "assistant: Yes."]]
+    assert kept.show() == [["user: Caf�?", "assistant: Yes."]]
 
 
 def test_histories_are_found_in_projects_and_where_the_user_put_one(tmp_path: Path) -> None:

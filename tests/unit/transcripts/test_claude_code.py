@@ -27,7 +27,7 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
     one.give_result("t2", "1 failed", is_error=True)
     one.answer("It skips the first item.")
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [
+    assert kept.show() == [
         [
             "user: Why is the cart wrong?",
             "assistant: I look.",
@@ -70,7 +70,7 @@ def test_what_no_user_wrote_is_not_a_users_words(
     one.say("Hello.")
     one.say(words, **extra)
     one.answer("Hello!")
-    assert read(one, home=tmp_path).tell() == [["user: Hello.", "assistant: Hello!"]]
+    assert read(one, home=tmp_path).show() == [["user: Hello.", "assistant: Hello!"]]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_users_words_are_freed_of_what_stands_around_them(
 ) -> None:
     one = Claude()
     one.say(written)
-    assert read(one, home=tmp_path).tell() == [[f"user: {typed}"]]
+    assert read(one, home=tmp_path).show() == [[f"user: {typed}"]]
 
 
 def test_words_typed_while_the_agent_works_begin_a_turn(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_words_typed_while_the_agent_works_begin_a_turn(tmp_path: Path) -> None:
     one.put(type="attachment", sessionId="s1", attachment={"type": "task_reminder"})
     one.answer("Done.")
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [["user: Fix it.", "user: And add a test.", "assistant: Done."]]
+    assert kept.show() == [["user: Fix it.", "user: And add a test.", "assistant: Done."]]
 
 
 def test_an_answer_on_several_lines_is_read_once(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_an_answer_on_several_lines_is_read_once(tmp_path: Path) -> None:
     one.answer("Hello", call("t", "Read"), message="m", requestId="r", tokens=9)
     one.answer(call("t", "Read"), message="m", requestId="r", tokens=9)
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [["user: Hi.", "assistant: Hel", "assistant: lo", "call: Read"]]
+    assert kept.show() == [["user: Hi.", "assistant: Hel", "assistant: lo", "call: Read"]]
     (conversation,) = kept.conversations.values()
     assert sum(message.token_count or 0 for message in conversation.messages) == 9
 
@@ -126,14 +126,14 @@ def test_an_answer_that_was_taken_back_is_found_no_more(tmp_path: Path) -> None:
     one.answer("Hello.", supersedesUuids=[partial])
     other = one.answer("Never mind")
     one.note("system", subtype="model_refusal_fallback", retractedMessageUuids=[other])
-    assert read(one, home=tmp_path).tell() == [["user: Hi.", "assistant: Hello."]]
+    assert read(one, home=tmp_path).show() == [["user: Hi.", "assistant: Hello."]]
 
 
 def test_a_message_that_the_program_wrote_itself_is_no_answer(tmp_path: Path) -> None:
     one = Claude()
     one.say("Hi.")
     one.answer("API Error: 529", isApiErrorMessage=True)
-    assert read(one, home=tmp_path).tell() == [["user: Hi."]]
+    assert read(one, home=tmp_path).show() == [["user: Hi."]]
 
 
 def test_a_rewind_becomes_a_branch_at_the_message_before_it(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_rewind_becomes_a_branch_at_the_message_before_it(tmp_path: Path) -> N
     one.answer("Two.")
     one.say("And three?")
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [
+    assert kept.show() == [
         ["user: One?", "assistant: 1.", "user: Two?", "assistant: 2."],
         ["user: Two, in words?", "assistant: Two.", "user: And three?"],
     ]
@@ -163,7 +163,7 @@ def test_a_session_that_is_begun_anew_becomes_a_branch_without_a_past(tmp_path: 
     one.say("Two?", after=None)
     one.answer("2.")
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [["user: One?", "assistant: 1."], ["user: Two?", "assistant: 2."]]
+    assert kept.show() == [["user: One?", "assistant: 1."], ["user: Two?", "assistant: 2."]]
     assert [one.after for one in kept.conversations.values()] == [None, None]
 
 
@@ -174,7 +174,7 @@ def test_a_compaction_does_not_break_the_session(tmp_path: Path) -> None:
     one.note("system", subtype="compact_boundary", after=None, logicalParentUuid=last)
     one.say("A recap.", isCompactSummary=True)
     one.say("Two?")
-    assert read(one, home=tmp_path).tell() == [["user: One?", "assistant: 1.", "user: Two?"]]
+    assert read(one, home=tmp_path).show() == [["user: One?", "assistant: 1.", "user: Two?"]]
 
 
 def test_a_fork_adds_only_its_own_words(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_fork_adds_only_its_own_words(tmp_path: Path) -> None:
     one.say("Two?")
     fork.say("Three?")
     kept = read(one, fork, home=tmp_path)
-    assert kept.tell() == [
+    assert kept.show() == [
         ["user: One?", "assistant: 1.", "call: Read", "result: read", "user: Two?"],
         ["user: Three?"],
     ]
@@ -207,7 +207,7 @@ def test_a_sub_agent_beside_its_parent_is_a_session_of_its_own(tmp_path: Path) -
     path = write_lines(folder / "agent-a7.jsonl", helper.lines)
     write_json(folder / "agent-a7.meta.json", {"description": "Look into it"})
     kept = Keeper().take_in(CLAUDE_CODE, one.write(tmp_path), path)
-    assert kept.tell() == [
+    assert kept.show() == [
         ["user: Ask a helper."],
         ["user: Look into the cart.", "assistant: I looked."],
     ]
@@ -226,7 +226,7 @@ def test_side_chains_in_the_file_of_their_parent_are_sessions_of_their_own(tmp_p
     one.answer("Right is fine.", after=second, isSidechain=True)
     one.answer("Both are fine.", after=question)
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [
+    assert kept.show() == [
         ["user: Ask two helpers.", "assistant: Both are fine."],
         ["user: Look left.", "assistant: Left is fine."],
         ["user: Look right.", "assistant: Right is fine."],
@@ -292,7 +292,7 @@ def test_kinds_that_nobody_knows_are_counted_and_keep_the_chain(tmp_path: Path) 
     one.say([{"type": "smell"}, text("Two?")])
     one.put(no="type")
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [["user: One?", "assistant: 1.", "user: Two?"]]
+    assert kept.show() == [["user: One?", "assistant: 1.", "user: Two?"]]
     assert kept.unknown == {
         "telepathy": 1,
         "assistant block hologram": 1,

@@ -30,7 +30,7 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
     one.give_output("k1", "Exit code: 1\nWall time: 1\nOutput:\n1 failed")
     one.answer("It skips the first item.")
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [
+    assert kept.show() == [
         [
             "user: Why is the cart wrong?",
             "thought: Look first.",
@@ -62,7 +62,7 @@ def test_what_no_user_wrote_is_not_a_users_words(words: str, role: str, tmp_path
     one.say(words, role=role)
     one.begin_turn("turn-1")
     one.say("Hello.")
-    assert read(one, home=tmp_path).tell() == [["user: Hello."]]
+    assert read(one, home=tmp_path).show() == [["user: Hello."]]
 
 
 def test_the_program_knows_how_a_command_ended(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_fork_adds_only_its_own_words(
     fork.begin_turn(turn_ids[2])
     fork.say("Three?")
     kept = read(one, fork, home=tmp_path)
-    assert kept.tell() == [["user: One?", "assistant: 1.", "user: Two?"], ["user: Three?"]]
+    assert kept.show() == [["user: One?", "assistant: 1.", "user: Two?"], ["user: Three?"]]
     first, second = kept.conversations.values()
     assert (second.session, second.after) == ("c2", first.messages[1].uuid)
     assert kept.facts["c2"]["parent"] == "c1"
@@ -166,7 +166,7 @@ def test_turns_that_were_rolled_back_become_a_branch(tmp_path: Path) -> None:
     one.begin_turn("turn-4")
     one.say("Two, again?")
     kept = read(one, home=tmp_path)
-    assert kept.tell()[1:] == [["user: Two, again?"]]
+    assert kept.show()[1:] == [["user: Two, again?"]]
     first, branch = kept.conversations.values()
     assert branch.after == first.messages[1].uuid
 
@@ -187,7 +187,7 @@ def test_lines_of_the_first_versions_are_read_too(tmp_path: Path) -> None:
     ]
     path = write_lines(tmp_path / "rollout-1.jsonl", lines)
     kept = Keeper().take_in(CODEX, path)
-    assert kept.tell() == [["user: Hello."]]
+    assert kept.show() == [["user: Hello."]]
     assert not kept.unknown
 
 
@@ -206,7 +206,7 @@ def test_kinds_that_nobody_knows_are_counted(tmp_path: Path) -> None:
     one.put("telepathy")
     one.put("response_item", type="hologram")
     kept = read(one, home=tmp_path)
-    assert kept.tell() == [["user: Hello."]]
+    assert kept.show() == [["user: Hello."]]
     assert kept.unknown == {"telepathy": 1, "item hologram": 1}
 
 
@@ -243,4 +243,4 @@ def test_a_packed_session_is_read_as_a_whole(
     packed = plain.with_name(f"{plain.name}.zst")
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     kept = Keeper().take_in(CODEX, packed).take_in(CODEX, packed)
-    assert kept.tell() == [["user: Hello."]]
+    assert kept.show() == [["user: Hello."]]

@@ -35,7 +35,7 @@ RICH = [
 
 def test_every_message_and_call_is_read_once(tmp_path: Path) -> None:
     kept = Keeper().take_in(GEMINI, make_rich_session().write(tmp_path))
-    assert kept.tell() == RICH
+    assert kept.show() == RICH
     assert kept.facts["g1"] == {"cwd": "/work/shop", "title": "The cart"}
     assert kept.models == {"pro"}
     assert not kept.unknown
@@ -61,11 +61,11 @@ def test_a_call_that_runs_gets_its_result_when_it_is_written_again(tmp_path: Pat
     one.answer("", call("t", "read_file"), name="a")
     path = one.write(tmp_path)
     kept = Keeper().take_in(GEMINI, path)
-    assert kept.tell() == [["user: Read it.", "call: read_file"]]
+    assert kept.show() == [["user: Read it.", "call: read_file"]]
     one.answer("", call("t", "read_file", "x = 1"), name="a")
     one.write(tmp_path)
     kept.take_in(GEMINI, path)
-    assert kept.tell() == [["user: Read it.", "call: read_file", "result: x = 1"]]
+    assert kept.show() == [["user: Read it.", "call: read_file", "result: x = 1"]]
 
 
 def test_messages_may_stand_in_a_checkpoint_alone(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_messages_may_stand_in_a_checkpoint_alone(tmp_path: Path) -> None:
     recap = one.say("<state_snapshot>They greeted.</state_snapshot>")
     one.lines = [one.head, {"$set": {"messages": [recap, words, answer]}}]
     kept = Keeper().take_in(GEMINI, one.write(tmp_path))
-    assert kept.tell() == [["user: Hi.", "assistant: Hello."]]
+    assert kept.show() == [["user: Hi.", "assistant: Hello."]]
 
 
 def test_a_file_of_older_versions_grows_as_a_whole(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_file_of_older_versions_grows_as_a_whole(tmp_path: Path) -> None:
     one.say("Bye.")
     one.write_whole(tmp_path)
     kept.take_in(GEMINI, path)
-    assert kept.tell() == [["user: Hi.", "assistant: Hello.", "call: read_file", "user: Bye."]]
+    assert kept.show() == [["user: Hi.", "assistant: Hello.", "call: read_file", "user: Bye."]]
     assert kept.double == []
 
 

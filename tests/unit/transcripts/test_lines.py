@@ -23,7 +23,7 @@ def make_line(words: str) -> bytes:
 
 
 def list_words(keeper: Keeper) -> list[str]:
-    return [line for told in keeper.tell() for line in told]
+    return [line for shown in keeper.show() for line in shown]
 
 
 def write(path: Path, *parts: bytes) -> Path:
@@ -35,7 +35,7 @@ def test_a_last_line_without_an_end_waits_for_the_next_time(tmp_path: Path) -> N
     path = tmp_path / "s.jsonl"
     keeper = Keeper()
     keeper.take_in(CLAUDE_CODE, write(path, make_line("One."), make_line("Two.")[:-5]))
-    assert keeper.tell() == [["user: One."]]
+    assert keeper.show() == [["user: One."]]
     keeper.take_in(CLAUDE_CODE, write(path, make_line("One."), make_line("Two.")))
     assert list_words(keeper) == ["user: One.", "user: Two."]
     assert not keeper.skipped
@@ -44,7 +44,7 @@ def test_a_last_line_without_an_end_waits_for_the_next_time(tmp_path: Path) -> N
 def test_a_broken_line_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", b"{broken\n", b"\n", b"[1]\n", b"7\n", make_line("One."))
     keeper = Keeper().take_in(CLAUDE_CODE, path)
-    assert keeper.tell() == [["user: One."]]
+    assert keeper.show() == [["user: One."]]
     assert keeper.skipped == {"not JSON": 3}
 
 
@@ -67,7 +67,7 @@ def test_two_objects_on_one_line_are_both_read(tmp_path: Path) -> None:
 def test_what_is_no_unicode_is_replaced(written: bytes, words: str, tmp_path: Path) -> None:
     line = make_line("WORDS").replace(b'"content": "WORDS"', b'"content": "' + written + b'"')
     keeper = Keeper().take_in(CLAUDE_CODE, write(tmp_path / "s.jsonl", line))
-    assert keeper.tell() == [[f"user: {words}"]]
+    assert keeper.show() == [[f"user: {words}"]]
 
 
 def test_deep_json_and_huge_numbers_are_counted(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_deep_json_and_huge_numbers_are_counted(tmp_path: Path) -> None:
     huge = b'{"type":' + b"9" * 10_000 + b"}\n"
     path = write(tmp_path / "s.jsonl", deep, huge, make_line("One."))
     keeper = Keeper().take_in(CLAUDE_CODE, path)
-    assert keeper.tell() == [["user: One."]]
+    assert keeper.show() == [["user: One."]]
     assert keeper.skipped == {"not JSON": 2}
 
 

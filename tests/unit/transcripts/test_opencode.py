@@ -46,7 +46,7 @@ def test_messages_have_their_parts_and_their_calls_results(tmp_path: Path) -> No
     one = OpenCode(tmp_path)
     fill_rich_session(one)
     kept = Keeper().take_in(OPENCODE, one.close())
-    assert kept.tell() == RICH
+    assert kept.show() == RICH
     assert kept.facts == {"ses_1": {"cwd": "/work/shop", "version": "1.3.17", "title": "The cart"}}
     assert kept.models == {"sonnet"}
     bash, edit = kept.list_calls()[1], kept.list_calls()[3]
@@ -63,10 +63,10 @@ def test_a_database_that_is_being_written_is_read_and_left_alone(tmp_path: Path)
     before = _read_files(folder)
     assert "opencode.db-wal" in before
     kept = Keeper().take_in(OPENCODE, one.path)
-    assert kept.tell() == RICH
+    assert kept.show() == RICH
     assert _read_files(folder) == before
     one.put("user", text("More."))  # and its writer is not held up
-    assert kept.take_in(OPENCODE, one.path).tell() == [[*RICH[0], "user: More."]]
+    assert kept.take_in(OPENCODE, one.path).show() == [[*RICH[0], "user: More."]]
     one.close()
 
 
@@ -75,7 +75,7 @@ def test_a_database_without_a_log_stays_without_one(tmp_path: Path) -> None:
     fill_rich_session(one)
     path = one.close()
     assert [file.name for file in path.parent.iterdir()] == ["opencode.db"]
-    assert Keeper().take_in(OPENCODE, path).tell() == RICH
+    assert Keeper().take_in(OPENCODE, path).show() == RICH
     assert [file.name for file in path.parent.iterdir()] == ["opencode.db"]
 
 
@@ -87,7 +87,7 @@ def test_a_log_that_its_writer_left_behind_is_read(tmp_path: Path) -> None:
     for path in one.path.parent.iterdir():
         (left.parent / path.name).write_bytes(path.read_bytes())
     one.close()
-    assert Keeper().take_in(OPENCODE, left).tell() == RICH
+    assert Keeper().take_in(OPENCODE, left).show() == RICH
 
 
 def test_the_stamp_changes_with_the_log(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_only_sessions_that_were_touched_are_read_again(tmp_path: Path) -> None:
     again = [entry for piece in OPENCODE.read(one.path, cursor) for entry in piece.entries]
     assert {entry.session for entry in again} == {"ses_2"}
     keeper.take_in(OPENCODE, one.path)
-    assert keeper.tell() == [["user: One?"], ["user: Two?", "assistant: 2."]]
+    assert keeper.show() == [["user: One?"], ["user: Two?", "assistant: 2."]]
     assert keeper.double == []
     one.close()
 
@@ -128,7 +128,7 @@ def test_a_clock_that_was_set_back_hides_nothing(tmp_path: Path) -> None:
     one.connection.execute("UPDATE part SET time_updated = 1")
     one.begin("ses_2")
     one.put("user", text("Early?"), session="ses_2")
-    assert keeper.take_in(OPENCODE, one.path).tell() == [["user: Late?"], ["user: Early?"]]
+    assert keeper.take_in(OPENCODE, one.path).show() == [["user: Late?"], ["user: Early?"]]
     one.close()
 
 
@@ -142,10 +142,10 @@ def test_an_answer_waits_until_it_is_complete(tmp_path: Path) -> None:
     one._number = 10**6  # another session is touched much later
     one.begin("ses_2")
     keeper = Keeper().take_in(OPENCODE, one.path)
-    assert keeper.tell() == [["user: Go."]]
+    assert keeper.show() == [["user: Go."]]
     one.put("assistant", text("I go."), tool("t", "bash", "gone"), at=now, name=name)
     keeper.take_in(OPENCODE, one.path)
-    assert keeper.tell() == [["user: Go.", "assistant: I go.", "call: bash", "result: gone"]]
+    assert keeper.show() == [["user: Go.", "assistant: I go.", "call: bash", "result: gone"]]
     one.close()
 
 
@@ -153,7 +153,7 @@ def test_an_answer_that_was_broken_off_long_ago_is_read(tmp_path: Path) -> None:
     one = OpenCode(tmp_path)
     one.begin()
     one.put("assistant", text("I g"), completed=False)
-    assert Keeper().take_in(OPENCODE, one.close()).tell() == [["assistant: I g"]]
+    assert Keeper().take_in(OPENCODE, one.close()).show() == [["assistant: I g"]]
 
 
 def test_messages_that_were_taken_out_leave_a_branch(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_messages_that_were_taken_out_leave_a_branch(tmp_path: Path) -> None:
     one.connection.execute("DELETE FROM message WHERE id = ?", [two])
     one.put("user", text("Three?"))
     keeper.take_in(OPENCODE, one.path)
-    assert keeper.tell() == [["user: One?", "assistant: 1.", "user: Two?"], ["user: Three?"]]
+    assert keeper.show() == [["user: One?", "assistant: 1.", "user: Two?"], ["user: Three?"]]
     first, branch = keeper.conversations.values()
     assert branch.after == first.messages[1].uuid
     one.close()
@@ -182,7 +182,7 @@ def test_messages_of_the_newer_form_are_read(tmp_path: Path) -> None:
     one.put_entry("assistant", content=[text("Hello."), call], model={"id": "sonnet"})
     one.put_entry("telepathy")
     kept = Keeper().take_in(OPENCODE, one.close())
-    assert kept.tell() == [["user: Hi.", "assistant: Hello.", "call: read", "result: read"]]
+    assert kept.show() == [["user: Hi.", "assistant: Hello.", "call: read", "result: read"]]
     assert kept.facts["ses_1"] == {
         "cwd": "/work/shop",
         "version": "1.3.17",
@@ -196,7 +196,7 @@ def test_messages_of_the_newer_form_are_read(tmp_path: Path) -> None:
 def test_the_tree_of_older_versions_is_read(together: bool, tmp_path: Path) -> None:
     path = write_tree(tmp_path, together=together)
     kept = Keeper().take_in(OPENCODE, path).take_in(OPENCODE, path)
-    assert kept.tell() == [["user: Hi.", "assistant: Hello."]]
+    assert kept.show() == [["user: Hi.", "assistant: Hello."]]
     assert kept.facts["ses_1"]["cwd"] == "/work/shop"
     assert kept.double == []
 
@@ -209,7 +209,7 @@ def test_a_session_that_was_moved_into_the_database_adds_nothing(tmp_path: Path)
     one.put("assistant", text("Hello."), name="msg_002")
     path = one.close()
     kept = Keeper().take_in(OPENCODE, path, tree)
-    assert kept.tell() == [["user: Hi.", "assistant: Hello."]]
+    assert kept.show() == [["user: Hi.", "assistant: Hello."]]
     assert OPENCODE.find(tmp_path, {}) == [path, tree]
 
 
@@ -229,7 +229,7 @@ def test_a_large_session_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.Mon
     path = one.close()
     pieces = list(OPENCODE.read(path))
     assert len(pieces) > 10
-    assert len(Keeper().take_in(OPENCODE, path).tell()[0]) == 20
+    assert len(Keeper().take_in(OPENCODE, path).show()[0]) == 20
     assert pieces[-1].cursor["since"] > pieces[0].cursor["since"]
 
 

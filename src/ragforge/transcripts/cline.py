@@ -1,0 +1,142 @@
+"""Cline and Roo: a task's messages in one file of JSON, written anew each time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.chain import Chain
+from ragforge.transcripts.fields import BAD, get_text, get_time, parse_json, parse_text
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource, Reader
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.roles import RoleReader
+from ragforge.transcripts.users_words import find_users_words
+
+_EDITORS = ("Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf")
+_SPOKEN = frozenset(("task", "user_feedback", "user_feedback_diff"))
+_ANSWERS = frozenset(("text", "completion_result", "followup", "plan_mode_respond"))
+
+
+def list_files(
+    extension: str, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
+) -> list[Path]:
+    """Return the tasks that an extension keeps in the editors' folders."""
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    roots = [config, home / "Library" / "Application Support"]
+    folders = [
+        root / editor / "User" / "globalStorage" / extension / "tasks"
+        for root in roots
+        for editor in _EDITORS
+    ]
+    if "claude-dev" in extension:
+        folders.append(home / ".cline" / "data")
+    return [path for folder in folders for path in sorted(walk_files(folder, fits))]
+
+
+def fits(path: Path) -> bool:
+    return path.name == "ui_messages.json" or path.name.endswith(".messages.json")
+
+
+def open_reader(path: Path) -> Reader:
+    folder = path.parent
+    try:
+        item = parse_json((folder / "history_item.json").read_bytes())
+    except OSError:
+        item = None
+    known = item if isinstance(item, dict) else {}
+    parent = get_text(known, "parentTaskId")
+    cwd = get_text(known, "workspace") or get_text(known, "cwdOnTaskInitialization")
+    facts = SessionFacts(folder.name, cwd, parent=parent, is_subagent=parent is not None)
+    return TaskReader(facts) if path.name == "ui_messages.json" else RoleReader(facts)
+
+
+def unpack(value: Json) -> Iterable[Mapping[str, Any]]:
+    messages = value.get("messages") if isinstance(value, dict) else value
+    return messages if isinstance(messages, list) else ()
+
+
+class TaskReader:
+    """Reads what a task showed; each message is known by its time and its kind."""
+
+    def __init__(self, facts: SessionFacts) -> None:
+        self.unknown: Counter[str] = Counter()
+        self._facts = facts
+        self._count = 0
+        self._chain = Chain()
+        self._command: str | None = None  # the call whose output comes next
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one message says; the first is the task itself."""
+        if self._count == 0:
+            yield self._facts
+        kind = get_text(content, "say") or get_text(content, "ask") or "without a kind"
+        kind = "task" if self._count == 0 else kind
+        self._count += 1
+        text = get_text(content, "text")
+        if content.get("partial") is True or text is None:
+            return
+        name = f"{self._facts.session}/{content.get('ts')}/{kind}"
+        record = self._read_message(kind, text, name)
+        if record is not None:
+            yield self._chain.link(replace(record, at=get_time(content, "ts")))
+
+    def save(self) -> Json:
+        return [asdict(self._facts), self._count]
+
+    def load(self, state: Json) -> None:
+        """Nothing: the file is read as a whole each time."""
+
+    def _read_message(self, kind: str, text: str, name: str) -> Record | None:
+        session = self._facts.session
+        if kind in _SPOKEN:
+            words = find_users_words(text)
+            return Record(session, name, speaker="user", text=words) if words else None
+        if kind in _ANSWERS:
+            return Record(session, name, speaker="assistant", text=_get_question(text))
+        if kind == "reasoning":
+            return Record(session, name, speaker="assistant", reasoning=text)
+        if kind == "command":
+            self._command = name
+            call = Call(name, "execute_command", {"command": text})
+            return Record(session, name, speaker="assistant", calls=(call,))
+        if kind == "command_output":
+            call_id, self._command = self._command, None
+            return Record(session, name, results=(Result(call_id or "", output=text),))
+        if kind == "tool":
+            return _read_tool(session, name, text)
+        return None
+
+
+def _get_question(text: str) -> str:
+    """Return an answer's words; some stand in JSON beside choices."""
+    value = parse_text(text) if text.startswith("{") else None
+    if isinstance(value, dict):
+        return get_text(value, "question") or get_text(value, "response") or text
+    return text
+
+
+def _read_tool(session: str, name: str, text: str) -> Record | None:
+    """Return a call with its result: a tool that ran is shown with what it gave."""
+    value = parse_text(text)
+    if value is BAD or not isinstance(value, dict):
+        return None
+    tool = get_text(value, "tool") or "tool"
+    content = get_text(value, "content") or get_text(value, "diff") or ""
+    arguments = {key: one for key, one in value.items() if key not in ("tool", "content", "diff")}
+    tool = _EDITS.get(tool, tool)
+    call = Call(name, tool, arguments)
+    done = Result(name, output=content)
+    return Record(session, name, speaker="assistant", calls=(call,), results=(done,))
+
+
+_EDITS = {"editedExistingFile": "edit_file", "newFileCreated": "create_file"}
+
+_CLINE, _ROO = "saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline"
+CLINE = LineSource("cline", "Cline", partial(list_files, _CLINE), fits, open_reader, unpack)
+ROO = LineSource("roo", "Roo Code", partial(list_files, _ROO), fits, open_reader, unpack)

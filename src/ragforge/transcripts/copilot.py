@@ -1,0 +1,160 @@
+"""Copilot CLI: `session-state/<id>/events.jsonl` in its folder, or one file a session before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.fields import (
+    get_blocks,
+    get_mapping,
+    get_number,
+    get_text,
+    get_time,
+    load_arguments,
+)
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.users_words import find_users_words
+
+_KNOWN = (
+    *("session.", "hook.", "system.", "subagent.", "assistant.turn_", "tool.", "skill."),
+    *("user.message", "assistant.message"),
+)
+_SILENT_KINDS = frozenset(("abort", "assistant.reasoning", "assistant.usage", "assistant.intent"))
+MOST_CALLS = 64
+
+
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    folder = Path(environ.get("COPILOT_HOME") or home / ".copilot")
+    names = ("session-state", "history-session-state")
+    return sorted(path for name in names for path in walk_files(folder / name, fits))
+
+
+def fits(path: Path) -> bool:
+    is_flat = path.suffix == ".jsonl" and path.parent.name.endswith("session-state")
+    return path.name == "events.jsonl" or is_flat
+
+
+def open_reader(path: Path) -> CopilotReader:
+    return CopilotReader(path.parent.name if path.name == "events.jsonl" else path.stem)
+
+
+class CopilotReader:
+    """Reads the events of one session; those of a sub-agent stand among them."""
+
+    def __init__(self, session: str) -> None:
+        self.unknown: Counter[str] = Counter()
+        self._session = session
+        self._facts = SessionFacts(session)
+        self._model: str | None = None
+        self._calls: Recent[str] = Recent(MOST_CALLS)  # calls that were read
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one event says."""
+        kind, data = get_text(content, "type") or "without a type", get_mapping(content, "data")
+        name = get_text(content, "id")
+        if kind in ("session.start", "session.resume", "session.title_changed"):
+            yield from self._note(data)
+        self._model = get_text(data, "newModel") or get_text(data, "model") or self._model
+        if not (kind.startswith(_KNOWN) or kind in _SILENT_KINDS):
+            self.unknown[kind] += 1
+        if name is None:
+            return
+        owner = get_text(data, "parentToolCallId")
+        session = f"{self._session}/{owner}" if owner else self._session
+        if owner:
+            yield replace(
+                self._facts, session=session, title=None, parent=self._session, is_subagent=True
+            )
+        link = Record(
+            *(session, name, get_text(content, "parentId"), get_time(content, "timestamp"))
+        )
+        yield self._read_event(kind, data, link)
+
+    def save(self) -> Json:
+        calls = [call for call, _ in self._calls.items()]
+        return [self._session, asdict(self._facts), self._model, calls]
+
+    def load(self, state: Json) -> None:
+        if not isinstance(state, list):
+            return
+        self._session, facts, self._model, calls = state
+        self._facts = SessionFacts(**facts)
+        for call in calls:
+            self._calls.put(call, "")
+
+    def _note(self, data: Mapping[str, Any]) -> Iterator[SessionFacts]:
+        context = get_mapping(data, "context")
+        self._session = get_text(data, "sessionId") or self._session
+        facts = SessionFacts(
+            self._session,
+            get_text(context, "cwd") or self._facts.cwd,
+            get_text(context, "branch") or self._facts.branch,
+            get_text(data, "copilotVersion") or self._facts.version,
+            get_text(data, "title") or self._facts.title,
+        )
+        if facts != self._facts:
+            self._facts = facts
+            yield facts
+
+    def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
+        if kind == "user.message" and get_text(data, "source") in (None, "user"):
+            words = find_users_words(get_text(data, "content") or "")
+            return replace(link, speaker="user", text=words) if words else link
+        if kind == "assistant.message":
+            return self._read_answer(data, link)
+        call_id = get_text(data, "toolCallId")
+        if call_id is None:
+            return link
+        if kind == "tool.execution_start" and self._calls.get(call_id) is None:
+            call = self._make_call(call_id, data, "toolName")
+            return replace(link, speaker="assistant", calls=(call,), model=self._model)
+        if kind == "tool.execution_complete":
+            return replace(link, results=(_read_result(call_id, data),))
+        return link
+
+    def _read_answer(self, data: Mapping[str, Any], link: Record) -> Record:
+        text, reasoning = get_text(data, "content") or "", get_text(data, "reasoningText")
+        calls = tuple(
+            self._make_call(get_text(one, "toolCallId") or f"{link.id}/{number}", one, "name")
+            for number, one in enumerate(get_blocks(data.get("toolRequests")))
+        )
+        if not (text or reasoning or calls):
+            return link
+        return replace(
+            link,
+            speaker="assistant",
+            text=text,
+            reasoning=reasoning,
+            calls=calls,
+            model=self._model,
+            tokens=get_number(data, "outputTokens"),
+        )
+
+    def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> Call:
+        self._calls.put(call_id, "")
+        return Call(call_id, get_text(data, name) or "tool", load_arguments(data.get("arguments")))
+
+
+def _read_result(call_id: str, data: Mapping[str, Any]) -> Result:
+    success = data.get("success") is not False
+    output = get_text(get_mapping(data, "result"), "content") or ""
+    error = get_text(get_mapping(data, "error"), "message") or output or "it failed"
+    taken = get_number(get_mapping(get_mapping(data, "toolTelemetry"), "metrics"), "durationMs")
+    return Result(
+        call_id,
+        success,
+        output or error if not success else output,
+        None if success else error,
+        taken or 0,
+    )
+
+
+COPILOT = LineSource("copilot", "Copilot CLI", list_files, fits, open_reader)

@@ -1,0 +1,121 @@
+"""Cursor: `agent-transcripts` of its projects, and the `store.db` of its command line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.database import Database, open_database, stamp_database
+from ragforge.transcripts.fields import get_text, parse_json
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.record import Entry, SessionFacts
+from ragforge.transcripts.roles import RoleReader
+from ragforge.transcripts.source import Piece
+
+_FOLDER = "agent-transcripts"
+
+
+def list_lines(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    """Return the transcripts, those of sub-agents after their parents'."""
+    found = walk_files(home / ".cursor" / "projects", fits_lines)
+    return sorted(found, key=lambda path: ("subagents" in path.parts, str(path)))
+
+
+def fits_lines(path: Path) -> bool:
+    return path.suffix == ".jsonl" and _FOLDER in path.parts
+
+
+def open_reader(path: Path) -> RoleReader:
+    """Return a reader that knows from the path whose transcript it is."""
+    is_one = path.parent.name == "subagents"
+    parent = path.parent.parent.name if is_one else None
+    if parent == _FOLDER:
+        parent = None
+    session = f"{parent}/{path.stem}" if parent else path.stem
+    cwd = _guess_folder(path)
+    return RoleReader(SessionFacts(session, cwd, parent=parent, is_subagent=is_one))
+
+
+def _guess_folder(path: Path) -> str | None:
+    """Return the project's folder if its name, in which `/` became `-`, leads to one."""
+    if _FOLDER not in path.parts:
+        return None
+    name = path.parts[path.parts.index(_FOLDER) - 1]
+    folder = Path("/", *name.split("-"))
+    return str(folder) if folder.is_dir() else None
+
+
+_LINES = LineSource("cursor", "Cursor", list_lines, fits_lines, open_reader)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Lines where there are some; else the database that holds the same session."""
+
+    name: str = "cursor"
+    title: str = "Cursor"
+
+    def find(
+        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
+    ) -> list[Path]:
+        lines = list_lines(home, environ)
+        named = {path.stem for path in lines}
+        stores = walk_files(home / ".cursor" / "chats", _is_store)
+        return lines + sorted(path for path in stores if path.parent.name not in named)
+
+    def fits(self, path: Path) -> bool:
+        return fits_lines(path) or _is_store(path)
+
+    def stamp(self, path: Path) -> str:
+        return stamp_database(path) if _is_store(path) else _LINES.stamp(path)
+
+    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
+        if not _is_store(path):
+            yield from _LINES.read(path, cursor)
+            return
+        with open_database(path) as database:
+            yield _read_store(path, database)
+
+
+def _is_store(path: Path) -> bool:
+    return path.name == "store.db"
+
+
+def _read_store(path: Path, database: Database) -> Piece:
+    """Return the messages of a database, which stand among other blobs in their order."""
+    if "blobs" not in database.tables:
+        return Piece()
+    reader = RoleReader(SessionFacts(path.parent.name, title=_read_title(database)))
+    entries: list[Entry] = []
+    size = count = 0
+    for row in database.query("SELECT data FROM blobs ORDER BY rowid"):
+        data = row["data"]
+        data = data.encode() if isinstance(data, str) else data
+        if not isinstance(data, bytes) or not data.startswith(b"{"):
+            continue  # a tree of others, not a message
+        content = parse_json(data)
+        if isinstance(content, dict) and "role" in content:
+            entries += reader.read(content)
+            size, count = size + len(data), count + 1
+    return Piece(tuple(entries), None, size, count, Counter(reader.unknown))
+
+
+def _read_title(database: Database) -> str | None:
+    """Return the name of a chat, which is written as JSON in hexadecimal digits."""
+    if "meta" not in database.tables:
+        return None
+    for row in database.query("SELECT value FROM meta"):
+        try:
+            value = parse_json(bytes.fromhex(str(row["value"])))
+        except ValueError:
+            continue
+        if isinstance(value, dict) and (name := get_text(value, "name")):
+            return name
+    return None
+
+
+CURSOR = Cursor()

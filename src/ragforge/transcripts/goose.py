@@ -1,0 +1,170 @@
+"""goose: its database of sessions, read-only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.database import Database, open_database, stamp_database
+from ragforge.transcripts.fields import (
+    BAD,
+    get_blocks,
+    get_mapping,
+    get_number,
+    get_text,
+    get_time,
+    join_texts,
+    parse_text,
+)
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.source import Piece
+from ragforge.transcripts.users_words import find_users_words
+
+PIECE_ROWS = 500
+_SILENT = frozenset(
+    (
+        *("image", "redactedThinking", "toolConfirmationRequest", "actionRequired"),
+        *("systemNotification", "conversationCompacted", "summarizationRequested"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Goose:
+    """A database of many sessions, whose messages are numbered."""
+
+    name: str = "goose"
+    title: str = "goose"
+
+    def find(
+        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
+    ) -> list[Path]:
+        root = environ.get("GOOSE_PATH_ROOT")
+        data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "goose"
+        path = (Path(root) / "data" if root else data) / "sessions" / "sessions.db"
+        return [path] if path.is_file() else []
+
+    def fits(self, path: Path) -> bool:
+        return path.name == "sessions.db"
+
+    def stamp(self, path: Path) -> str:
+        return stamp_database(path)
+
+    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
+        """Yield the messages after the one that the cursor names."""
+        known = get_number(cursor, "row") if isinstance(cursor, dict) else None
+        with open_database(path) as database:
+            yield from _read_rows(database, known or 0)
+
+
+def _read_rows(database: Database, last: int) -> Iterator[Piece]:
+    if not {"sessions", "messages"} <= database.tables:
+        return
+    (newest,) = database.query("SELECT MAX(id) AS id FROM messages")
+    if (get_number(newest, "id") or 0) < last:
+        last = 0  # it is another database
+    sessions = {str(row["id"]): row for row in database.query("SELECT * FROM sessions")}
+    while True:
+        rows = database.query(
+            "SELECT * FROM messages WHERE id > ? ORDER BY id LIMIT ?", last, PIECE_ROWS
+        )
+        if not rows:
+            return
+        unknown: Counter[str] = Counter()
+        named = dict.fromkeys(str(row["session_id"]) for row in rows)
+        entries: list[Entry] = [_read_facts(sessions[name]) for name in named if name in sessions]
+        for row in rows:
+            model = _read_model(sessions.get(str(row["session_id"]), {}))
+            entries += _read_message(row, model, unknown)
+        last = int(rows[-1]["id"])
+        size = sum(len(str(row.get("content_json"))) for row in rows)
+        yield Piece(tuple(entries), {"row": last}, size, len(rows), unknown)
+
+
+def _read_facts(row: Mapping[str, Any]) -> SessionFacts:
+    parent = get_text(row, "parent_session_id")
+    is_one = get_text(row, "session_type") == "sub_agent"
+    title = get_text(row, "name") or get_text(row, "description")
+    return SessionFacts(
+        str(row["id"]), get_text(row, "working_dir"), title=title, parent=parent, is_subagent=is_one
+    )
+
+
+def _read_model(row: Mapping[str, Any]) -> str | None:
+    config = parse_text(get_text(row, "model_config_json") or "null")
+    return get_text(config, "model_name") if isinstance(config, dict) else None
+
+
+def _read_message(
+    row: Mapping[str, Any], model: str | None, unknown: Counter[str]
+) -> Iterator[Entry]:
+    session = str(row["session_id"])
+    name = get_text(row, "message_id") or str(row["id"])
+    role = get_text(row, "role")
+    content = parse_text(get_text(row, "content_json") or "null")
+    if content is BAD or role not in ("user", "assistant"):
+        unknown[f"role {role}" if content is not BAD else "message that is not JSON"] += 1
+        return
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[Call] = []
+    results: list[Result] = []
+    for block in get_blocks(content):
+        kind = get_text(block, "type") or "without a type"
+        if kind == "text":
+            texts.append(get_text(block, "text") or "")
+        elif kind == "thinking":
+            thoughts.append(get_text(block, "thinking") or "")
+        elif kind in ("toolRequest", "frontendToolRequest"):
+            value = get_mapping(get_mapping(block, "toolCall"), "value")
+            call_id = get_text(block, "id") or f"{name}/{len(calls)}"
+            calls.append(Call(call_id, get_text(value, "name") or "tool", value.get("arguments")))
+        elif kind == "toolResponse":
+            results += _read_result(block)
+        elif kind not in _SILENT:
+            unknown[f"block {kind}"] += 1
+    link = Record(
+        *(session, f"{session}/{name}", None, get_time(row, "created_timestamp")),
+        results=tuple(results),
+    )
+    text, reasoning = "\n".join(filter(None, texts)), "\n".join(filter(None, thoughts)) or None
+    if role == "user":
+        text = find_users_words(text) if _is_visible(row) else ""
+        yield replace(link, speaker="user", text=text) if text else link
+    elif text or reasoning or calls:
+        yield replace(
+            link,
+            speaker="assistant",
+            text=text,
+            reasoning=reasoning,
+            calls=tuple(calls),
+            model=model,
+            tokens=get_number(row, "tokens"),
+        )
+
+
+def _is_visible(row: Mapping[str, Any]) -> bool:
+    """Tell whether the user sees a message; summaries and notices are for the model alone."""
+    metadata = parse_text(get_text(row, "metadata_json") or "null")
+    return not (isinstance(metadata, dict) and metadata.get("userVisible") is False)
+
+
+def _read_result(block: Mapping[str, Any]) -> Iterator[Result]:
+    result = get_mapping(block, "toolResult")
+    status, value = get_text(result, "status"), get_mapping(result, "value")
+    if status not in ("success", "error"):
+        return
+    failed = status == "error" or value.get("isError") is True
+    output = join_texts(value.get("content")) or join_texts(result.get("value"))
+    error = get_text(result, "error") or output or "it failed"
+    call_id = get_text(block, "id") or ""
+    yield Result(
+        call_id, not failed, output or (error if failed else ""), error if failed else None
+    )
+
+
+GOOSE = Goose()

@@ -1,0 +1,153 @@
+"""Kimi CLI: `wire.jsonl` in a session's folder, one an agent in newer versions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.chain import Chain
+from ragforge.transcripts.fields import (
+    get_mapping,
+    get_text,
+    get_time,
+    hash_texts,
+    join_texts,
+    load_arguments,
+    parse_json,
+)
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.users_words import find_users_words
+
+_SILENT = (
+    *("metadata", "config.", "tools.", "llm.", "usage.", "permission.", "plan_mode."),
+    *("full_compaction.", "context.a", "turn.", "profile.", "plugin.", "runtime."),
+    *("token_counting.", "step.", "TurnEnd", "Step", "StatusUpdate", "Approval", "Compaction"),
+    *("MCP", "Hook", "SubagentEvent"),
+)
+_MAIN = "main"
+
+
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    """Return the transcripts, those of sub-agents after their parents'."""
+    named = environ.get("KIMI_SHARE_DIR")
+    folders = [Path(named)] if named else [home / ".kimi", home / ".kimi-code"]
+    found = [path for folder in folders for path in walk_files(folder / "sessions", fits)]
+    return sorted(found, key=lambda path: (path.parent.name not in (_MAIN, ""), str(path)))
+
+
+def fits(path: Path) -> bool:
+    return path.name == "wire.jsonl"
+
+
+def open_reader(path: Path) -> KimiReader:
+    """Return a reader that knows from the path whose transcript it is."""
+    folder = path.parent
+    agent = _MAIN
+    if folder.parent.name == "agents":
+        agent, folder = folder.name, folder.parent.parent
+    try:
+        state = parse_json((folder / "state.json").read_bytes())
+    except OSError:
+        state = None
+    facts = state if isinstance(state, dict) else {}
+    session = folder.name if agent == _MAIN else f"{folder.name}/{agent}"
+    return KimiReader(
+        SessionFacts(
+            session,
+            cwd=get_text(facts, "workDir"),
+            title=get_text(facts, "title") if agent == _MAIN else None,
+            parent=None if agent == _MAIN else folder.name,
+            is_subagent=agent != _MAIN,
+        )
+    )
+
+
+class KimiReader:
+    """Reads the lines of one agent. A record is known by all that was said before it."""
+
+    def __init__(self, facts: SessionFacts) -> None:
+        self.unknown: Counter[str] = Counter()
+        self._facts = facts
+        self._is_noted = False
+        self._said = facts.session
+        self._chain = Chain()
+        self._model: str | None = None
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one line says."""
+        at = get_time(content, "time") or get_time(content, "timestamp")
+        kind, body = get_text(content, "type") or "without a type", content
+        if isinstance(message := content.get("message"), dict) and "type" in message:
+            kind, body = get_text(message, "type") or kind, get_mapping(message, "payload")
+        elif kind == "context.append_loop_event":
+            body = get_mapping(content, "event")
+            kind = get_text(body, "type") or kind
+        yield from self._note(body)
+        self._model = get_text(body, "model") or get_text(body, "modelAlias") or self._model
+        record = self._read_event(kind, body)
+        if record is not None:
+            yield self._chain.link(replace(record, at=at, model=self._model))
+        elif not kind.startswith((*_SILENT, "content.part", "ContentPart")):
+            self.unknown[kind] += 1
+
+    def save(self) -> Json:
+        return [asdict(self._facts), self._is_noted, self._said, self._chain.save(), self._model]
+
+    def load(self, state: Json) -> None:
+        if not isinstance(state, list):
+            return
+        facts, self._is_noted, self._said, chain, self._model = state
+        self._facts = SessionFacts(**facts)
+        self._chain.load(chain)
+
+    def _note(self, body: Mapping[str, Any]) -> Iterator[SessionFacts]:
+        cwd = get_text(body, "cwd") or get_text(get_mapping(body, "environmentDisclosure"), "cwd")
+        facts = replace(self._facts, cwd=cwd or self._facts.cwd)
+        if facts != self._facts or not self._is_noted:
+            self._facts, self._is_noted = facts, True
+            yield facts
+
+    def _read_event(self, kind: str, body: Mapping[str, Any]) -> Record | None:
+        if kind in ("turn.prompt", "turn.steer", "TurnBegin"):
+            if get_text(get_mapping(body, "origin"), "kind") not in (None, "user"):
+                return None
+            words = find_users_words(join_texts(body.get("input", body.get("user_input"))))
+            return self._say("user", "user", text=words) if words else None
+        if kind in ("content.part", "ContentPart"):
+            part = get_mapping(body, "part") or body
+            thought = get_text(part, "think")
+            if thought:
+                return self._say("assistant", "think", reasoning=thought)
+            text = get_text(part, "text")
+            return self._say("assistant", "text", text=text) if text else None
+        if kind in ("tool.call", "ToolCall"):
+            given = get_mapping(body, "function") or body
+            call_id = get_text(body, "toolCallId") or get_text(body, "id") or self._said
+            arguments = load_arguments(given.get("args", given.get("arguments")))
+            call = Call(call_id, get_text(given, "name") or "tool", arguments)
+            return self._say("assistant", call_id, calls=(call,))
+        if kind in ("tool.result", "ToolResult"):
+            call_id = get_text(body, "toolCallId") or get_text(body, "tool_call_id") or ""
+            return self._say(None, call_id, results=(_read_result(call_id, body),))
+        return None
+
+    def _say(self, speaker: Any, key: str, **said: Any) -> Record:
+        texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
+        self._said = hash_texts((self._said, speaker or "", key, *texts))
+        return Record(self._facts.session, self._said, None, None, speaker, **said)
+
+
+def _read_result(call_id: str, body: Mapping[str, Any]) -> Result:
+    result = get_mapping(body, "result") or get_mapping(body, "return_value")
+    failed = bool(result.get("isError") or result.get("is_error"))
+    output = join_texts(result.get("output")) or get_text(result, "message") or ""
+    return Result(call_id, not failed, output, error=output or "it failed" if failed else None)
+
+
+KIMI = LineSource("kimi", "Kimi CLI", list_files, fits, open_reader)

@@ -1,0 +1,166 @@
+"""Qwen Code: `<project>/chats/<id>.jsonl` in its folder; Claude's envelope, Gemini's parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.fields import (
+    get_blocks,
+    get_mapping,
+    get_number,
+    get_text,
+    get_time,
+    hash_texts,
+)
+from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.users_words import find_users_words
+
+_SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
+MOST_RECORDS = 64
+
+
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    folder = Path(environ.get("QWEN_HOME") or home / ".qwen")
+    return sorted(walk_files(folder, fits))
+
+
+def fits(path: Path) -> bool:
+    return path.suffix == ".jsonl" and path.parent.name == "chats"
+
+
+def open_reader(path: Path) -> QwenReader:
+    return QwenReader()
+
+
+class QwenReader:
+    """Reads the lines of one session; lines of one answer share its id."""
+
+    def __init__(self) -> None:
+        self.unknown: Counter[str] = Counter()
+        self._facts: SessionFacts | None = None
+        self._seen: Recent[str] = Recent(MOST_RECORDS)
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one line says."""
+        name, session = get_text(content, "uuid"), get_text(content, "sessionId")
+        kind = get_text(content, "type") or "without a type"
+        if kind not in ("user", "assistant", "tool_result", "system"):
+            self.unknown[kind] += 1
+        if name is None or session is None:
+            return
+        payload = get_mapping(content, "systemPayload")
+        subtype = get_text(content, "subtype")
+        yield from self._note(content, session, get_text(payload, "customTitle"))
+        parent = get_text(content, "parentUuid")
+        if subtype == "rewind":
+            parent = get_text(payload, "targetUuid") or parent
+        link = Record(session, name, parent, get_time(content, "timestamp"))
+        parts = get_blocks(get_mapping(content, "message").get("parts"))
+        if kind == "user" and subtype in _SPOKEN:
+            words = get_text(payload, "displayText") or _join(parts)
+            if text := find_users_words(words):
+                is_first = parent is None and "parentUuid" in content
+                link = replace(link, parent=ROOT if is_first else parent, speaker="user", text=text)
+        elif kind == "assistant":
+            link = self._read_answer(content, parts, link)
+        elif kind == "tool_result":
+            link = replace(link, results=tuple(_read_results(content, parts)))
+        yield link
+
+    def save(self) -> Json:
+        seen = [name for name, _ in self._seen.items()]
+        return [None if self._facts is None else asdict(self._facts), seen]
+
+    def load(self, state: Json) -> None:
+        if not isinstance(state, list):
+            return
+        facts, seen = state
+        self._facts = None if facts is None else SessionFacts(**facts)
+        for name in seen:
+            self._seen.put(name, "")
+
+    def _note(
+        self, content: Mapping[str, Any], session: str, title: str | None
+    ) -> Iterator[SessionFacts]:
+        """Yield the facts of the session when they are new."""
+        known = self._facts or SessionFacts(session)
+        facts = SessionFacts(
+            session,
+            get_text(content, "cwd") or known.cwd,
+            get_text(content, "gitBranch") or known.branch,
+            get_text(content, "version") or known.version,
+            title or known.title,
+        )
+        if facts != self._facts:
+            self._facts = facts
+            yield facts
+
+    def _read_answer(
+        self, content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], link: Record
+    ) -> Record:
+        thoughts = [get_text(part, "text") for part in parts if part.get("thought") is True]
+        made = [get_mapping(part, "functionCall") for part in parts]
+        calls = tuple(
+            Call(
+                get_text(one, "id") or f"{link.id}/{number}",
+                get_text(one, "name") or "tool",
+                one.get("args"),
+            )
+            for number, one in enumerate(made)
+            if one
+        )
+        text, reasoning = _join(parts), "\n".join(filter(None, thoughts)) or None
+        if not (text or reasoning or calls):
+            return link
+        name, parent = link.id, link.parent
+        if self._seen.get(name) is not None:  # another line of the same answer
+            said = (text, reasoning or "", *(call.id for call in calls))
+            name, parent = f"{name}/{hash_texts(said)}", name
+        self._seen.put(link.id, "")
+        usage = get_mapping(content, "usageMetadata")
+        return replace(
+            link,
+            id=name,
+            parent=parent,
+            speaker="assistant",
+            text=text,
+            reasoning=reasoning,
+            calls=calls,
+            model=get_text(content, "model"),
+            tokens=get_number(usage, "candidatesTokenCount"),
+        )
+
+
+def _join(parts: Sequence[Mapping[str, Any]]) -> str:
+    texts = [get_text(part, "text") for part in parts if part.get("thought") is not True]
+    return "\n".join(filter(None, texts))
+
+
+def _read_results(
+    content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
+) -> Iterator[Result]:
+    """Yield what came of calls; how the last one ended stands beside them."""
+    end = get_mapping(content, "toolCallResult")
+    failed = get_text(end, "status") in ("error", "cancelled")
+    for part in parts:
+        given = get_mapping(part, "functionResponse")
+        if not given:
+            continue
+        response = get_mapping(given, "response")
+        output = get_text(response, "output") or get_text(response, "error")
+        output = output or get_text(end, "resultDisplay") or ""
+        has_failed = failed or "error" in response
+        call_id = get_text(given, "id") or get_text(end, "callId") or ""
+        error = output or "it failed"
+        yield Result(call_id, not has_failed, output, error=error if has_failed else None)
+
+
+QWEN = LineSource("qwen", "Qwen Code", list_files, fits, open_reader)

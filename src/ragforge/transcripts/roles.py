@@ -1,0 +1,131 @@
+"""Roles: messages that have a role and content, and neither ids nor times."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Literal
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.chain import Chain
+from ragforge.transcripts.fields import (
+    get_blocks,
+    get_mapping,
+    get_text,
+    get_time,
+    hash_texts,
+    join_texts,
+    load_arguments,
+)
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.users_words import find_users_words
+
+_CALLS = frozenset(("tool_use", "tool-call", "tool_call"))
+_RESULTS = frozenset(("tool_result", "tool-result"))
+_THOUGHTS = frozenset(("thinking", "reasoning"))
+_SILENT_BLOCKS = frozenset(("image", "file", "redacted-reasoning", "redacted_thinking"))
+_SILENT = frozenset(("turn_ended", "system", "developer"))
+MOST_OPEN = 32
+
+
+class RoleReader:
+    """Reads messages in their order; one is known by all that was said before it.
+
+    A call without an id is answered by the next result without one that fits.
+    """
+
+    def __init__(self, facts: SessionFacts) -> None:
+        self.unknown: Counter[str] = Counter()
+        self._facts = facts
+        self._is_noted = False
+        self._said = facts.session
+        self._chain = Chain()
+        self._open: list[str] = []  # calls without results
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one message says."""
+        if not self._is_noted:
+            self._is_noted = True
+            yield self._facts
+        role = get_text(content, "role") or get_text(content, "type") or "without a role"
+        message = get_mapping(content, "message") or content
+        at = get_time(content, "timestamp") or get_time(content, "ts")
+        if role in ("user", "assistant", "tool"):
+            yield from self._read_blocks(role, message, at, get_text(content, "model"))
+        elif role not in _SILENT:
+            self.unknown[role] += 1
+
+    def save(self) -> Json:
+        return [asdict(self._facts), self._is_noted, self._said, self._chain.save(), self._open]
+
+    def load(self, state: Json) -> None:
+        if not isinstance(state, list):
+            return
+        facts, self._is_noted, self._said, chain, self._open = state
+        self._facts = SessionFacts(**facts)
+        self._chain.load(chain)
+
+    def _read_blocks(
+        self, role: str, message: Mapping[str, Any], at: Any, model: str | None
+    ) -> Iterator[Entry]:
+        texts: list[str] = []
+        thoughts: list[str] = []
+        made: list[Mapping[str, Any]] = []
+        given: list[Mapping[str, Any]] = []
+        for block in get_blocks(message.get("content")):
+            kind = get_text(block, "type") or "without a type"
+            if kind in _CALLS:
+                made.append(block)
+            elif kind in _RESULTS:
+                given.append(block)
+            elif kind in _THOUGHTS:
+                thoughts.append(get_text(block, "thinking") or get_text(block, "text") or "")
+            elif kind == "text":
+                texts.append(get_text(block, "text") or "")
+            elif kind not in _SILENT_BLOCKS:
+                self.unknown[f"block {kind}"] += 1
+        text = "\n".join(filter(None, texts))
+        text = find_users_words(text) if role == "user" else text
+        reasoning = "\n".join(filter(None, thoughts)) or None
+        keys = [_get_id(block) or "" for block in (*made, *given)]
+        if not (text or reasoning or made or given):
+            return
+        self._said = hash_texts((self._said, role, text, reasoning or "", *keys))
+        results = tuple(self._read_result(block) for block in given)
+        calls = tuple(self._read_call(block, number) for number, block in enumerate(made))
+        speaker: Literal["user", "assistant"] | None = None
+        if role == "assistant" and (text or reasoning or calls):
+            speaker = "assistant"
+        elif role == "user" and text:
+            speaker = "user"
+        record = Record(
+            *(self._facts.session, self._said, None, at, speaker, text, reasoning),
+            calls=calls,
+            results=results,
+            model=model if speaker == "assistant" else None,
+        )
+        yield self._chain.link(record)
+
+    def _read_call(self, block: Mapping[str, Any], number: int) -> Call:
+        call_id = _get_id(block) or f"{self._said}/{number}"
+        self._open = [*self._open[1 - MOST_OPEN :], call_id]
+        name = get_text(block, "name") or get_text(block, "toolName") or "tool"
+        arguments = block.get("input", block.get("args", block.get("arguments")))
+        return Call(call_id, name, load_arguments(arguments))
+
+    def _read_result(self, block: Mapping[str, Any]) -> Result:
+        call_id = _get_id(block) or ""
+        if call_id not in self._open and self._open:
+            call_id = self._open[0]
+        self._open = [name for name in self._open if name != call_id]
+        value = block.get("content", block.get("result", block.get("output")))
+        output = join_texts(value) if isinstance(value, str | list) else value
+        failed = bool(block.get("is_error") or block.get("isError"))
+        error = str(output) or "it failed"
+        return Result(call_id, not failed, output, error=error if failed else None)
+
+
+def _get_id(block: Mapping[str, Any]) -> str | None:
+    names = ("tool_use_id", "toolCallId", "id")
+    return next(filter(None, (get_text(block, name) for name in names)), None)
