@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import open_app
+from ragforge.app import App, open_app
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
@@ -122,6 +123,16 @@ def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
     assert "quagga checkout" in found.stdout
 
 
+async def finish_jobs(app: App) -> None:
+    """Wait for all jobs: the worker in the background may do some of them."""
+    while True:
+        await app.worker.drain()
+        left = await app.store.jobs.counts()
+        if not left["pending"] and not left["running"]:
+            return
+        await asyncio.sleep(0.01)
+
+
 async def open_and_import(settings: Settings, shop: Path) -> None:
     async with open_app(settings, shop) as app:
         await app.imports.run()
@@ -146,7 +157,7 @@ async def test_edits_of_another_agent_are_references_to_code(
     async with open_app(settings, shop) as app:
         await app.imports.run()
         await app.code.ingest()
-        await app.worker.drain()
+        await finish_jobs(app)
         [one] = await app.sessions.find_about("cart.py")
         edits = [touched for touched in one.touched if touched.touch.how == "edited"]
         assert {touched.since.state for touched in edits} == {"unchanged"}
@@ -166,7 +177,7 @@ async def test_code_that_changed_before_the_import_is_marked(
     async with open_app(settings, shop) as app:
         await app.code.ingest()
         await app.imports.run()
-        await app.worker.drain()
+        await finish_jobs(app)
         [one] = await app.sessions.find_about("cart.py")
         edits = [touched for touched in one.touched if touched.touch.how == "edited"]
         assert {touched.since.state for touched in edits} == {"changed"}
@@ -223,7 +234,7 @@ async def test_no_model_is_asked_about_imported_sessions(
     async with open_app(with_model, shop) as app:
         assert app.model is not None
         await app.imports.run()
-        await app.worker.drain()
+        await finish_jobs(app)
         summaries = await app.memory.find_summaries()
     assert summaries
     assert {made.made_by for made in summaries} == {"extractive"}
