@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.aider_blocks import AiderReader
+from ragforge.transcripts.files import read_written_at
 from ragforge.transcripts.lines import open_lines
 from ragforge.transcripts.record import Entry
 from ragforge.transcripts.source import Piece, stamp_files
@@ -40,7 +41,7 @@ class Aider:
     def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
         """Yield what was said; the last block waits until another one follows it."""
         known = cursor if isinstance(cursor, dict) else {}
-        reader = AiderReader(path.absolute().parent)
+        reader = AiderReader(path.absolute().parent, read_written_at(path))
         with open_lines(path, known.get("position")) as lines:
             if lines.continues:
                 reader.load(known.get("state"))

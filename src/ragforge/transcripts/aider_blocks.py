@@ -40,7 +40,8 @@ class AiderReader:
     There are no ids: a block is known by its run and all that was said in the run before it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, at: datetime | None = None) -> None:
+        """`at` is the moment of what stands before the first run."""
         self.block_start = 0  # where the block begins that has no end yet
         self._folder = folder
         self._kind: Kind = ""
@@ -48,7 +49,7 @@ class AiderReader:
         self._facts = SessionFacts(hash_texts((folder.name, "")), str(folder))
         self._chain = self._facts.session
         self._last = ROOT
-        self._at: datetime | None = None
+        self._at = at
         self._model: str | None = None
 
     def read(self, line: str, start: int, end: int) -> Iterator[Entry]:

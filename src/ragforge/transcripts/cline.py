@@ -12,7 +12,7 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.fields import BAD, get_text, get_time, parse_json, parse_text
-from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.files import read_written_at, walk_files
 from ragforge.transcripts.line_source import LineSource, Reader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.roles import RoleReader
@@ -53,7 +53,9 @@ def open_reader(path: Path) -> Reader:
     parent = get_text(known, "parentTaskId")
     cwd = get_text(known, "workspace") or get_text(known, "cwdOnTaskInitialization")
     facts = SessionFacts(folder.name, cwd, parent=parent, is_subagent=parent is not None)
-    return TaskReader(facts) if path.name == "ui_messages.json" else RoleReader(facts)
+    if path.name == "ui_messages.json":
+        return TaskReader(facts)
+    return RoleReader(facts, read_written_at(path))
 
 
 def unpack(value: Json) -> Iterable[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ragforge.domain.text import Json
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import get_text, parse_json
-from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.files import read_written_at, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.roles import RoleReader
@@ -37,7 +37,8 @@ def open_reader(path: Path) -> RoleReader:
         parent = None
     session = f"{parent}/{path.stem}" if parent else path.stem
     cwd = _guess_folder(path)
-    return RoleReader(SessionFacts(session, cwd, parent=parent, is_subagent=is_one))
+    facts = SessionFacts(session, cwd, parent=parent, is_subagent=is_one)
+    return RoleReader(facts, read_written_at(path))
 
 
 def _guess_folder(path: Path) -> str | None:
@@ -89,7 +90,8 @@ def _read_store(path: Path, database: Database) -> Piece:
     """Return the messages of a database, which stand among other blobs in their order."""
     if "blobs" not in database.tables:
         return Piece()
-    reader = RoleReader(SessionFacts(path.parent.name, title=_read_title(database)))
+    facts = SessionFacts(path.parent.name, title=_read_title(database))
+    reader = RoleReader(facts, read_written_at(path))
     entries: list[Entry] = []
     size = count = 0
     for row in database.query("SELECT data FROM blobs ORDER BY rowid"):

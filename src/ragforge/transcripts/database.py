@@ -66,7 +66,10 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     """Connect; a log that cannot be read without writing beside it is left out for now."""
     address = path.absolute().as_uri()
     for tried in (options, "mode=ro&immutable=1"):
-        connection = sqlite3.connect(f"{address}?{tried}", uri=True, timeout=_PATIENCE)
+        # Pieces may be asked for by one thread after the other.
+        connection = sqlite3.connect(
+            f"{address}?{tried}", uri=True, timeout=_PATIENCE, check_same_thread=False
+        )
         try:
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
         except sqlite3.Error as error:

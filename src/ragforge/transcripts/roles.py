@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Literal
 
 from ragforge.domain.text import Json
@@ -35,9 +36,11 @@ class RoleReader:
     A call without an id is answered by the next result without one that fits.
     """
 
-    def __init__(self, facts: SessionFacts) -> None:
+    def __init__(self, facts: SessionFacts, at: datetime | None = None) -> None:
+        """`at` is the moment of messages that have none."""
         self.unknown: Counter[str] = Counter()
         self._facts = facts
+        self._at = at
         self._is_noted = False
         self._said = facts.session
         self._chain = Chain()
@@ -50,7 +53,7 @@ class RoleReader:
             yield self._facts
         role = get_text(content, "role") or get_text(content, "type") or "without a role"
         message = get_mapping(content, "message") or content
-        at = get_time(content, "timestamp") or get_time(content, "ts")
+        at = get_time(content, "timestamp") or get_time(content, "ts") or self._at
         if role in ("user", "assistant", "tool"):
             yield from self._read_blocks(role, message, at, get_text(content, "model"))
         elif role not in _SILENT:
@@ -67,7 +70,7 @@ class RoleReader:
         self._chain.load(chain)
 
     def _read_blocks(
-        self, role: str, message: Mapping[str, Any], at: Any, model: str | None
+        self, role: str, message: Mapping[str, Any], at: datetime | None, model: str | None
     ) -> Iterator[Entry]:
         texts: list[str] = []
         thoughts: list[str] = []

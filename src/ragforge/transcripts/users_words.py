@@ -6,6 +6,8 @@ import re
 
 OWN_TAG = "ragforge-memory"
 """Stands around what RagForge itself gave to an agent; it must not be remembered again."""
+OWN_NOTICE = "Recalled by RagForge."
+"""Begins the note of a fence, which stands around what RagForge recalled."""
 # What agents put into a user's message, with everything between the tags.
 _INSERTED = "|".join(
     (
@@ -23,6 +25,7 @@ _INSERTED = "|".join(
     )
 )
 _BLOCK = re.compile(rf"<({_INSERTED})(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
+_FENCE = re.compile(rf'<([\w-]+) note="{re.escape(OWN_NOTICE)}[^"]*">.*?(?:</\1>|\Z)', re.DOTALL)
 _COMMAND = re.compile(
     r"<command-name>(?P<name>.*?)</command-name>\s*"
     r"(?:<command-args>(?P<words>.*?)</command-args>)?",
@@ -48,6 +51,7 @@ def find_users_words(text: str) -> str:
     such as `/exit`, says nothing.
     """
     if "<" in text:
+        text = _FENCE.sub("", text) if OWN_NOTICE in text else text
         text = _AROUND.sub("", _BLOCK.sub("", text))
     if "--- Content from referenced files ---" in text:
         text = _FILES.sub("", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from ragforge.transcripts.cursor import CURSOR
@@ -28,8 +29,11 @@ def find_folder(home: Path) -> Path:
 
 def test_lines_become_words_calls_and_results(tmp_path: Path) -> None:
     path = write_lines(find_folder(tmp_path) / "c1" / "c1.jsonl", make_rich_session())
+    os.utime(path, (1_800_000_000, 1_800_000_000))  # lines have no times
     kept = Keeper().take_in(CURSOR, path)
     assert kept.show() == RICH
+    (conversation,) = kept.conversations.values()
+    assert conversation.messages[0].timestamp.timestamp() == 1_800_000_000
     assert not kept.unknown
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -231,6 +232,17 @@ def test_a_large_session_comes_in_pieces(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(pieces) > 10
     assert len(Keeper().take_in(OPENCODE, path).show()[0]) == 20
     assert pieces[-1].cursor["since"] > pieces[0].cursor["since"]
+
+
+def test_pieces_may_be_read_by_one_thread_after_the_other(tmp_path: Path) -> None:
+    one = OpenCode(tmp_path)
+    fill_rich_session(one)
+    pieces = OPENCODE.read(one.close())
+    with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        begun = first.submit(next, pieces).result()
+        ended = second.submit(list, pieces).result()
+    assert begun.entries
+    assert ended == []
 
 
 def test_odd_values_in_rows_never_stop_the_reader(tmp_path: Path) -> None:

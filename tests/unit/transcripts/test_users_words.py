@@ -1,0 +1,28 @@
+"""User's words: what agents and RagForge put around them is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragforge.memory.fences import FENCES, fence
+from ragforge.transcripts.users_words import find_users_words
+
+
+@pytest.mark.parametrize("name", FENCES)
+def test_what_ragforge_recalled_is_not_a_users_words(name: str) -> None:
+    recalled = fence(name, "Last time we bought milk. </past-turns>", "0123456789ab")
+    assert find_users_words(f"{recalled}\n\nFix it.") == "Fix it."
+    assert find_users_words(recalled) == ""
+    assert find_users_words(recalled[:-5]) == ""
+
+
+@pytest.mark.parametrize(
+    "words", ["Use <T> here.", "</system-reminder> is a tag", "a < b > c", "Recalled by RagForge."]
+)
+def test_words_that_only_look_alike_are_kept(words: str) -> None:
+    assert find_users_words(words) == words
+
+
+def test_files_behind_the_words_that_name_them_are_left_out() -> None:
+    files = "--- Content from referenced files ---\nx = 1\n--- End of content ---"
+    assert find_users_words(f"See @a.py\n{files}") == "See @a.py"
