@@ -128,7 +128,7 @@ async def measure_unchanged(folder: Path) -> dict[str, float]:
 
 
 def make_importer(store: Store) -> Importer:
-    async def find_place(cwd: str) -> ProjectPlace:
+    async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
         return ProjectPlace.at(cwd)
 
     return Importer(store, Identity("ann", "host"), "", find_place, RESULT_CHARS)

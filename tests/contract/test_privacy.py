@@ -19,6 +19,7 @@ from ragforge.domain.transcripts import (
     CallResult,
     NewConversation,
     NewMessage,
+    RetractedMessage,
     SessionUpdate,
     TranscriptCursor,
 )
@@ -241,6 +242,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
                     NewMessage("okapi-talk", user("Mine?", uuid="mine")),
                     NewMessage("okapi-talk", user("Mine?", uuid="okapi-0")),
                     CallResult("okapi-answer", tool_call(uuid="okapi-call")),
+                    RetractedMessage("okapi-answer"),
                     SessionUpdate("okapi-talk", "9", "main", "Mine", "okapi title"),
                 ],
             ),

@@ -15,6 +15,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
+    RetractedMessage,
     SessionUpdate,
     StoredIds,
     TranscriptCursor,
@@ -162,6 +163,7 @@ PIECES: Sequence[IntakeStep] = [
     *[begin(), ask("q0"), work(), answer("a0"), ask("q1", "Deploy it."), answer("a1")],
     *[begin("branch", after="a0"), ask("b1", "Do not deploy.", "branch")],
     *[CallResult("step", RESULT), answer("b2", "branch"), answer("a2")],
+    *[RetractedMessage("a1"), RetractedMessage("nowhere"), RetractedMessage("b2")],
     *[SessionUpdate("talk", "2.0", "main", "Tests", None), SessionUpdate("talk", git_branch="x")],
 ]
 
@@ -176,8 +178,19 @@ async def test_read_in_pieces_or_at_once_it_is_the_same(
     said = await whole.conversations.messages("branch")
     assert [one.content for one in said] == [
         *("Run the tests.", "", "I run them."),
-        *("Do not deploy.", "I run them."),
+        *("Do not deploy.", ""),
     ]
+    assert await texts(whole) == [
+        "Run the tests.",
+        "",
+        "I run them.",
+        "Deploy it.",
+        "",
+        "I run them.",
+    ]
+    assert expected[0].conversation.total_chars == sum(
+        one.char_count for one in await whole.conversations.messages("talk")
+    )
     assert [one.turn_index for one in said] == [0, 0, 0, 1, 1]
     assert expected[0].conversation.title == "Tests"
     assert expected[0].conversation.git_branch == "x"

@@ -20,7 +20,7 @@ from tests.fakes.engines import Engines
 PIECE = 1_500
 
 
-async def find_place(cwd: str) -> ProjectPlace:
+async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
     return ProjectPlace.at(cwd)
 
 

@@ -220,6 +220,19 @@ async def test_a_session_belongs_to_the_repository_also_when_its_folder_is_gone(
         assert one.cwd == str(shop / "src")
 
 
+async def test_a_session_whose_folder_is_gone_belongs_to_the_repository_with_its_remote(
+    home: Path, shop: Path, settings: Settings, tmp_path: Path
+) -> None:
+    gone = tmp_path / "another-machine" / "shop"
+    work_with_codex(home, gone)  # its transcript names https://example.org/shop
+    await open_and_import(settings, tmp_path / "home")
+    git = ["git", "-C", str(shop), "remote", "add", "origin", "git@example.org:shop.git"]
+    subprocess.run(git, check=True)
+    async with open_app(settings, shop) as app:
+        [one] = await app.sessions.find()
+    assert (one.agent, one.cwd) == ("codex", str(gone))
+
+
 async def test_no_model_is_asked_about_imported_sessions(
     home: Path, shop: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

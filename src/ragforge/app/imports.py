@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app.projects import recognise
+from ragforge.brain.ids import make_id
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.authors import Identity
-from ragforge.domain.projects import ProjectPlace, RepositoryIdentity, view_project
+from ragforge.domain.projects import (
+    ProjectPlace,
+    RepositoryIdentity,
+    find_same,
+    normalise_remote,
+    view_project,
+)
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.folders import find_project, is_too_wide
 from ragforge.memory.summaries.condense import Condenser
@@ -131,14 +138,23 @@ class Imports:
         found = ((one, list(one.find(home, environ, projects))) for one in sources)
         return [(source, _keep_since(paths, since)) for source, paths in found if paths]
 
-    async def _find_place(self, cwd: str) -> ProjectPlace:
-        """Return the project of a directory. One that is gone belongs to what last lay there."""
+    async def _find_place(self, cwd: str, remote: str | None) -> ProjectPlace:
+        """Return the project of a directory.
+
+        One that is gone belongs to the repository with its remote, if the transcript has that,
+        or to what last lay there.
+        """
         folder = Path(cwd)
         if not folder.is_absolute():
             return ProjectPlace.at(cwd)
         if await asyncio.to_thread(folder.is_dir):
             root = find_project(folder).resolve()
             return await recognise(self.store, root, self._host or None)
+        if remote is not None and (address := normalise_remote(remote)) is not None:
+            identity = RepositoryIdentity(address)
+            same = find_same(identity, await self.store.projects.related(cwd, identity))
+            # As it will be called when somebody opens a checkout of it.
+            return ProjectPlace.at(cwd, same[0] if same else make_id("repository", address))
         for place in (folder, *folder.parents):
             if is_too_wide(place):
                 break

@@ -50,6 +50,13 @@ class CallResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RetractedMessage:
+    """The agent took back what it had said: the text goes, the message keeps its place."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionUpdate:
     """What an agent says anew of a session; None leaves what was said before."""
 
@@ -60,7 +67,7 @@ class SessionUpdate:
     instead_of: str | None = None  # only this title, or none, is replaced: users rename sessions
 
 
-IntakeStep: TypeAlias = NewConversation | NewMessage | CallResult | SessionUpdate
+IntakeStep: TypeAlias = NewConversation | NewMessage | CallResult | RetractedMessage | SessionUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,10 @@ class StoredIds:
 
 
 def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
-    """Return the steps with results put into the messages that are added with their calls.
+    """Return the steps with what changes a message put into the step that adds it.
 
     The outcome is the same, with fewer writes. A branch copies messages as they are at its step:
-    results that come after it stay where they are.
+    what comes after it stays where it is.
     """
     merged: list[IntakeStep] = []
     added: dict[str, int] = {}  # message → its place
@@ -86,17 +93,23 @@ def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
             added.clear()
         elif isinstance(step, NewMessage):
             added[step.message.uuid] = len(merged)
-        elif isinstance(step, CallResult) and (place := added.get(step.message_id)) is not None:
+        elif (
+            isinstance(step, CallResult | RetractedMessage)
+            and (place := added.get(step.message_id)) is not None
+        ):
             owner = merged[place]
             assert isinstance(owner, NewMessage)
-            merged[place] = replace(owner, message=_finish_call(owner.message, step.call))
+            merged[place] = replace(owner, message=_change(owner.message, step))
             continue
         merged.append(step)
     return merged
 
 
-def _finish_call(message: Message, done: ToolCall) -> Message:
-    """Return the message with a result for its call, unless the call has one."""
+def _change(message: Message, step: CallResult | RetractedMessage) -> Message:
+    """Return the message without its text, or with a result for a call that has none."""
+    if isinstance(step, RetractedMessage):
+        return replace(message, content="", reasoning=None)
+    done = step.call
     return replace(
         message,
         tool_calls=tuple(

@@ -139,6 +139,7 @@ class CodexReader:
         yield from self._note(
             cwd=get_text(payload, "cwd"),
             branch=get_text(get_mapping(payload, "git"), "branch"),
+            remote=get_text(get_mapping(payload, "git"), "repository_url"),
             version=get_text(payload, "cli_version"),
             parent=parent or forked,
             is_subagent=is_subagent,

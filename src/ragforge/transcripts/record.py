@@ -78,6 +78,7 @@ class SessionFacts:
     title: str | None = None
     parent: str | None = None  # the session that started it, or that it was forked from
     is_subagent: bool = False
+    remote: str | None = None  # the address of its repository
 
 
 Entry: TypeAlias = Record | SessionFacts

@@ -21,7 +21,8 @@ Examples:
   ragforge import --from codex --path ~/backup/codex
   ragforge import --dry-run --json
 
-Agents: claude-code, codex, gemini, aider and others: see docs/import.md.
+Agents: claude-code, codex, gemini, opencode, aider, copilot, qwen, kimi, cursor, goose, cline,
+roo. See docs/import.md.
 Their files are only read. A second import reads what is new, and from then on every start does.
 A file that cannot be read is named, the others are read, and the exit code is 3.
 """

@@ -24,8 +24,8 @@ from ragforge.transcripts.source import Piece, Source
 
 log = logging.getLogger(__name__)
 
-FindPlace: TypeAlias = Callable[[str], Awaitable[ProjectPlace]]
-"""Returns the project of a working directory, which may be gone."""
+FindPlace: TypeAlias = Callable[[str, str | None], Awaitable[ProjectPlace]]
+"""Returns the project of a working directory, which may be gone, and of a repository's address."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """The moment of what has none: the same whenever it is read."""
 
@@ -131,8 +131,8 @@ class Importer:
             *(fold.make_id, self._places, str(path.parent)),
         )
         book.load(state.get("sessions"))
-        for cwd in book.list_folders():
-            await self._learn_place(cwd)
+        for cwd, remote in book.list_folders().items():
+            await self._learn_place(cwd, remote)
         pieces = source.read(path, state.get("source"))
         stamp = cursor.stamp
         piece = await asyncio.to_thread(_read_next, pieces)
@@ -169,12 +169,12 @@ class Importer:
         fold.turns |= stored.turns
         for entry in piece.entries:
             if isinstance(entry, SessionFacts) and entry.cwd:
-                await self._learn_place(entry.cwd)
+                await self._learn_place(entry.cwd, entry.remote)
         return await asyncio.to_thread(lambda: book.translate(fold.fold(piece.entries)))
 
-    async def _learn_place(self, cwd: str) -> None:
+    async def _learn_place(self, cwd: str, remote: str | None) -> None:
         if cwd not in self._places:
-            self._places[cwd] = await self.find_place(cwd)
+            self._places[cwd] = await self.find_place(cwd, remote)
 
 
 def _compare(

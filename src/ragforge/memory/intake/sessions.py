@@ -14,6 +14,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
+    RetractedMessage,
     SessionUpdate,
 )
 from ragforge.memory.clean import clean_call
@@ -56,9 +57,10 @@ class SessionBook:
         for name, (facts, titles) in (state or {}).items():
             self._sessions[name] = _Session(SessionFacts(name, *facts), dict(titles))
 
-    def list_folders(self) -> set[str]:
-        """Return the working directories of the sessions."""
-        return {one.facts.cwd for one in self._sessions.values() if one.facts.cwd}
+    def list_folders(self) -> dict[str, str | None]:
+        """Return the working directories of the sessions, with the addresses of repositories."""
+        known = (one.facts for one in self._sessions.values())
+        return {facts.cwd: facts.remote for facts in known if facts.cwd}
 
     def translate(self, steps: Iterable[Step]) -> list[IntakeStep]:
         """Return the steps for the store, with texts as they are stored."""
@@ -73,6 +75,8 @@ class SessionBook:
             yield from self._add(step)
         elif isinstance(step, Finish):
             yield CallResult(step.message_id, self._cut(step.call))
+        else:
+            yield RetractedMessage(step.message_id)
 
     def _get(self, session: str) -> _Session:
         known = self._sessions.pop(session, None) or _Session(SessionFacts(session))
@@ -157,10 +161,11 @@ def _merge(before: SessionFacts, new: SessionFacts) -> SessionFacts:
         title=new.title or before.title,
         parent=new.parent or before.parent,
         is_subagent=new.is_subagent or before.is_subagent,
+        remote=before.remote or new.remote,
     )
 
 
 def _save_facts(facts: SessionFacts) -> Json:
     """Return the fields of a session but its name, in their order."""
-    names = ("cwd", "branch", "version", "title", "parent", "is_subagent")
+    names = ("cwd", "branch", "version", "title", "parent", "is_subagent", "remote")
     return [getattr(facts, name) for name in names]

@@ -21,6 +21,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
+    RetractedMessage,
     TranscriptCursor,
 )
 from ragforge.domain.work import NewJob
@@ -197,6 +198,8 @@ class DataRedactor:
         if isinstance(step, NewConversation):
             clean = self.redact_conversation(step.conversation)
             return step if clean is step.conversation else replace(step, conversation=clean)
+        if isinstance(step, RetractedMessage):
+            return step
         return self._redact_fields(step, ("title", "instead_of", "agent_version", "git_branch"))
 
     def redact_text(self, text: str | None) -> Json:

@@ -19,6 +19,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
+    RetractedMessage,
     SessionUpdate,
     merge_results,
 )
@@ -51,6 +52,8 @@ class Intake:
                     self._waiting.setdefault(step.conversation_id, []).append(step.message)
             elif isinstance(step, CallResult):
                 await self._finish(step)
+            elif isinstance(step, RetractedMessage):
+                await self._retract(step)
             else:
                 await self._update(step)
         await self._store_waiting()
@@ -102,6 +105,27 @@ class Intake:
         chars = known.total_chars + done.char_count - before.char_count
         await nodes.put(self._tx, [CONVERSATION.encode(replace(known, total_chars=chars))])
         await self._mark_grown(row["conversation_id"], {row["turn_index"]}, set())
+
+    async def _retract(self, step: RetractedMessage) -> None:
+        await self._store_waiting()
+        try:
+            row = await nodes.read_message(self._tx, step.message_id)
+        except MessageNotFound:
+            return
+        place, chars = row["conversation_id"], len(row["content"])
+        if not (row["content"] or row["reasoning"]) or not await self._is_own(place):
+            return
+        await self._tx.rows(
+            """MATCH (m:Message {uuid: $id}) MATCH (c:Conversation {uuid: $place})
+               SET m.content = '', m.char_count = m.char_count - $chars,
+                   c.total_chars = c.total_chars - $chars
+               REMOVE m.reasoning""",
+            id=row["uuid"],
+            place=place,
+            chars=chars,
+        )
+        await messages.index_turns(self._tx, [(place, row["turn_index"])], self._tokeniser)
+        await self._mark_grown(place, {row["turn_index"]}, set())
 
     async def _update(self, step: SessionUpdate) -> None:
         if not await self._is_own(step.conversation_id):

@@ -22,6 +22,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
+    RetractedMessage,
     SessionUpdate,
     merge_results,
 )
@@ -39,7 +40,7 @@ class _Open:
     first_new: int  # turns from here on are new
     added: list[Message] = field(default_factory=list)
     grown: set[int] = field(default_factory=set)  # turns
-    finished: set[int] = field(default_factory=set)  # turns with results for stored messages
+    changed: set[int] = field(default_factory=set)  # turns with stored messages that changed
 
 
 class Intake:
@@ -64,6 +65,8 @@ class Intake:
                 self._add(step)
             elif isinstance(step, CallResult):
                 self._finish(step)
+            elif isinstance(step, RetractedMessage):
+                self._retract(step)
             else:
                 self._update(step)
         for one in self._opened.values():
@@ -127,13 +130,26 @@ class Intake:
             "UPDATE tool_call SET success = ?, duration_ms = ? WHERE uuid = ?",
             (call.success, call.duration_ms, call.uuid),
         )
-        chars = len(to_text(result.result))
+        self._grow(row, into, len(to_text(result.result)))
+
+    def _retract(self, step: RetractedMessage) -> None:
+        row = messages.find_row(self._connection, step.message_id)
+        into = None if row is None else self._open(row["conversation_id"])
+        if row is None or into is None or not (row["content"] or row["reasoning"]):
+            return
+        self._connection.execute(
+            "UPDATE message SET content = '', reasoning = NULL WHERE uuid = ?", (row["uuid"],)
+        )
+        self._grow(row, into, -len(row["content"]))
+
+    def _grow(self, row: Row, into: _Open, chars: int) -> None:
+        """Note that a stored message has so many characters more."""
         for table, uuid in (("message", row["uuid"]), ("conversation", into.row["uuid"])):
             name = "char_count" if table == "message" else "total_chars"
             statement = f"UPDATE {table} SET {name} = {name} + ? WHERE uuid = ?"
             self._connection.execute(statement, (chars, uuid))
         into.grown.add(row["turn_index"])
-        into.finished.add(row["turn_index"])
+        into.changed.add(row["turn_index"])
 
     def _update(self, step: SessionUpdate) -> None:
         if self._open(step.conversation_id) is None:
@@ -181,7 +197,7 @@ class Intake:
         conversation_rows.count(self._connection, uuid, one.added)
         added = {turn.user.turn_index: turn for turn in group_into_turns(one.added)}
         for turn in sorted(one.grown - {BEFORE_FIRST_TURN}):
-            if turn in added and turn not in one.finished:  # all of it is here
+            if turn in added and turn not in one.changed:  # all of it is here
                 messages.index_words(self._connection, uuid, added[turn], self._tokeniser)
             else:
                 messages.index_turn(self._connection, uuid, turn, self._tokeniser)

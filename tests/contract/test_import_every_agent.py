@@ -1,0 +1,132 @@
+"""Every agent: its transcripts are taken in, and a second time gives nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ragforge.domain.authors import Identity
+from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.projects import ProjectPlace
+from ragforge.memory.intake.importer import Importer
+from ragforge.memory.intake.report import ImportReport
+from ragforge.memory.secrets.gate import guard_store
+from ragforge.ports.store import Store
+from ragforge.transcripts.aider import AIDER
+from ragforge.transcripts.goose import GOOSE
+from ragforge.transcripts.kimi import KIMI
+from ragforge.transcripts.opencode import OPENCODE
+from ragforge.transcripts.source import Source
+from tests.fakes.engines import Engines, counts
+from tests.fakes.transcripts import aider, goose, opencode
+from tests.fakes.transcripts.files import write_lines
+from tests.fakes.transcripts.rich import RICH
+
+
+async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
+    return ProjectPlace.at(cwd, f"project of {cwd}")
+
+
+async def take_in(store: Store, source: Source, *paths: Path) -> ImportReport:
+    report = ImportReport()
+    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    await importer.import_files(source, paths, report)
+    assert report.problems == []
+    return report
+
+
+def write_rich(source: Source, folder: Path) -> Path:
+    if source is AIDER:
+        return aider.make_rich_history().write(folder)
+    if source is OPENCODE:
+        one = opencode.OpenCode(folder)
+        opencode.fill_rich_session(one)
+        one.connection.close()
+        return one.path
+    if source is GOOSE:
+        other = goose.Goose(folder)
+        goose.fill_rich_session(other)
+        other.connection.close()
+        return other.path
+    [lines] = [make() for one, make in RICH if one is source]
+    return write_lines(folder / "transcript.jsonl", lines)
+
+
+@pytest.mark.parametrize(
+    "source", [*(one for one, _ in RICH), AIDER, OPENCODE, GOOSE], ids=lambda one: one.name
+)
+async def test_what_an_agent_wrote_is_taken_in_once(
+    engines: Engines, tmp_path: Path, source: Source
+) -> None:
+    store = await engines.empty("sqlite")
+    path = write_rich(source, tmp_path / "here")
+
+    first = await take_in(store, source, path)
+    before = await counts(store)
+    path.touch()
+    again = await take_in(store, source, path)
+    other = tmp_path / "other"
+    other.mkdir()
+    moved = await take_in(store, source, path.rename(other / path.name))
+
+    assert first.of(source.name).turns > 0
+    assert {one.agent for one in await store.conversations.find(ConversationFilter())} == {
+        source.name
+    }
+    assert again.is_empty
+    if source not in (AIDER, KIMI):  # their sessions are named by the folder
+        assert moved.is_empty
+        assert await counts(store) == before
+
+
+async def test_a_session_of_another_agent_says_what_it_is(store: Store, tmp_path: Path) -> None:
+    source, make = RICH[0]
+    report = await take_in(store, source, write_lines(tmp_path / "s1.jsonl", make()))
+
+    found = await store.conversations.find(ConversationFilter())
+    first = min(found, key=lambda one: one.created_at)
+    assert report.of("claude-code").sessions == len(found) == 2  # it was rewound once
+    assert (first.title, first.agent_session, first.agent_version) == ("The cart", "s1", "2.1.239")
+    assert (first.cwd, first.project_id) == ("/work/shop", "project of /work/shop")
+    assert (first.author, first.git_branch, first.host) == ("Ann", "main", "host")
+    [branch] = [one for one in found if one.uuid != first.uuid]
+    whole = await store.archive.conversation(branch.uuid)
+    assert whole.branch_of is not None
+    assert whole.branch_of.conversation_id == first.uuid
+
+
+async def test_a_bad_file_fails_alone_with_its_reason(store: Store, tmp_path: Path) -> None:
+    source, make = RICH[0]
+    good = write_lines(tmp_path / "good.jsonl", make())
+    odd = tmp_path / "odd.jsonl"
+    odd.write_bytes(b'{"type": "novel", "uuid": 3}\nno json\n\xff\xfe\n{"cut off')
+    folder = tmp_path / "folder.jsonl"
+    folder.mkdir()
+    report = ImportReport()
+    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    paths = [tmp_path / "gone.jsonl", folder, odd, good]
+    await importer.import_files(source, paths, report)
+
+    assert [one.path.name for one in report.problems] == ["gone.jsonl", "folder.jsonl"]
+    assert all(one.reason for one in report.problems)
+    about = report.of("claude-code")
+    assert about.sessions == 2
+    assert about.unknown["novel"] == 1
+    assert sum(about.skipped.values()) == 2
+
+
+async def test_a_look_stores_nothing_and_counts_the_same(store: Store, tmp_path: Path) -> None:
+    source, make = RICH[0]
+    path = write_lines(tmp_path / "s1.jsonl", make())
+    empty = await counts(store)
+    report = ImportReport()
+    looking = Importer(
+        guard_store(store), Identity("Ann", "host"), "", find_place, 200_000, only_look=True
+    )
+    await looking.import_files(source, [path], report)
+    assert await counts(store) == empty
+    assert await store.transcripts.agents("") == []
+    done = await take_in(store, source, path)
+    assert replace(done.of(source.name)) == report.of(source.name)
