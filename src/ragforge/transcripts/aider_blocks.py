@@ -54,7 +54,7 @@ class AiderReader:
 
     def read(self, line: str, start: int, end: int) -> Iterator[Entry]:
         """Yield what is complete with this line: the block before it, or aider's own note."""
-        if run := _RUN.match(line):
+        if line.startswith("# aider") and (run := _RUN.match(line)):
             yield from self._close(start)
             self.block_start = end
             yield from self._begin_run(run[1])

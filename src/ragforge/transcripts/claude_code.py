@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -22,7 +23,7 @@ from ragforge.transcripts.fields import (
     join_texts,
     parse_json,
 )
-from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.files import sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
@@ -51,8 +52,8 @@ MOST_SIDE_RECORDS = 256
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
     """Return the transcripts, those of sub-agents after their parents'."""
     folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
-    found = walk_files(folder, fits)
-    return sorted(found, key=lambda path: ("subagents" in path.parts, str(path)))
+    found = walk_files(folder, fits, (".jsonl",))
+    return sort_files(found, lambda name: f"{os.sep}subagents{os.sep}" in name)
 
 
 def fits(path: Path) -> bool:

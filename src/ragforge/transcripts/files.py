@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 
-def walk_files(folder: Path, fits: Callable[[Path], bool]) -> Iterator[Path]:
-    """Yield the files that fit; folders that are missing or may not be read hold none.
+def walk_files(
+    folder: Path, fits: Callable[[Path], bool], ends: tuple[str, ...] = ("",)
+) -> Iterator[Path]:
+    """Yield the files that fit, and whose names end so; folders that may not be read hold none.
 
     Links to folders are not followed: what they lead to has its own place, or is a circle.
     """
     for parent, _, names in os.walk(folder):
-        yield from (path for name in names if fits(path := Path(parent, name)))
+        found = [name for name in names if name.endswith(ends)]
+        yield from (path for name in found if fits(path := Path(parent, name)))
+
+
+def sort_files(paths: Iterable[Path], is_late: Callable[[str], bool]) -> list[Path]:
+    """Return paths by their names, those last that come after others, such as sub-agents'."""
+    named = sorted((is_late(name := os.fspath(path)), name, path) for path in paths)
+    return [path for _, _, path in named]
 
 
 def read_written_at(path: Path) -> datetime | None:

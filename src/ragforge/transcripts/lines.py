@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.compressed import is_compressed, open_compressed
@@ -18,8 +17,7 @@ _CHUNK = 1024 * 1024
 _TAIL = 256  # bytes before the position that are compared
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line without its end, and where it begins and ends. `data` is None if it was too long."""
 
     data: bytes | None

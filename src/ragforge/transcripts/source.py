@@ -9,7 +9,9 @@ What an importer may rely on, for every agent alike:
    cursor back to `read` the next time. Cursors are JSON and opaque. A cursor that does not fit
    the file any more (it was shortened, rewritten, or is another file) is no error: then it is
    read from its beginning, and what was stored before is known by its ids.
-4. A piece holds at most about a megabyte of the transcript, or one line where that is longer.
+4. A piece holds at most about a megabyte of the transcript, or one line where that is longer
+   (up to 64 MB). A file that is one piece of JSON is one piece. A piece without entries only
+   moves the cursor. Pieces may be asked for by one thread after the other.
 5. One `Fold` per transcript makes steps of the entries. Before a piece is folded, it needs to be
    given what the store knows: see `Fold.list_needs`. `Fold.save` belongs to the cursor.
 6. Texts are valid Unicode, moments have a time zone, arguments and outputs are JSON.
