@@ -33,7 +33,7 @@ _SILENT = frozenset(
 _OUTPUTS = frozenset(
     (
         *("function_call_output", "custom_tool_call_output", "local_shell_call_output"),
-        *("tool_search_output", "tool_result", "mcp_tool_call_output"),
+        *("tool_search_output", "tool_result", "function_result", "mcp_tool_call_output"),
     )
 )
 _CALLS = frozenset(
@@ -164,7 +164,7 @@ class CodexReader:
             yield facts
 
     def _read_item(self, item: Mapping[str, Any]) -> Record | None:
-        kind = get_text(item, "type") or ""
+        kind = get_text(item, "type") or ("message" if "role" in item else "")
         if kind == "message":
             return self._read_message(item)
         if kind == "reasoning":

@@ -57,6 +57,8 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
         ("<local-command-stdout>ok</local-command-stdout>", {}),
         ("<user-prompt-submit-hook>ok</user-prompt-submit-hook>", {}),
         ("<task-notification>done</task-notification>", {}),
+        ("<task-notification>done</task-notification>\nFull transcript available at: /tmp/a", {}),
+        ("Operation stopped by hook: not now", {}),
         ("<ragforge-memory>\nRecalled: buy milk.\n</ragforge-memory>", {}),
         ("<ragforge-memory>\nRecalled, and cut", {}),
         ("[Request interrupted by user for tool use]", {}),

@@ -191,6 +191,14 @@ def test_lines_of_the_first_versions_are_read_too(tmp_path: Path) -> None:
     assert not kept.unknown
 
 
+def test_messages_without_a_type_are_known_by_their_role(tmp_path: Path) -> None:
+    one = Codex()
+    one.put("response_item", role="user", content=[{"type": "input_text", "text": "Hello."}])
+    kept = read(one, home=tmp_path)
+    assert kept.show() == [["user: Hello."]]
+    assert not kept.unknown
+
+
 def test_a_file_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path) -> None:
     one = Codex()
     one.say("Hello.")
