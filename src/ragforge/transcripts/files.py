@@ -21,9 +21,20 @@ def walk_files(
 
 
 def sort_files(paths: Iterable[Path], is_late: Callable[[str], bool]) -> list[Path]:
-    """Return paths by their names, those last that come after others, such as sub-agents'."""
-    named = sorted((is_late(name := os.fspath(path)), name, path) for path in paths)
-    return [path for _, _, path in named]
+    """Return the paths that were written longest ago first, and sub-agents' last.
+
+    A fork repeats the session that it continues. Read after it, it adds only what is new.
+    """
+    named = [(os.fspath(path), path) for path in paths]
+    ordered = sorted((is_late(name), _get_written(name), name, path) for name, path in named)
+    return [path for *_, path in ordered]
+
+
+def _get_written(name: str) -> int:
+    try:
+        return os.stat(name).st_mtime_ns
+    except OSError:  # it is gone: reading it will say so
+        return 0
 
 
 def read_written_at(path: Path) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -301,6 +302,14 @@ def test_kinds_that_nobody_knows_are_counted_and_keep_the_chain(tmp_path: Path) 
         "user block smell": 1,
         "without a type": 1,
     }
+
+
+def test_a_fork_is_read_after_the_session_that_it_repeats(tmp_path: Path) -> None:
+    one = Claude("z-older")
+    one.say("One?")
+    older, fork = one.write(tmp_path), one.fork("a-fork").write(tmp_path)
+    os.utime(older, (1, 1))
+    assert list(CLAUDE_CODE.find(tmp_path, {})) == [older, fork]
 
 
 def test_the_configuration_folder_may_be_another_one(tmp_path: Path) -> None:
