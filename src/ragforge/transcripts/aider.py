@@ -40,11 +40,11 @@ class Aider:
 
     def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
         """Yield what was said; the last block waits until another one follows it."""
-        known = cursor if isinstance(cursor, dict) else {}
+        fields = cursor if isinstance(cursor, dict) else {}
         reader = AiderReader(path.absolute().parent, read_written_at(path))
-        with open_lines(path, known.get("position")) as lines:
+        with open_lines(path, fields.get("position")) as lines:
             if lines.continues:
-                reader.load(known.get("state"))
+                reader.load(fields.get("state"))
             entries: list[Entry] = []
             begin, count = None, 0
             for line in lines:

@@ -21,7 +21,7 @@ MOST_EARLY_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _StoredCall:
     """A call that was stored: its id, that of its message, and the files that it writes."""
 
     call_id: str
@@ -33,8 +33,8 @@ class Calls:
     """The newest calls of a transcript, by the ids that the agent gave them."""
 
     def __init__(self) -> None:
-        self._open: Recent[_Known] = Recent(MOST_OPEN)
-        self._ended: Recent[_Known] = Recent(MOST_ENDED)
+        self._open: Recent[_StoredCall] = Recent(MOST_OPEN)
+        self._ended: Recent[_StoredCall] = Recent(MOST_ENDED)
         self._early: Recent[Result] = Recent(MOST_EARLY)  # results whose call is not there yet
 
     def begin(
@@ -56,50 +56,50 @@ class Calls:
         """Remember the calls of a message, also of one that was stored before."""
         for call in record.calls:
             call_id = make_id("call", record.id, call.id)
-            known = _Known(call_id, message_id, find_edits(call.name, call.arguments))
-            self._open.put(_make_key(record.session, call.id), known)
+            stored = _StoredCall(call_id, message_id, find_edits(call.name, call.arguments))
+            self._open.put(_make_key(record.session, call.id), stored)
 
     def finish(self, session: str, result: Result, at: datetime) -> tuple[str, ToolCall] | None:
         """Return the message and the call that a result belongs to; without one it waits."""
         key = _make_key(session, result.call_id)
-        if (known := self._end(key)) is None:
+        if (stored := self._end(key)) is None:
             if len(to_text(result.output)) <= MOST_EARLY_CHARS:
                 self._early.put(key, result)
             return None
-        call = ToolCall("", uuid=known.call_id)
-        return known.message_id, _give_result(call, _add_changes(result, known), at)
+        call = ToolCall("", uuid=stored.call_id)
+        return stored.message_id, _give_result(call, _add_changes(result, stored), at)
 
     def save(self) -> Json:
         return {
-            "open": [[key, asdict(known)] for key, known in self._open.items()],
-            "ended": [[key, asdict(known)] for key, known in self._ended.items()],
+            "open": [[key, asdict(stored)] for key, stored in self._open.items()],
+            "ended": [[key, asdict(stored)] for key, stored in self._ended.items()],
             "early": [[key, asdict(result)] for key, result in self._early.items()],
         }
 
     def load(self, state: Json) -> None:
         for recent, name in ((self._open, "open"), (self._ended, "ended")):
             for key, fields in state[name]:
-                recent.put(key, _Known(**{**fields, "changes": _load_changes(fields)}))
+                recent.put(key, _StoredCall(**{**fields, "changes": _load_changes(fields)}))
         for key, fields in state["early"]:
             self._early.put(key, Result(**{**fields, "changes": _load_changes(fields)}))
 
-    def _end(self, key: str) -> _Known | None:
+    def _end(self, key: str) -> _StoredCall | None:
         """Return the call whose result was read; it is remembered for a second one."""
-        if (known := self._open.pop(key)) is None:
+        if (stored := self._open.pop(key)) is None:
             return self._ended.get(key)
-        self._ended.put(key, known)
-        return known
+        self._ended.put(key, stored)
+        return stored
 
 
 def _load_changes(fields: Mapping[str, Any]) -> tuple[FileChange, ...]:
     return tuple(FileChange(**change) for change in fields["changes"])
 
 
-def _add_changes(result: Result, known: _Known | None) -> Result:
+def _add_changes(result: Result, stored: _StoredCall | None) -> Result:
     """Return a result with the files that its call was to write, where it names none itself."""
-    if known is None or result.changes or not result.success:
+    if stored is None or result.changes or not result.success:
         return result
-    return replace(result, changes=known.changes)
+    return replace(result, changes=stored.changes)
 
 
 def _make_key(session: str, call_id: str) -> str:

@@ -24,8 +24,8 @@ class Chain:
     def link(self, record: Record) -> Record:
         """Return the record with its parent. One that comes again keeps its place."""
         table = self._before if record.speaker == "user" else self._others
-        if (known := table.get(record.id)) is not None:
-            return replace(record, parent=known)
+        if (parent := table.get(record.id)) is not None:
+            return replace(record, parent=parent)
         table.put(record.id, self._last)
         linked = replace(record, parent=self._last)
         self._last = record.id

@@ -139,8 +139,8 @@ class ClaudeCodeReader:
             return f"{owner}/{agent or self._subagent}"
         if not content.get("isSidechain"):
             return owner
-        known = self._side.get(get_text(content, "parentUuid") or "")
-        session = f"{owner}/{agent}" if agent else known or f"{owner}/{record_id}"
+        around = self._side.get(get_text(content, "parentUuid") or "")
+        session = f"{owner}/{agent}" if agent else around or f"{owner}/{record_id}"
         self._side.put(record_id, session)
         return session
 

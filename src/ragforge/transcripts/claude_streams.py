@@ -30,8 +30,8 @@ class Streams:
     def take_text(self, answer_id: str, kind: str, text: str) -> str:
         """Return what a text adds to those that were read of this answer."""
         answer = self._get(answer_id)
-        for number, (known_kind, size, known) in enumerate(answer.texts):
-            if known_kind == kind and size <= len(text) and hash_texts((text[:size],)) == known:
+        for number, (old_kind, size, old_hash) in enumerate(answer.texts):
+            if old_kind == kind and size <= len(text) and hash_texts((text[:size],)) == old_hash:
                 answer.texts[number] = (kind, len(text), hash_texts((text,)))
                 return text[size:]
         answer.texts.append((kind, len(text), hash_texts((text,))))
@@ -62,7 +62,7 @@ class Streams:
 
     def load(self, state: Json) -> None:
         for name, tokens, calls, texts in state:
-            kept = [(kind, size, known) for kind, size, known in texts]
+            kept = [(kind, size, old_hash) for kind, size, old_hash in texts]
             self._answers.put(name, _Answer(tokens, list(calls), kept))
 
     def _get(self, answer_id: str) -> _Answer:

@@ -49,9 +49,9 @@ def open_reader(path: Path) -> Reader:
         item = parse_json((folder / "history_item.json").read_bytes())
     except OSError:
         item = None
-    known = item if isinstance(item, dict) else {}
-    parent = get_text(known, "parentTaskId")
-    cwd = get_text(known, "workspace") or get_text(known, "cwdOnTaskInitialization")
+    fields = item if isinstance(item, dict) else {}
+    parent = get_text(fields, "parentTaskId")
+    cwd = get_text(fields, "workspace") or get_text(fields, "cwdOnTaskInitialization")
     facts = SessionFacts(folder.name, cwd, parent=parent, is_subagent=parent is not None)
     if path.name == "ui_messages.json":
         return TaskReader(facts)

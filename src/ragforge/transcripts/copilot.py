@@ -23,7 +23,7 @@ from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
 
-_KNOWN = (
+_UNDERSTOOD = (
     *("session.", "hook.", "system.", "subagent.", "assistant.turn_", "tool.", "skill."),
     *("user.message", "assistant.message"),
 )
@@ -63,7 +63,7 @@ class CopilotReader:
         if kind in ("session.start", "session.resume", "session.title_changed"):
             yield from self._note(data)
         self._model = get_text(data, "newModel") or get_text(data, "model") or self._model
-        if not (kind.startswith(_KNOWN) or kind in _SILENT_KINDS):
+        if not (kind.startswith(_UNDERSTOOD) or kind in _SILENT_KINDS):
             self.unknown[kind] += 1
         if name is None:
             return

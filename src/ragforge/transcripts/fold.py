@@ -75,11 +75,11 @@ class Fold:
 
     def make_id(self, *parts: str) -> str:
         """Return the id under which something of this agent is stored."""
-        if (known := self._ids.get(parts)) is None:
+        if (made := self._ids.get(parts)) is None:
             if len(self._ids) >= _MOST_IDS:
                 self._ids.clear()
-            known = self._ids[parts] = make_uuid("\0".join((self.agent, *parts)))
-        return known
+            made = self._ids[parts] = make_uuid("\0".join((self.agent, *parts)))
+        return made
 
     def list_needs(self, entries: Iterable[Entry]) -> Needs:
         """Return what has to be looked up in the store before these entries are folded."""
@@ -162,10 +162,10 @@ class Fold:
             return None
         if (parent := self.make_id(record.parent)) in self.places:
             return parent
-        known = self._links.get(record.parent) or self._starts.get(record.parent)
-        if known is not None and record.speaker == "user":
-            self._starts.put(record.parent, known)
-        return known or session.tail
+        message_id = self._links.get(record.parent) or self._starts.get(record.parent)
+        if message_id is not None and record.speaker == "user":
+            self._starts.put(record.parent, message_id)
+        return message_id or session.tail
 
     def _add(
         self, record: Record, session: Session, message_id: str, before: str | None

@@ -120,8 +120,8 @@ class GeminiReader:
         self._session = state["session"]
         self._facts = SessionFacts(**state["facts"])
         self._chain.load(state["chain"])
-        for name, known in state["texts"].items():
-            self._texts.put(name, list(known))
+        for name, older in state["texts"].items():
+            self._texts.put(name, list(older))
 
     def _read_session(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what is said of the session, and the messages that stand with it."""
@@ -171,15 +171,15 @@ class GeminiReader:
 
     def _replace_older(self, record: Record) -> Record:
         """Return a message; with other words than before it takes back the older one."""
-        known = self._texts.get(record.id)
+        older = self._texts.get(record.id)
         said = hash_texts((record.text, record.reasoning or ""))
-        if known is None or known[1] == said:
-            name = record.id if known is None else known[0]
+        if older is None or older[1] == said:
+            name = record.id if older is None else older[0]
             self._texts.put(record.id, [name, said])
             return replace(record, id=name)
         newer = f"{record.id}/{said}"
         self._texts.put(record.id, [newer, said])
-        return replace(record, id=newer, retracts=(known[0],))
+        return replace(record, id=newer, retracts=(older[0],))
 
     def _read_calls(self, content: Mapping[str, Any], record: Record) -> Iterator[Entry]:
         """Yield each call as a message of its own: they are added while the answer goes on."""

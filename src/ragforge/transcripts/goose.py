@@ -56,9 +56,9 @@ class Goose:
 
     def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
         """Yield the messages after the one that the cursor names."""
-        known = get_number(cursor, "row") if isinstance(cursor, dict) else None
+        row = get_number(cursor, "row") if isinstance(cursor, dict) else None
         with open_database(path) as database:
-            yield from _read_rows(database, known or 0)
+            yield from _read_rows(database, row or 0)
 
 
 def _read_rows(database: Database, last: int) -> Iterator[Piece]:

@@ -63,10 +63,10 @@ class LineSource:
         if self.unpack is not None and path.suffix == ".json":
             yield _read_whole(path, reader, self.unpack)
             return
-        known = cursor if isinstance(cursor, dict) else {}
-        with open_lines(path, known.get("position")) as lines:
+        fields = cursor if isinstance(cursor, dict) else {}
+        with open_lines(path, fields.get("position")) as lines:
             if lines.continues:
-                reader.load(known.get("state"))
+                reader.load(fields.get("state"))
             for batch in _batch(lines):
                 skipped: Counter[str] = Counter()
                 entries = [e for line in batch for e in _read_line(line, reader, skipped)]

@@ -55,12 +55,12 @@ class OpenCode:
         if path.suffix == ".json":
             yield read_tree(path)
             return
-        known = cursor if isinstance(cursor, dict) else {}
+        cursor = cursor if isinstance(cursor, dict) else {}
         with open_database(path) as database:
-            yield from _read_sessions(database, known)
+            yield from _read_sessions(database, cursor)
 
 
-def _read_sessions(database: Database, known: Mapping[str, Any]) -> Iterator[Piece]:
+def _read_sessions(database: Database, cursor: Mapping[str, Any]) -> Iterator[Piece]:
     """Yield what is new, the session first that was touched longest ago.
 
     The cursor is the moment up to which sessions were read, and the sessions whose newest answer
@@ -71,10 +71,10 @@ def _read_sessions(database: Database, known: Mapping[str, Any]) -> Iterator[Pie
         return
     rows = {str(row["id"]): row for row in database.query(f"SELECT * FROM {table}")}
     touched = _find_touched(database, rows)
-    since = get_number(known, "since") or 0
+    since = get_number(cursor, "since") or 0
     if max(touched.values(), default=0) < since:
         since = 0  # the clock was set back, or it is another database
-    waiting = known.get("waiting")
+    waiting = cursor.get("waiting")
     unfinished = {name for name in waiting if name in rows} if isinstance(waiting, list) else set()
     roots = _find_roots(database)
     batch = _Batch()
@@ -89,7 +89,7 @@ def _read_sessions(database: Database, known: Mapping[str, Any]) -> Iterator[Pie
             elif batch.size > PIECE_BYTES:
                 yield batch.take({"since": since, "waiting": sorted(unfinished)})
         since = max(since, touched[session])
-    if since != known.get("since") or batch.entries:
+    if since != cursor.get("since") or batch.entries:
         yield batch.take({"since": since, "waiting": sorted(unfinished)})
 
 
@@ -205,8 +205,8 @@ def _load(row: Mapping[str, Any]) -> dict[str, Any]:
     found = data if isinstance(data, dict) else {}
     created = {"created": row.get("time_created")}
     moment = found.get("time")
-    known = moment if isinstance(moment, dict) else {}
-    return {**found, "id": str(row.get("id")), "time": {**created, **known}}
+    times = moment if isinstance(moment, dict) else {}
+    return {**found, "id": str(row.get("id")), "time": {**created, **times}}
 
 
 OPENCODE = OpenCode()

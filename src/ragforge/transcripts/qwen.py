@@ -91,13 +91,13 @@ class QwenReader:
         self, content: Mapping[str, Any], session: str, title: str | None
     ) -> Iterator[SessionFacts]:
         """Yield the facts of the session when they are new."""
-        known = self._facts or SessionFacts(session)
+        before = self._facts or SessionFacts(session)
         facts = SessionFacts(
             session,
-            get_text(content, "cwd") or known.cwd,
-            get_text(content, "gitBranch") or known.branch,
-            get_text(content, "version") or known.version,
-            title or known.title,
+            get_text(content, "cwd") or before.cwd,
+            get_text(content, "gitBranch") or before.branch,
+            get_text(content, "version") or before.version,
+            title or before.title,
         )
         if facts != self._facts:
             self._facts = facts
