@@ -99,6 +99,7 @@ class CopilotReader:
             get_text(context, "branch") or self._facts.branch,
             get_text(data, "copilotVersion") or self._facts.version,
             get_text(data, "title") or self._facts.title,
+            remote=_read_remote(context) or self._facts.remote,
         )
         if facts != self._facts:
             self._facts = facts
@@ -141,6 +142,12 @@ class CopilotReader:
     def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> Call:
         self._calls.put(call_id, "")
         return Call(call_id, get_text(data, name) or "tool", load_arguments(data.get("arguments")))
+
+
+def _read_remote(context: Mapping[str, Any]) -> str | None:
+    """Return the address of a repository, which is given by its host and its name."""
+    host, name = get_text(context, "repositoryHost"), get_text(context, "repository")
+    return f"https://{host}/{name}" if host and name else None
 
 
 def _read_result(call_id: str, data: Mapping[str, Any]) -> Result:

@@ -15,6 +15,7 @@ class Copilot:
         self.session = session
         self.lines: list[dict[str, Any]] = []
         context = {"cwd": "/work/shop", "gitRoot": "/work/shop", "branch": "main"}
+        context |= {"repository": "ann/shop", "repositoryHost": "example.org"}
         self.put("session.start", sessionId=session, copilotVersion="1.0.77", context=context)
 
     def put(self, kind: str, **data: Any) -> None:

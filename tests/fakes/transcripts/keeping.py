@@ -124,7 +124,7 @@ class Keeper:
             kept.messages = [change(m) if m.uuid == message_id else m for m in kept.messages]
 
 
-_FACTS = ("cwd", "branch", "version", "title", "parent", "is_subagent")
+_FACTS = ("cwd", "branch", "version", "title", "parent", "is_subagent", "remote")
 
 
 def _finish(message: Message, done: ToolCall) -> Message:

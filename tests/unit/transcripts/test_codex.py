@@ -39,7 +39,12 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
             "assistant: It skips the first item.",
         ]
     ]
-    assert kept.facts["c1"] == {"cwd": "/work/shop", "branch": "main", "version": "0.166.0"}
+    assert kept.facts["c1"] == {
+        "cwd": "/work/shop",
+        "branch": "main",
+        "version": "0.166.0",
+        "remote": "https://example.org/shop",
+    }
     assert kept.models == {"gpt-x"}
     assert not kept.unknown
 

@@ -27,6 +27,7 @@ def test_events_become_words_calls_and_results(tmp_path: Path) -> None:
         ["assistant: Inside."],
     ]
     facts = {"cwd": "/work/shop", "branch": "main", "version": "1.0.77"}
+    facts |= {"remote": "https://example.org/ann/shop"}
     assert kept.facts["p1"] == facts
     assert kept.facts["p1/t3"] == {**facts, "parent": "p1", "is_subagent": True}
     assert kept.models == {"gpt-x"}
