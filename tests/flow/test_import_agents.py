@@ -200,6 +200,25 @@ async def test_what_is_deleted_stays_deleted_and_new_lines_are_followed(
     assert [(one.agent, one.turn_count) for one in found] == [("claude-code", 2)]
 
 
+async def test_an_open_application_follows_what_another_agent_writes(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    claude = work_with_claude(home, shop)
+    await open_and_import(settings, shop)
+    async with open_app(settings, shop) as app:
+        stopping = asyncio.Event()
+        following = asyncio.create_task(app.imports.follow(stopping, seconds=0.01))
+        claude.say("And the tests?")
+        claude.write(home)
+        while True:
+            [one] = await app.sessions.find()
+            if one.turn_count == 2:
+                break
+            await asyncio.sleep(0.01)
+        stopping.set()
+        await following
+
+
 async def test_nothing_is_read_before_the_user_imports(
     home: Path, shop: Path, settings: Settings
 ) -> None:
