@@ -183,6 +183,20 @@ async def test_code_that_changed_before_the_import_is_marked(
         assert {touched.since.state for touched in edits} == {"changed"}
 
 
+async def test_a_file_that_is_gone_is_still_known_to_have_been_edited(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    work_with_claude(home, shop)
+    (shop / "cart.py").rename(shop / "basket.py")
+    (shop / "basket.py").write_text("BASKET = 1\n")
+    async with open_app(settings, shop) as app:
+        await app.code.ingest()
+        await app.imports.run()
+        await finish_jobs(app)
+        [one] = await app.sessions.find_about("cart.py")
+    assert {(code.touch.how, code.since.state) for code in one.touched} == {("edited", "gone")}
+
+
 async def test_what_is_deleted_stays_deleted_and_new_lines_are_followed(
     home: Path, shop: Path, settings: Settings
 ) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import chain
+from pathlib import PurePosixPath
 
+from ragforge.domain.authors import AGENT
 from ragforge.domain.code import (
     FOUND,
     CodeReference,
@@ -16,12 +18,14 @@ from ragforge.domain.code import (
     TouchKind,
     pick_strongest,
 )
-from ragforge.domain.conversations import Conversation
+from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import Summary, format_summary_for_search
+from ragforge.domain.text import MAX_ID_CHARS
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.checkouts import find_checkout
-from ragforge.memory.code.file_names import FileNames
+from ragforge.memory.code.file_names import FileNames, guess_paths
+from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
@@ -54,7 +58,8 @@ async def link_turn(store: Store, turn_id: str) -> bool:
         for scope_id in await _find_named_scopes(store.code, project, view, message.content):
             hows[scope_id] = pick_strongest((hows.get(scope_id, said), said))
         scopes = await store.code.scopes(list(hows)[:MOST_SCOPES])
-        if scopes:
+        unknown = _refer_to_unknown(conversation, view, message)
+        if scopes or unknown:
             references = [_make_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
             # What an edit left is not what is there now: it has changed since.
             references = [
@@ -63,8 +68,33 @@ async def link_turn(store: Store, turn_id: str) -> bool:
                 else one
                 for one in references
             ]
-            await store.conversations.refer(message.uuid, references)
+            await store.conversations.refer(message.uuid, [*references, *unknown])
     return view.is_current
+
+
+def _refer_to_unknown(
+    conversation: Conversation, view: TurnCode, message: Message
+) -> list[CodeReference]:
+    """Return references to files that another agent edited and that are not there any more.
+
+    Its sessions may be years old. A file is found by its path and the name of its module.
+    """
+    if conversation.agent == AGENT:
+        return []
+    edits = [edit for call in message.tool_calls for edit in read_edits(call)]
+    found: dict[str, CodeReference] = {}
+    for edit in edits:
+        places = guess_paths(edit.file, conversation.project_path, conversation.cwd)
+        if edit.file not in view.paths and places:
+            path = places[0]
+            found[path] = CodeReference(
+                f"{conversation.project_id}:{path}"[-MAX_ID_CHARS:],
+                path,
+                PurePosixPath(path).stem,
+                edit.after_hash or "",
+                "edited",
+            )
+    return list(found.values())
 
 
 async def link_summary(store: Store, summary: Summary) -> None:
