@@ -1,6 +1,6 @@
 """`python -m ragforge` is `ragforge`."""
 
-from ragforge.cli.main import main
+from ragforge.cli.start import main
 
 if __name__ == "__main__":
     main()

@@ -208,6 +208,22 @@ class Code:
             subdirectory_only=self.settings.agent.memory.subdirectory_only,
         )
 
+    async def explore(self, name: str) -> Json | None:
+        """Return the code with a name, or at `path:line`, with what it uses and what uses it.
+
+        If several have the name, they are listed. None if nothing has it.
+        """
+        from ragforge.tools.explore_code import ExploreArguments, explore_code
+
+        file, _, line = name.strip().rpartition(":")
+        at_line = bool(file) and line.isdecimal() and int(line) > 0
+        wanted = {"file": file, "line": int(line)} if at_line else {"name": name.strip()}
+        try:
+            given = ExploreArguments.model_validate(wanted)
+            return (await explore_code(self.brain, given)).to_json()
+        except InputError:
+            return None
+
     def locate(self, path: Path) -> str:
         """Return the path of a place relative to the project, "" for the project itself.
 

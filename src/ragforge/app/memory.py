@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ragforge.app.sessions import HasId, Sessions
+from ragforge.app.sessions import HasId, SessionDetail, Sessions
 from ragforge.domain.authors import name_other_agent
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
+from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.errors import ConversationNotFound
+from ragforge.domain.turns import Turn
+from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
@@ -73,6 +75,24 @@ class Memory:
             levels=levels,
             min_score=min_score,
         )
+
+    async def load(self, wanted: str) -> Turn | Summary | Note | SessionDetail:
+        """Return what has an id in this project: a turn, a summary, a note, or a session, also by
+        the start of its id. Raises InputError if there is none.
+        """
+        from ragforge.tools.read_memory import read_memory
+
+        sessions = self.sessions
+        try:
+            session = await sessions.load(wanted)
+        except ConversationNotFound:
+            try:
+                return await read_memory(sessions.store, sessions.project, wanted.strip())
+            except InputError as error:
+                raise InputError(f"Nothing in this project has the id {wanted!r}.") from error
+        if session.project_id not in sessions.project.ids:
+            raise InputError(f"{session.uuid} is of another project: {session.project_path}")
+        return await sessions.load_detail(session.uuid)
 
     async def find_changed_code(self, hits: Sequence[HistoryHit]) -> list[list[StaleCode]]:
         """Return for each hit the code it is about that has changed since."""

@@ -59,6 +59,13 @@ class Notes:
             return await self.sessions.store.notes.find(where, limit)
         return [hit.note for hit in await self.notebook.search(query, where, limit)]
 
+    async def load(self, note_id: str) -> Note:
+        """Return the note with this id, or the only one whose id starts so.
+
+        Raises NoteNotFound, AmbiguousId.
+        """
+        return await self.notebook.resolve(note_id)
+
     async def forget(self, note_id: str, *, force: bool = False) -> Note:
         """Delete a note, given by its id or the start of it. A note that it superseded is found
         again. Raises NoteNotFound, AmbiguousId, and NotAuthor if it is somebody else's, unless

@@ -50,8 +50,11 @@ async def open_app(
     detach: bool = False,
     tools: Sequence[Tool] = (),
     trust_project: bool = False,
+    work: bool = True,
 ) -> AsyncIterator[App]:
     """Open the store of the settings, and work through the queue while it is open.
+
+    Without `work` the queue is left to other processes.
 
     Closing waits a little for jobs that are due. The rest is done by the next process that
     opens the store, or with `detach` by a process of its own. With `trust_project` the folder's
@@ -64,6 +67,9 @@ async def open_app(
             project = await recognise_project(settings, store, place)
             app = _build_app(settings, store, place, project, models, trust_project)
             app = replace(app, tools=tools)
+            if not work:
+                yield app
+                return
             stopping = asyncio.Event()
             working = asyncio.create_task(_work(app, stopping))
             try:

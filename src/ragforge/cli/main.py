@@ -76,6 +76,7 @@ COMMANDS = {
     "memory": "memory",
     "store": "store",
     "config": "config",
+    "mcp": "mcp",
     "check-command": "check_command",
     "permissions": "permissions",
     "trust": "trust",

@@ -1,19 +1,18 @@
 """Catalog: answers the calls of other agents, from the project that each is about.
 
-A project is opened at its first call and stays open. Nothing is done in the background, no model
-is asked and no process is started.
+A project is opened at its first call and stays open. Nothing is done in the background and no chat
+model is asked; a program that a search needs, such as git, ends before the call is answered.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragforge.mcp.check import check_arguments
 from ragforge.mcp.definitions import BUDGET, INSTRUCTIONS, PROMPTS, RESOURCES, STATUS, TOOLS
-from ragforge.mcp.protocol import Client, Report
+from ragforge.mcp.protocol import Client
 from ragforge.mcp.wire import INVALID_PARAMS, Content, WireError
 
 if TYPE_CHECKING:
@@ -37,9 +36,13 @@ class RagForgeCatalog:
     def list_resources(self) -> Sequence[Content]:
         return RESOURCES
 
-    async def call_tool(self, params: Content, client: Client, report: Report) -> Content:
+    def forget_roots(self) -> None:
+        self._projects.forget_roots()
+
+    async def call_tool(self, params: Content, client: Client) -> Content:
         """Return what a tool found; an error that its caller can mend is a result too."""
         from ragforge.errors import RagForgeError
+        from ragforge.mcp.budget import fit_result
         from ragforge.mcp.tools import RUN
 
         tool = next((one for one in TOOLS if one["name"] == params.get("name")), None)
@@ -48,20 +51,25 @@ class RagForgeCatalog:
         name: str = tool["name"]
         given = check_arguments(name, tool["inputSchema"], params.get("arguments"))
         try:
-            folder = given.get("project")
-            app = await self._projects.open(None if folder is None else Path(folder))
-            found = await RUN[name](app, given, client, report)
+            app = await self._projects.open(client, given.get("project"))
+            found = await RUN[name](app, given, client)
         except RagForgeError as error:
             return {"content": [{"type": "text", "text": str(error)}], "isError": True}
-        if "inputRequests" in found:
-            return found
-        return _format_result(str(app.project_path), found, given.get("budget", BUDGET))
+        content, text = fit_result(str(app.project_path), found, given.get("budget", BUDGET))
+        return {"content": [{"type": "text", "text": text}], "structuredContent": content}
 
     async def get_prompt(self, params: Content, client: Client) -> Content:
         from ragforge.mcp.prompts import make_prompt
 
-        app = await self._projects.open(None)
-        text = await make_prompt(app, str(params.get("name")), params.get("arguments") or {})
+        name, given = params.get("name"), params.get("arguments")
+        prompt = next((one for one in PROMPTS if one["name"] == name), None)
+        if prompt is None:
+            raise WireError(INVALID_PARAMS, f"There is no prompt {str(name)[:80]!r}.")
+        given = given if isinstance(given, dict) else {}
+        for argument in prompt.get("arguments", ()):
+            if not isinstance(given.get(argument["name"]), str):
+                raise WireError(INVALID_PARAMS, f"{name} needs the text {argument['name']}.")
+        text = await make_prompt(await self._projects.open(client), str(name), given)
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
     async def read_resource(self, params: Content, client: Client) -> Content:
@@ -71,44 +79,6 @@ class RagForgeCatalog:
             raise WireError(
                 INVALID_PARAMS, f"There is no resource {str(params.get('uri'))[:80]!r}."
             )
-        status = await describe_status(await self._projects.open(None))
+        status = await describe_status(await self._projects.open(client))
         text = json.dumps(status, ensure_ascii=False)
         return {"contents": [{"uri": STATUS, "mimeType": "application/json", "text": text}]}
-
-
-def _format_result(project: str, found: Mapping[str, Any], budget: int) -> Content:
-    """Return a result within its budget, as structured content and as the same in text."""
-    content = {"project": project, "result": found["result"], "cut": False}
-    if problem := found.get("problem"):
-        content["problem"] = problem
-    text = json.dumps(content, ensure_ascii=False)
-    while len(text) > budget and _leave_out(content):
-        content["cut"] = True
-        text = json.dumps(content, ensure_ascii=False)
-    return {"content": [{"type": "text", "text": text}], "structuredContent": content}
-
-
-def _leave_out(content: dict[str, Any]) -> bool:
-    """Leave out the last of several results, or half of the only one; False: nothing is left."""
-    result = content["result"]
-    if isinstance(result, list) and len(result) > 1:
-        content["result"] = result[:-1]
-    elif isinstance(result, list) and result:
-        content["result"] = [_halve(result[0])]
-        return bool(content["result"][0] != result[0])
-    else:
-        content["result"] = _halve(result)
-        return bool(content["result"] != result)
-    return True
-
-
-def _halve(value: Any) -> Any:
-    """Return a value whose longest text, or list, has half its length."""
-    if isinstance(value, str):
-        return value[: len(value) // 2]
-    if isinstance(value, list):
-        return value[: len(value) // 2]
-    if isinstance(value, dict) and value:
-        longest = max(value, key=lambda name: len(json.dumps(value[name], ensure_ascii=False)))
-        return {**value, longest: _halve(value[longest])}
-    return value

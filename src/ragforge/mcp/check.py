@@ -7,11 +7,20 @@ from typing import Any
 
 from ragforge.mcp.wire import INVALID_PARAMS, WireError
 
-_TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
+_TYPES: Mapping[str, type] = {"string": str, "integer": int}
+LIMITS: Mapping[str, tuple[int, int]] = {
+    "budget": (500, 100_000),
+    "limit": (1, 50),
+    "page": (1, 1_000_000),
+}
+"""The least and the most of numbers. The schemas leave them out: each costs an agent tokens."""
 
 
 def check_arguments(tool: str, schema: Mapping[str, Any], given: object) -> Mapping[str, Any]:
-    """Return the arguments. Raises WireError that names the wrong one and what it should be."""
+    """Return the arguments without those that are null.
+
+    Raises WireError that names the wrong one and what it should be.
+    """
     if given is None:
         given = {}
     if not isinstance(given, dict):
@@ -20,26 +29,25 @@ def check_arguments(tool: str, schema: Mapping[str, Any], given: object) -> Mapp
     for name in given:
         if name not in fields:
             raise _refuse(tool, f"there is no argument {name[:80]!r}; there are {list(fields)}")
-    for name in schema["required"]:
-        if name not in given:
+    present = {name: value for name, value in given.items() if value is not None}
+    for name in schema.get("required", ()):
+        if name not in present:
             raise _refuse(tool, f"{name} is missing")
-    for name, value in given.items():
-        if problem := _find_problem(fields[name], value):
+    for name, value in present.items():
+        if problem := _find_problem(name, fields[name]["type"], value):
             raise _refuse(tool, f"{name} {problem}")
-    return given
+    return present
 
 
-def _find_problem(rules: Mapping[str, Any], value: object) -> str:
-    kind = _TYPES[rules["type"]]
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        return f"is not of the type {rules['type']}"
-    if isinstance(value, str) and len(value) < rules.get("minLength", 0):
+def _find_problem(name: str, kind: str, value: object) -> str:
+    if not isinstance(value, _TYPES[kind]) or isinstance(value, bool):
+        return f"is not of the type {kind}"
+    if isinstance(value, str) and not value.strip():
         return "is empty"
     if isinstance(value, int):
-        if value < rules.get("minimum", value):
-            return f"is below {rules['minimum']}"
-        if value > rules.get("maximum", value):
-            return f"is above {rules['maximum']}"
+        least, most = LIMITS[name]
+        if not least <= value <= most:
+            return f"is not from {least} to {most}"
     return ""
 
 

@@ -1,7 +1,6 @@
 """Confirm: nothing is forgotten before the user said yes in their own agent.
 
-A client of today's revision gets the question as its result and calls again with the answer.
-One that cannot ask its user is sent to the terminal: a model must not answer for them.
+A client that cannot ask its user gets the command for the terminal: a model must not answer.
 """
 
 from __future__ import annotations
@@ -9,52 +8,62 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ragforge.domain.notes import Note
 from ragforge.errors import InputError, NotFound
 from ragforge.mcp.protocol import Client
 
 if TYPE_CHECKING:
     from ragforge.app import App
+    from ragforge.domain.conversations import Conversation
 
-_QUESTION = "confirm"
 
+async def ask_to_forget(app: App, id: str, client: Client) -> Mapping[str, Any]:
+    """Delete a note or a session once the user said yes; return what it was.
 
-async def ask_to_forget(app: App, given: Mapping[str, Any], client: Client) -> Mapping[str, Any]:
-    """Return the question, or what was forgotten. Raises InputError if nobody can be asked."""
-    named = await _describe(app, given["id"])
-    answer = client.answers.get(_QUESTION)
-    if answer is None:
-        if "elicitation" not in client.capabilities or not client.is_modern:
-            raise InputError(
-                f"Your agent cannot ask the user. They can do it: ragforge forget {given['id']}"
-            )
-        return {"resultType": "input_required", "inputRequests": {_QUESTION: _ask(named)}}
-    if answer.get("action") != "accept" or not answer.get("content", {}).get("forget"):
+    Raises InputError if nobody can be asked, or the user said no.
+    """
+    found = await _find(app, id)
+    named = _describe(found)
+    if not client.can_ask_its_user:
+        group = "memory forget-note" if isinstance(found, Note) else "sessions delete"
+        raise InputError(
+            f"Your agent cannot ask the user. They can delete {named} themselves: "
+            f"ragforge {group} {found.uuid}"
+        )
+    # The question names what it is about: an answer to another one does not count.
+    answer = await client.ask(f"forget {found.uuid}", "elicitation/create", _make_question(named))
+    content = answer.get("content")
+    if answer.get("action") != "accept" or not isinstance(content, dict):
+        raise InputError("The user did not agree. Nothing was forgotten.")
+    if content.get("forget") is not True:
         raise InputError("The user said no. Nothing was forgotten.")
-    await _forget(app, given["id"])
-    return {"result": {"forgotten": named}}
+    if isinstance(found, Note):
+        await app.notes.forget(found.uuid)
+    else:
+        await app.sessions.delete(found)
+    return {"forgotten": named, "id": found.uuid}
 
 
-def _ask(named: str) -> Mapping[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": {"forget": {"type": "boolean", "title": "Forget it for good"}},
-        "required": ["forget"],
-    }
-    params = {"mode": "form", "message": f"Forget {named}?", "requestedSchema": schema}
-    return {"method": "elicitation/create", "params": params}
-
-
-async def _describe(app: App, id: str) -> str:
-    """Return a note or session in a few words. Raises NotFound, AmbiguousId."""
+async def _find(app: App, id: str) -> Note | Conversation:
+    """Return a note or a session of this project. Raises InputError if it is none."""
+    found: Note | Conversation
     try:
-        return f"the note {(await app.notes.load(id)).text[:200]!r}"
+        found = await app.notes.load(id)
     except NotFound:
-        session = await app.sessions.resolve(id)
-        return f"the session {session.title or session.uuid!r} ({session.turn_count} turns)"
+        found = await app.sessions.resolve(id)
+    if found.project_id not in app.project.ids:
+        raise InputError(f"{found.uuid} is of another project: {found.project_path}")
+    return found
 
 
-async def _forget(app: App, id: str) -> None:
-    try:
-        await app.notes.forget(id)
-    except NotFound:
-        await app.sessions.delete(await app.sessions.resolve(id))
+def _describe(found: Note | Conversation) -> str:
+    if isinstance(found, Note):
+        return f"the note {found.text[:200]!r}"
+    title = found.title or found.uuid
+    return f"the session {title!r} of {found.updated_at:%Y-%m-%d} ({found.turn_count} turns)"
+
+
+def _make_question(named: str) -> Mapping[str, Any]:
+    field = {"type": "boolean", "title": "Forget it for good"}
+    schema = {"type": "object", "properties": {"forget": field}, "required": ["forget"]}
+    return {"message": f"RagForge: forget {named}?", "requestedSchema": schema}

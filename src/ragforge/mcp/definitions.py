@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 BUDGET = 8_000
-MOST_BUDGET = 100_000
 STATUS = "ragforge://status"
 
 INSTRUCTIONS = (
@@ -19,147 +18,100 @@ INSTRUCTIONS = (
     "call recall or related. What has changed since is marked."
 )
 
+_OUTPUT = {"type": "object", "required": ["project", "result"]}
 
-def _object(required: str, **fields: Mapping[str, Any]) -> dict[str, Any]:
-    shared = {
-        "project": {"type": "string", "description": "Folder of the project, if not this one"},
-        "budget": {
-            "type": "integer",
-            "minimum": 500,
-            "maximum": MOST_BUDGET,
-            "description": f"Characters of the result; {BUDGET} if not given",
-        },
-    }
-    return {
-        "type": "object",
-        "properties": {**fields, **shared},
-        "required": required.split(),
-        "additionalProperties": False,
-    }
+
+def _input(*required: str, **fields: Mapping[str, Any]) -> dict[str, Any]:
+    budget = {"type": "integer", "description": f"Characters; {BUDGET} if not given"}
+    project = _text("Folder of another project")
+    schema = {"type": "object", "properties": {**fields, "budget": budget, "project": project}}
+    return {**schema, "required": list(required)} if required else schema
 
 
 def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, "description": description}
+    return {"type": "string", "description": description}
 
 
-def _limit(default: int) -> dict[str, Any]:
-    return {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 50,
-        "description": f"{default} if not given",
-    }
-
-
-_OUTPUT = {
-    "type": "object",
-    "properties": {
-        "project": {"type": "string"},
-        "result": {},
-        "cut": {"type": "boolean", "description": "Whether the budget left something out"},
-        "problem": {"type": "string", "description": "A search that could not be made"},
-    },
-    "required": ["project", "result", "cut"],
-}
-
-
-def _tool(
-    name: str, title: str, description: str, schema: Mapping[str, Any], **hints: bool
-) -> dict[str, Any]:
-    known = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True}
+def _tool(name: str, description: str, schema: Mapping[str, Any], **hints: bool) -> dict[str, Any]:
     return {
         "name": name,
-        "title": title,
         "description": description,
         "inputSchema": schema,
         "outputSchema": _OUTPUT,
-        "annotations": {"title": title, **known, "openWorldHint": False, **hints},
+        "annotations": {**(hints or {"readOnlyHint": True}), "openWorldHint": False},
     }
 
 
-TOOLS = (
+_LIMIT = {"type": "integer"}
+
+TOOLS: tuple[dict[str, Any], ...] = (
     _tool(
         "recall",
-        "Recall",
-        "Past turns, summaries and notes of this project, of all agents, by words and meaning.",
-        _object(
+        "Find past turns, summaries and notes of this project, of all agents, by words and "
+        "meaning. What changed since is marked.",
+        _input(
             "query",
-            query=_text("What it was about, in your words"),
-            since=_text("A day: 2026-10-01"),
-            until=_text("A day"),
-            file=_text("Only what touched this file"),
-            agent=_text("Only sessions of this agent, such as claude-code"),
-            limit=_limit(8),
+            query=_text("What it was about"),
+            since=_text("Day, as 2026-10-01"),
+            until=_text("Day"),
+            file=_text("Only sessions that touched it"),
+            agent=_text("Only its sessions, as claude-code"),
+            limit=_LIMIT,
         ),
     ),
     _tool(
         "search_code",
-        "Search code",
-        "Code of this project by meaning and names, with files and lines.",
-        _object(
+        "Find code of this project by meaning and names, with files and lines.",
+        _input(
             "query",
-            query=_text("A question, or names"),
-            path=_text("Only below this directory, or in this file"),
-            limit=_limit(8),
+            query=_text("Question or names"),
+            path=_text("Only below it"),
+            limit=_LIMIT,
         ),
     ),
     _tool(
         "context",
-        "Context for a task",
-        "What is known for a task: memory and code within a budget, with a receipt that says why.",
-        _object("task", task=_text("What you are about to do")),
+        "Collect what memory and code hold for a task, with a receipt that says why.",
+        _input("task", task=_text("What you are about to do")),
     ),
     _tool(
         "open",
-        "Open",
-        "A turn, summary, note or session in full, by an id of another result.",
-        _object(
-            "id",
-            id=_text("As another tool gave it"),
-            page={"type": "integer", "minimum": 1, "description": "Of a long one; 1 if not given"},
-        ),
+        "Read a turn, summary, note or session in full, by pages.",
+        _input("id", id=_text("As other tools gave it"), page={"type": "integer"}),
     ),
     _tool(
         "related",
-        "Related",
-        "Callers and callees of a function, class or file, the sessions that touched it, and what "
-        "changed after each.",
-        _object("name", name=_text("login, Session.login, or a path")),
+        "Callers and callees of code, the sessions that touched it, and what changed after.",
+        _input("name", name=_text("login, Session.login, a path, or path:line")),
     ),
     _tool(
         "sessions",
-        "Sessions",
-        "Past sessions of this project, the last active first; with a query the most similar.",
-        _object("", query=_text("What they were about"), limit=_limit(10)),
+        "List past sessions, the last active first; with a query, the most similar.",
+        _input(query=_text("What they were about"), limit=_LIMIT),
     ),
     _tool(
         "remember",
-        "Remember",
         "Keep a decision, rule or correction for all later sessions.",
-        _object(
+        _input(
             "text",
-            text=_text("One thing, understandable by itself"),
-            supersedes=_text("Id of a note that this one replaces"),
+            text=_text("Understandable by itself"),
+            supersedes=_text("Id of the note it replaces"),
         ),
-        readOnlyHint=False,
-        idempotentHint=False,
+        destructiveHint=False,
     ),
     _tool(
         "forget",
-        "Forget",
-        "Delete a note or a session for good, after the user was asked.",
-        _object("id", id=_text("Of a note or a session")),
-        readOnlyHint=False,
+        "Delete a note or session for good, after the user was asked.",
+        _input("id", id=_text("Of a note or session")),
         destructiveHint=True,
     ),
 )
 
-PROMPTS = (
+PROMPTS: tuple[dict[str, Any], ...] = (
     {
         "name": "resume",
         "title": "Where was I?",
         "description": "The last session of this project: what was done, and what is open.",
-        "arguments": [],
     },
     {
         "name": "why",

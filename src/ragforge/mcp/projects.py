@@ -1,44 +1,113 @@
-"""Projects: the applications that a server has open, one for each project it is asked about."""
+"""Projects: which project a call is about, and the applications that are open, one for each."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from ragforge.errors import InputError
+from ragforge.folders import find_project, is_too_wide
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.config import Settings
+    from ragforge.mcp.protocol import Client
+
+_HINT = "Name its folder: `ragforge mcp FOLDER`, or the argument `project` of a tool."
 
 
 class Projects:
-    """Opens each project once, and closes all of them at the end."""
+    """Opens each project once, at its first call, and closes all of them at the end."""
 
-    def __init__(self, here: Path, load: Callable[[Path], Settings]) -> None:
+    def __init__(self, chosen: Path | None, here: Path, load: Callable[[Path], Settings]) -> None:
+        self._chosen = chosen  # by whoever started the server
         self._here = here
         self._load = load
+        self._roots: list[Path] | None = None  # of a client that keeps its connection
         self._opened: dict[Path, App] = {}
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
 
-    async def open(self, folder: Path | None) -> App:
-        """Return the application of a project. Raises InputError if the folder is none."""
-        from ragforge.app import open_app
-        from ragforge.folders import find_project
+    async def open(self, client: Client, folder: str | None = None) -> App:
+        """Return the application of a call's project.
 
-        place = (folder or self._here).expanduser()
-        if not place.is_dir():
-            raise InputError(f"{str(place)!r} is no folder.")
-        root = find_project(place.resolve())
-        async with self._opening:
-            if root not in self._opened:
-                app = await self._stack.enter_async_context(open_app(self._load(root), root))
-                self._opened[root] = app
-        return self._opened[root]
+        It is the one that the call names, else the one of the server, else the first of the
+        client's folders that is one, else that of the working directory. Only a folder that
+        somebody named may be no project; a home directory is never one.
+        Raises InputError if there is none.
+        """
+        if folder is not None:
+            return await self._open(find_named(Path(folder)))
+        if self._chosen is not None:
+            return await self._open(self._chosen)
+        for place in (*await self._list_roots(client), self._here):
+            root = find_project(place)
+            if self._is_project(root):
+                return await self._open(root)
+        raise InputError(f"{self._here} is no project. {_HINT}")
+
+    def forget_roots(self) -> None:
+        """Ask for the client's folders again: they changed."""
+        self._roots = None
 
     async def close(self) -> None:
         await self._stack.aclose()
+
+    async def _list_roots(self, client: Client) -> list[Path]:
+        if "roots" not in client.capabilities:
+            return []
+        if client.is_modern:  # each of its requests stands for itself
+            return _read_roots(await client.ask("roots", "roots/list", {}))
+        if self._roots is None:
+            self._roots = _read_roots(await client.ask("roots", "roots/list", {}))
+        return self._roots
+
+    def _is_project(self, root: Path) -> bool:
+        from ragforge.app.trust import FolderTrust
+
+        return FolderTrust.of(self._load(root), root).reads
+
+    async def _open(self, root: Path) -> App:
+        from ragforge.app import open_app
+
+        async with self._opening:
+            if root not in self._opened:
+                opening = open_app(self._load(root), root, work=False)
+                self._opened[root] = await self._stack.enter_async_context(opening)
+        return self._opened[root]
+
+
+def find_named(folder: Path) -> Path:
+    """Return the project of a folder that somebody named.
+
+    Raises InputError if there is no such folder, or if it holds more than a project.
+    """
+    try:
+        place = folder.expanduser().resolve()
+        is_there = place.is_dir()
+    except (OSError, RuntimeError, ValueError):
+        is_there = False
+    if not is_there:
+        raise InputError(f"{str(folder)!r} is no folder. Name one that holds a project.")
+    root = find_project(place)
+    if is_too_wide(root):
+        raise InputError(f"{root} holds more than a project. Name the folder of one.")
+    return root
+
+
+def _read_roots(answer: Mapping[str, Any]) -> list[Path]:
+    """Return the folders that a client named; what is no folder of this machine is left out."""
+    listed = answer.get("roots")
+    found = []
+    for root in listed if isinstance(listed, list) else []:
+        uri = root.get("uri") if isinstance(root, dict) else None
+        parts = urlsplit(uri) if isinstance(uri, str) else None
+        if parts is not None and parts.scheme == "file" and parts.netloc in ("", "localhost"):
+            folder = Path(unquote(parts.path).replace("\0", ""))
+            if folder.is_dir():
+                found.append(folder.resolve())
+    return found

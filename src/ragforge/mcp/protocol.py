@@ -6,7 +6,8 @@ Requests of 2026-07-28 carry their revision and stand for themselves. Older ones
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -27,21 +28,55 @@ _FRESH_MS = 3_600_000  # lists only change with the program
 _STATUS_MS = 5_000
 
 
+class InputRequired(Exception):
+    """A client of today's revision must answer a question and send its request again."""
+
+    def __init__(self, key: str, method: str, params: Content) -> None:
+        super().__init__(key)
+        self.question = {key: {"method": method, "params": params}}
+
+
+class Channel(Protocol):
+    """The way back to the client while one of its requests is worked on."""
+
+    def report(self, doing: str) -> None:
+        """Say what is being done, if the client wants to know."""
+
+    async def request(self, method: str, params: Content) -> Content:
+        """Return the client's answer. Raises WireError if it gives none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Client:
     """Who asks, and what it can do, as far as it said so."""
 
     version: str
-    name: str = ""
+    channel: Channel
     capabilities: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, Any] = field(default_factory=dict)  # to what it was asked before
 
     @property
     def is_modern(self) -> bool:
         return self.version in MODERN
 
+    @property
+    def can_ask_its_user(self) -> bool:
+        modes = self.capabilities.get("elicitation")
+        return isinstance(modes, dict) and (not modes or "form" in modes)
 
-Report = Callable[[int, int | None, str], Awaitable[None]]
-"""Says how far a request is: done, of how many, and what is being done."""
+    async def ask(self, key: str, method: str, params: Content) -> Content:
+        """Return the client's answer to a question of the server's.
+
+        Older revisions send it over the connection. Today's gives it as the result, and the
+        client calls again with the answer under the same key.
+        Raises InputRequired, or WireError if the client gives none.
+        """
+        if not self.is_modern:
+            return await self.channel.request(method, params)
+        answer = self.answers.get(key)
+        if not isinstance(answer, dict):
+            raise InputRequired(key, method, params)
+        return answer
 
 
 class Catalog(Protocol):
@@ -55,12 +90,15 @@ class Catalog(Protocol):
 
     def list_resources(self) -> Sequence[Content]: ...
 
-    async def call_tool(self, params: Content, client: Client, report: Report) -> Content:
+    async def call_tool(self, params: Content, client: Client) -> Content:
         """Return the result of a tool. Raises WireError for a tool or arguments that are none."""
 
     async def get_prompt(self, params: Content, client: Client) -> Content: ...
 
     async def read_resource(self, params: Content, client: Client) -> Content: ...
+
+    def forget_roots(self) -> None:
+        """Ask for the client's folders again: they changed."""
 
 
 class Dispatcher:
@@ -69,20 +107,31 @@ class Dispatcher:
     def __init__(self, catalog: Catalog, name: str, version: str) -> None:
         self._catalog = catalog
         self._info = {"name": name, "version": version}
-        self._legacy: Client | None = None  # who sent `initialize`
+        self._legacy: tuple[str, Mapping[str, Any]] | None = None  # what `initialize` settled
 
-    async def answer(self, method: str, params: Content, report: Report) -> Content:
+    def notice(self, method: str) -> None:
+        """Take a notification that is about no request."""
+        if method == "notifications/roots/list_changed":
+            self._catalog.forget_roots()
+
+    async def answer(self, method: str, params: Content, channel: Channel) -> Content:
         """Return the result of a request. Raises WireError."""
         if method == "initialize":
             return self._initialize(params)
-        client = self._find_client(method, params)
-        result = await self._find_result(method, params, client, report)
+        client = self._find_client(method, params, channel)
+        try:
+            result = await self._find_result(method, params, client)
+        except InputRequired as missing:
+            # What was answered so far comes back with the rest: requests stand for themselves.
+            state = json.dumps(client.answers)
+            result = {"inputRequests": missing.question, "requestState": state}
+            return self._finish(method, {"resultType": "input_required", **result})
         return self._finish(method, result) if client.is_modern else result
 
     def _initialize(self, params: Content) -> Content:
-        asked = params.get("protocolVersion")
-        version = asked if asked in LEGACY else LEGACY[0]
-        self._legacy = Client(str(version), *_read_client(params.get("clientInfo"), params))
+        wanted = params.get("protocolVersion")
+        version = wanted if wanted in LEGACY else LEGACY[0]
+        self._legacy = str(version), _get_object(params, "capabilities")
         return {
             "protocolVersion": version,
             "capabilities": _CAPABILITIES,
@@ -90,30 +139,30 @@ class Dispatcher:
             "instructions": self._catalog.instructions,
         }
 
-    def _find_client(self, method: str, params: Content) -> Client:
+    def _find_client(self, method: str, params: Content, channel: Channel) -> Client:
         """Return who asks. Raises WireError if that is missing, or of a revision to come."""
-        meta = params.get("_meta")
-        version = meta.get(f"{_PREFIX}protocolVersion") if isinstance(meta, dict) else None
+        meta = _get_object(params, "_meta")
+        version = meta.get(f"{_PREFIX}protocolVersion")
         if version is None:
-            if self._legacy is not None or method == "ping":
-                return self._legacy or Client(LEGACY[0])
+            if self._legacy is not None:
+                return Client(self._legacy[0], channel, self._legacy[1])
+            if method == "ping":
+                return Client(LEGACY[0], channel)
             raise WireError(
                 INVALID_PARAMS,
                 f"_meta has no {_PREFIX}protocolVersion, and there was no initialize before.",
             )
         if version not in MODERN:
-            supported = [*MODERN, *LEGACY]
-            data = {"supported": supported, "requested": version}
+            data = {"supported": [*MODERN, *LEGACY], "requested": version}
             raise WireError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-        capabilities = meta.get(f"{_PREFIX}clientCapabilities") if isinstance(meta, dict) else None
+        capabilities = meta.get(f"{_PREFIX}clientCapabilities")
         if not isinstance(capabilities, dict):
             raise WireError(INVALID_PARAMS, f"_meta has no {_PREFIX}clientCapabilities.")
-        info = meta.get(f"{_PREFIX}clientInfo") if isinstance(meta, dict) else None
-        return Client(version, *_read_client(info, {"capabilities": capabilities}))
+        answers = _read_state(params.get("requestState"))
+        answers |= _get_object(params, "inputResponses")
+        return Client(version, channel, capabilities, answers)
 
-    async def _find_result(
-        self, method: str, params: Content, client: Client, report: Report
-    ) -> Content:
+    async def _find_result(self, method: str, params: Content, client: Client) -> Content:
         catalog = self._catalog
         match method:
             case "server/discover":
@@ -131,7 +180,7 @@ class Dispatcher:
             case "resources/templates/list":
                 return {"resourceTemplates": []}
             case "tools/call":
-                return await catalog.call_tool(params, client, report)
+                return await catalog.call_tool(params, client)
             case "prompts/get":
                 return await catalog.get_prompt(params, client)
             case "resources/read":
@@ -144,7 +193,7 @@ class Dispatcher:
         """Return the result with what the revision of 2026-07-28 wants in each."""
         meta = {f"{_PREFIX}serverInfo": self._info}
         finished = {"resultType": "complete", **result, "_meta": meta}
-        if method in _CACHED:
+        if method in _CACHED and "inputRequests" not in result:
             is_status = method == "resources/read"
             finished["ttlMs"] = _STATUS_MS if is_status else _FRESH_MS
             finished["cacheScope"] = "private" if is_status else "public"
@@ -154,7 +203,15 @@ class Dispatcher:
 _CAPABILITIES: Content = {"tools": {}, "prompts": {}, "resources": {}}
 
 
-def _read_client(info: object, params: Content) -> tuple[str, Mapping[str, Any]]:
-    name = info.get("name") if isinstance(info, dict) else ""
-    capabilities = params.get("capabilities")
-    return str(name or ""), capabilities if isinstance(capabilities, dict) else {}
+def _get_object(params: Content, name: str) -> Mapping[str, Any]:
+    found = params.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _read_state(state: object) -> dict[str, Any]:
+    """Return the answers that a client gave before; what is no such state holds none."""
+    try:
+        found = json.loads(state) if isinstance(state, str) else {}
+    except ValueError:
+        found = {}
+    return found if isinstance(found, dict) else {}

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from ragforge.errors import RagForgeError
-from ragforge.mcp.protocol import Dispatcher, Report
+from ragforge.mcp.protocol import Dispatcher
+from ragforge.mcp.streams import Output, read_lines
 from ragforge.mcp.wire import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
+    PARSE_ERROR,
     Content,
     MessageId,
     WireError,
@@ -20,52 +26,122 @@ from ragforge.mcp.wire import (
     make_answer,
     make_error,
     make_notification,
+    make_request,
     parse_message,
 )
 
 logger = logging.getLogger(__name__)
-Write = Callable[[bytes], Awaitable[None]]
+
+CLOSING_SECONDS = 10.0
+"""How long requests are finished once the input has ended: a script sends them and no more."""
+PARENT_SECONDS = 3.0
+REPORT_SECONDS = 0.2
+
+
+async def serve(dispatcher: Dispatcher, incoming: int, outgoing: int) -> None:
+    """Answer until the input ends, nobody reads the output, or the parent process is gone."""
+    loop = asyncio.get_running_loop()
+    is_broken = asyncio.Event()
+
+    def notice_broken() -> None:
+        with suppress(RuntimeError):  # the loop is closed already
+            loop.call_soon_threadsafe(is_broken.set)
+
+    output = Output(outgoing, notice_broken)
+    connection = Connection(dispatcher, lambda message: output.send(encode(message)))
+    serving = asyncio.create_task(connection.serve(read_lines(incoming)))
+    parent = asyncio.create_task(_wait_for_parents_end())
+    broken = asyncio.create_task(is_broken.wait())
+    tasks = (serving, parent, broken)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        output.close()
+
+
+async def _wait_for_parents_end() -> None:
+    """Return once another process is the parent. Others may keep the input open after it."""
+    parent = os.getppid()
+    while os.getppid() == parent:  # noqa: ASYNC110 - no system reports it to a child portably
+        await asyncio.sleep(PARENT_SECONDS)
 
 
 class Connection:
-    """One client: its requests that are being worked on, by id."""
+    """One client: its requests that are being worked on, and those it was sent, by id."""
 
-    def __init__(self, dispatcher: Dispatcher, write: Write) -> None:
+    def __init__(self, dispatcher: Dispatcher, send: Callable[[Content], None]) -> None:
         self._dispatcher = dispatcher
-        self._write = write
+        self._send = send
         self._running: dict[MessageId, asyncio.Task[None]] = {}
+        self._waiting: dict[MessageId, asyncio.Future[Content]] = {}
+        self._ids = count(1)
 
-    async def serve(self, lines: AsyncIterator[bytes]) -> None:
-        """Answer until the lines end; then stop what is still running."""
+    async def serve(self, lines: AsyncIterator[bytes | None]) -> None:
+        """Answer until the lines end; then finish what is running, for a while."""
         try:
             async for line in lines:
-                if line.strip():
-                    await self._take(line)
+                if line is None:
+                    self._send(make_error(None, WireError(PARSE_ERROR, "The line is too long.")))
+                elif line.strip():
+                    self._take(line)
+            for question in self._waiting.values():
+                question.cancel()
+            if self._running:
+                await asyncio.wait(self._running.values(), timeout=CLOSING_SECONDS)
         finally:
-            for task in self._running.values():
+            running = list(self._running.values())
+            for task in running:
                 task.cancel()
-            await asyncio.gather(*self._running.values(), return_exceptions=True)
+            await asyncio.gather(*running, return_exceptions=True)
 
-    async def _take(self, line: bytes) -> None:
-        """Start the work on a request, or stop it."""
+    async def request(self, method: str, params: Content) -> Content:
+        """Return the client's answer to a request of the server's. Raises WireError."""
+        request = f"ragforge-{next(self._ids)}"
+        answer: asyncio.Future[Content] = asyncio.get_running_loop().create_future()
+        self._waiting[request] = answer
+        self._send(make_request(request, method, params))
+        try:
+            message = await answer
+        except asyncio.CancelledError:
+            gone = {"requestId": request, "reason": "No longer needed"}
+            self._send(make_notification("notifications/cancelled", gone))
+            raise
+        finally:
+            del self._waiting[request]
+        result = message.get("result")
+        if not isinstance(result, dict):
+            raise WireError(INTERNAL_ERROR, f"The client did not answer {method}.")
+        return result
+
+    def _take(self, line: bytes) -> None:
+        """Start the work on a request, stop it, or take an answer."""
+        request = None
         try:
             message = parse_message(line)
+            request = get_id(message)
+            self._sort(request, message)
         except WireError as error:
-            await self._send(make_error(None, error))
-            return
+            self._send(make_error(request, error))
+
+    def _sort(self, request: MessageId | None, message: Content) -> None:
         method, params = message.get("method"), message.get("params")
         params = params if isinstance(params, dict) else {}
-        request = get_id(message)
         if not isinstance(method, str):
             if "result" not in message and "error" not in message:
-                error = WireError(INVALID_REQUEST, "The message has no method.")
-                await self._send(make_error(request, error))
+                raise WireError(INVALID_REQUEST, "The message has no method.")
+            waiting = None if request is None else self._waiting.get(request)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(message)
         elif request is None:
             if method == "notifications/cancelled":
                 self._cancel(params.get("requestId"))
+            else:
+                self._dispatcher.notice(method)
         elif request in self._running:
-            error = WireError(INVALID_REQUEST, f"The id {request!r} is in use.")
-            await self._send(make_error(request, error))
+            raise WireError(INVALID_REQUEST, f"The id {request!r} is in use.")
         else:
             task = asyncio.create_task(self._answer(request, method, params))
             self._running[request] = task
@@ -78,31 +154,40 @@ class Connection:
     async def _answer(self, request: MessageId, method: str, params: Content) -> None:
         """Send the answer of one request; a cancelled one is not answered."""
         try:
-            result = await self._dispatcher.answer(method, params, self._make_report(params))
-            await self._send(make_answer(request, result))
+            result = await self._dispatcher.answer(method, params, RequestChannel(self, params))
+            self._send(make_answer(request, result))
         except WireError as error:
-            await self._send(make_error(request, error))
+            self._send(make_error(request, error))
         except RagForgeError as error:
-            await self._send(make_error(request, WireError(INTERNAL_ERROR, str(error))))
+            self._send(make_error(request, WireError(INTERNAL_ERROR, str(error))))
         except Exception as error:
             logger.exception("A request failed: %s", method)
             said = f"{type(error).__name__}; the log has more."
-            await self._send(make_error(request, WireError(INTERNAL_ERROR, said)))
+            self._send(make_error(request, WireError(INTERNAL_ERROR, said)))
 
-    def _make_report(self, params: Content) -> Report:
-        """Return what sends progress, if the request wants it."""
+    def notify(self, method: str, params: Content) -> None:
+        self._send(make_notification(method, params))
+
+
+class RequestChannel:
+    """The way back to the client while one of its requests is worked on."""
+
+    def __init__(self, connection: Connection, params: Content) -> None:
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
+        self._connection = connection
+        self._token = token if isinstance(token, str | int) else None
+        self._steps = 0
+        self._last = 0.0
 
-        async def report(done: int, total: int | None, doing: str) -> None:
-            if token is None:
-                return
-            progress: dict[str, Any] = {"progressToken": token, "progress": done, "message": doing}
-            if total is not None:
-                progress["total"] = total
-            await self._send(make_notification("notifications/progress", progress))
+    def report(self, doing: str) -> None:
+        """Send what is being done, not more often than somebody can read it."""
+        moment = time.monotonic()
+        if self._token is None or (self._steps and moment - self._last < REPORT_SECONDS):
+            return
+        self._steps, self._last = self._steps + 1, moment
+        progress = {"progressToken": self._token, "progress": self._steps, "message": doing}
+        self._connection.notify("notifications/progress", progress)
 
-        return report
-
-    async def _send(self, message: Content) -> None:
-        await self._write(encode(message))
+    async def request(self, method: str, params: Content) -> Content:
+        return await self._connection.request(method, params)

@@ -2,99 +2,152 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragforge.errors import InputError
+from ragforge.errors import ConversationNotFound, InputError
 from ragforge.mcp.confirm import ask_to_forget
-from ragforge.mcp.protocol import Client, Report
+from ragforge.mcp.definitions import BUDGET
+from ragforge.mcp.protocol import Client
 from ragforge.show.hits import code_to_json, memory_to_json
+from ragforge.show.records import record_to_json
 from ragforge.show.sessions import session_to_json
 from ragforge.show.touched_sessions import about_to_json
 
 if TYPE_CHECKING:
     from ragforge.app import App
+    from ragforge.app.code import IngestionStep
+    from ragforge.domain.conversations import Conversation
 
 Given: TypeAlias = Mapping[str, Any]
-Found: TypeAlias = Mapping[str, Any]
+CANDIDATES = 50
+"""How many are looked at where only some of a file or an agent are wanted."""
+RECEIPT_ITEMS = 20
 
 
-async def recall(app: App, given: Given, client: Client, report: Report) -> Found:
-    """Find turns, summaries and notes; with a file, only of sessions that touched it."""
+async def recall(app: App, given: Given, client: Client) -> Any:
+    """Find turns, summaries and notes, perhaps only of sessions that touched a file."""
     limit = given.get("limit", 8)
     hits = await app.memory.search(
         given["query"],
-        max_results=limit if "file" not in given and "agent" not in given else 50,
+        max_results=CANDIDATES if "file" in given or "agent" in given else limit,
         since=_parse_day(given.get("since"), time.min),
         until=_parse_day(given.get("until"), time.max),
     )
     if "file" in given:
         touched = {one.conversation.uuid for one in await app.sessions.find_about(given["file"])}
         hits = [hit for hit in hits if hit.conversation_id in touched]
+    sessions = await _load_sessions(app, [hit.conversation_id for hit in hits])
+    if "agent" in given:
+        of_agent = {uuid for uuid, one in sessions.items() if one.agent == given["agent"]}
+        hits = [hit for hit in hits if hit.conversation_id in of_agent]
     hits = hits[:limit]
-    ages = await app.memory.find_changed_code(hits)
-    return {"result": [memory_to_json(hit, aged) for hit, aged in zip(hits, ages, strict=True)]}
-
-
-async def search_code(app: App, given: Given, client: Client, report: Report) -> Found:
-    """Find code; a project that was never read is read first."""
-    await report(0, None, "searching")
-    found = await app.code.search(given["query"], given.get("limit", 8), given.get("path"))
-    return {"result": [code_to_json(hit) for hit in found]}
-
-
-async def build_context(app: App, given: Given, client: Client, report: Report) -> Found:
-    """Build the context of a task within the budget, and say what each part is there for."""
-    from ragforge.context.build import ContextOptions
-    from ragforge.mcp.definitions import BUDGET
-
-    options = ContextOptions(max_chars=max(given.get("budget", BUDGET) * 3 // 4, 400))
-    built = await app.build_context(given["task"], options)
-    receipt = [{"source": item.source, "why": item.why} for item in built.receipt.items]
-    found: dict[str, Any] = {"result": {"context": built.text, "receipt": receipt}}
-    if failed := [search.name for search in built.receipt.searches if search.problem]:
-        found["problem"] = f"could not look: {', '.join(failed)}"
+    found = []
+    for hit, aged in zip(hits, await app.memory.find_changed_code(hits), strict=True):
+        session = sessions.get(hit.conversation_id or "")
+        by = {} if session is None else {"agent": session.agent, "session": session.title}
+        found.append({**by, **memory_to_json(hit, aged)})
     return found
 
 
-async def open_item(app: App, given: Given, client: Client, report: Report) -> Found:
+async def search_code(app: App, given: Given, client: Client) -> Any:
+    """Find code; a project that was never read is read first."""
+    if not app.code.is_read:
+        raise InputError(app.code.trust.describe_unread())
+
+    def report(step: IngestionStep) -> None:
+        how_far = f" {step.done} of {step.total}" if step.total else ""
+        client.channel.report(f"{step.phase}{how_far}")
+
+    client.channel.report("searching")
+    under = given.get("path")
+    if under is not None:
+        under = app.code.locate(app.project_path / under) or None
+    found = await app.code.search(given["query"], given.get("limit", 8), under, report)
+    return [code_to_json(hit) for hit in found]
+
+
+async def build_context(app: App, given: Given, client: Client) -> Any:
+    """Build the context of a task within the budget, and say what each part is there for."""
+    from ragforge.app.context_builder import ContextOptions
+
+    client.channel.report("searching memory and code")
+    options = ContextOptions(max_chars=given.get("budget", BUDGET) * 2 // 3)
+    # The caller knows its own session: what others said is wanted.
+    session = app.sessions.make_new()
+    built = await app.build_context(given["task"], options, session)
+    items = built.receipt.items[:RECEIPT_ITEMS]
+    return {
+        "context": built.text,
+        "receipt": [f"{item.source}: {item.why}" for item in items],
+        "problem": built.receipt.failures,
+    }
+
+
+async def open_item(app: App, given: Given, client: Client) -> Any:
     """Show one thing in full, a page of it at a time."""
-    import json
-
-    from ragforge.mcp.definitions import BUDGET
-
-    text = json.dumps(await app.memory.read(given["id"]), ensure_ascii=False, indent=1)
-    size = max(given.get("budget", BUDGET) // 2, 250)  # its escaped form is longer
-    page, pages = given.get("page", 1), -(-len(text) // size)
-    if page > pages:
-        raise InputError(f"There are {pages} pages.")
-    part = text[(page - 1) * size : page * size]
-    return {"result": {"id": given["id"], "page": page, "pages": pages, "text": part}}
+    found = record_to_json(await app.memory.load(given["id"]))
+    text = json.dumps(found, ensure_ascii=False, indent=1)
+    pages = _split_pages(text, given.get("budget", BUDGET) - len(str(app.project_path)) - 200)
+    page = given.get("page", 1)
+    if page > len(pages):
+        raise InputError(f"There is no page {page}: it has {len(pages)}.")
+    return {"id": given["id"], "page": page, "pages": len(pages), "text": pages[page - 1]}
 
 
-async def find_related(app: App, given: Given, client: Client, report: Report) -> Found:
+async def find_related(app: App, given: Given, client: Client) -> Any:
     """Find what uses some code and what it uses, and the sessions that touched it."""
-    around = await app.code.find_neighbours(given["name"])
+    client.channel.report("looking at code and sessions")
+    code = await app.code.explore(given["name"])
     about = await app.sessions.find_about(given["name"])
-    return {"result": {"code": around, "sessions": [about_to_json(one) for one in about[:10]]}}
+    sessions = [about_to_json(one) for one in about[:CANDIDATES]]
+    problem = None if await app.code.is_ingested() else "The code is not read: call search_code."
+    return {"code": code, "sessions": sessions, "problem": problem}
 
 
-async def list_sessions(app: App, given: Given, client: Client, report: Report) -> Found:
+async def list_sessions(app: App, given: Given, client: Client) -> Any:
+    """List the sessions of the project, the last active or the most similar first."""
     limit = given.get("limit", 10)
     if "query" in given:
         similar = await app.sessions.find_similar(given["query"], limit)
-        return {"result": [session_to_json(one.conversation) for one in similar]}
-    return {"result": [session_to_json(one) for one in await app.sessions.find(limit=limit)]}
+        return [session_to_json(one.conversation) for one in similar]
+    return [session_to_json(one) for one in await app.sessions.find(limit=limit)]
 
 
-async def remember(app: App, given: Given, client: Client, report: Report) -> Found:
+async def remember(app: App, given: Given, client: Client) -> Any:
+    """Keep a note."""
     note = await app.notes.remember(given["text"], supersedes=given.get("supersedes"))
-    return {"result": {"id": note.uuid, "text": note.text}}
+    return {"id": note.uuid, "text": note.text}
 
 
-async def forget(app: App, given: Given, client: Client, report: Report) -> Found:
-    return await ask_to_forget(app, given, client)
+async def forget(app: App, given: Given, client: Client) -> Any:
+    """Delete a note or a session after the user said yes."""
+    return await ask_to_forget(app, given["id"], client)
+
+
+async def _load_sessions(app: App, ids: list[str]) -> dict[str, Conversation]:
+    """Return sessions by their ids; a note need not be of any, and one may be gone."""
+    found = {}
+    for uuid in dict.fromkeys(filter(None, ids)):
+        try:
+            found[uuid] = await app.sessions.load(uuid)
+        except ConversationNotFound:
+            continue
+    return found
+
+
+def _split_pages(text: str, size: int) -> list[str]:
+    """Return a text in pages, each within a size as JSON: what is escaped there is longer."""
+    pages, start = [], 0
+    while start < len(text):
+        end = start + size
+        while len(json.dumps(text[start:end], ensure_ascii=False)) > size:
+            end = start + (end - start) * 9 // 10
+        pages.append(text[start:end])
+        start = end
+    return pages
 
 
 def _parse_day(text: str | None, of_day: time) -> datetime | None:
@@ -106,7 +159,7 @@ def _parse_day(text: str | None, of_day: time) -> datetime | None:
         raise InputError(f"{text!r} is no day. Write it as 2026-10-01.") from error
 
 
-Run: TypeAlias = Callable[["App", Given, Client, Report], Awaitable[Found]]
+Run: TypeAlias = Callable[["App", Given, Client], Awaitable[Any]]
 RUN: Mapping[str, Run] = {
     "recall": recall,
     "search_code": search_code,

@@ -39,10 +39,13 @@ def parse_message(line: bytes) -> Content:
 
 
 def get_id(message: Content) -> MessageId | None:
-    """Return the id of a request; a notification has none."""
-    given = message.get("id")
-    is_one = isinstance(given, str | int) and not isinstance(given, bool)
-    return given if is_one else None
+    """Return the id of a request; a notification has none. Raises WireError if it is no id."""
+    if "id" not in message:
+        return None
+    given = message["id"]
+    if not isinstance(given, str | int) or isinstance(given, bool):
+        raise WireError(INVALID_REQUEST, "The id is neither a text nor an integer.")
+    return given
 
 
 def encode(message: Content) -> bytes:
@@ -51,7 +54,7 @@ def encode(message: Content) -> bytes:
     return text.encode("utf-8", "replace") + b"\n"
 
 
-def make_answer(request: MessageId | None, result: Content) -> Content:
+def make_answer(request: MessageId, result: Content) -> Content:
     return {"jsonrpc": "2.0", "id": request, "result": result}
 
 
@@ -59,7 +62,13 @@ def make_error(request: MessageId | None, error: WireError) -> Content:
     content: dict[str, Any] = {"code": error.code, "message": str(error)}
     if error.data is not None:
         content["data"] = error.data
-    return {"jsonrpc": "2.0", "id": request, "error": content}
+    # Nobody could match an id of null, and today's revision has none.
+    known = {} if request is None else {"id": request}
+    return {"jsonrpc": "2.0", **known, "error": content}
+
+
+def make_request(request: MessageId, method: str, params: Content) -> Content:
+    return {"jsonrpc": "2.0", "id": request, "method": method, "params": params}
 
 
 def make_notification(method: str, params: Content) -> Content:

@@ -30,7 +30,7 @@ def detail_to_json(found: SessionDetail) -> dict[str, object]:
         **session_to_json(bundle.conversation),
         "branch_of": None if origin is None else origin.conversation_id,
         "branches": [point.conversation_id for point in bundle.branches],
-        "turns": [_turn_to_json(turn, found.states.turns.get(turn.uuid)) for turn in found.turns],
+        "turns": [turn_to_json(turn, found.states.turns.get(turn.uuid)) for turn in found.turns],
         "summaries": [_summary_to_json(one) for one in bundle.summaries],
         "failed_jobs": [
             {"key": job.key, "kind": job.kind, "error": job.error}
@@ -39,7 +39,7 @@ def detail_to_json(found: SessionDetail) -> dict[str, object]:
     }
 
 
-def _turn_to_json(turn: Turn, state: TurnState | None) -> dict[str, object]:
+def turn_to_json(turn: Turn, state: TurnState | None = None) -> dict[str, object]:
     return {
         "turn_index": turn.user.turn_index,
         "turn_id": turn.uuid,
