@@ -17,7 +17,11 @@ from tests.fakes.engines import Engines
 Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
-_LOUD = {"no Neo4j: ": "NEO4J TESTS", "no real model: ": "TESTS WITH A REAL MODEL"}
+_LOUD = {
+    "no Neo4j: ": "NEO4J TESTS",
+    "no real model: ": "TESTS WITH A REAL MODEL",
+    "no MCP client: ": "TESTS WITH AN MCP CLIENT",
+}
 """How reasons to skip begin that the last lines of a run repeat, and what was skipped."""
 
 

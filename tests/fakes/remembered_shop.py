@@ -1,0 +1,75 @@
+"""A shop whose code was touched by a session and changed after, in a store on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.app import open_app
+from ragforge.config import load_settings
+from tests.fakes.builders import assistant, conversation, reference, user
+from tests.fakes.repositories import git, make_repository
+
+LOGIN = '''"""Login of the shop."""
+
+
+def check_password(user, password):
+    """Return whether the password is the user's."""
+    return user["hash"] == hash(password)
+
+
+def login(user, password):
+    """Let a user in."""
+    return check_password(user, password)
+'''
+ASKED = "Why does check_password compare hashes?"
+ANSWERED = "Because the store keeps no clear text."
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedShop:
+    """A project, and the ids of what is remembered of it."""
+
+    root: Path
+    environ: Mapping[str, str]
+    session: str
+    turn: str
+    note: str
+
+
+def make_environ(home: Path) -> dict[str, str]:
+    """Return the variables of a user who has nothing but a home."""
+    (home / "user.yaml").touch()
+    return {
+        "HOME": str(home),
+        "RAGFORGE_AUTHOR": "Ann <ann@example.org>",
+        "RAGFORGE_STORE": str(home / "store.db"),
+        "RAGFORGE_CONFIG": str(home / "user.yaml"),
+        "RAGFORGE_AGENT__STATE_DIR": str(home / "state"),
+    }
+
+
+async def remember_shop(folder: Path) -> RememberedShop:
+    """Make the project, remember one session of another agent, and change the code."""
+    root = make_repository(folder / "shop", {"src/login.py": LOGIN})
+    environ = make_environ(folder)
+    settings = load_settings(root, environ=environ).settings
+    async with open_app(settings, root, work=False) as app:
+        await app.code.ingest()
+        store = app.store
+        talk = conversation(
+            str(root), title="The password check", agent="codex", project_id=app.project.id
+        )
+        await store.conversations.create(talk)
+        asked = user(ASKED)
+        await store.conversations.append(talk.uuid, [asked, assistant(ANSWERED)])
+        [found] = await store.code.scopes_named(app.brain.project_id, "check_password")
+        scope = await store.code.scope(found.uuid)
+        touched = reference(scope.uuid, scope.file, scope.qualified_name, scope.hash)
+        await store.conversations.refer(asked.uuid, [touched])
+        note = await app.notes.remember("Passwords are compared in one place: check_password.")
+        (root / "src" / "login.py").write_text(LOGIN.replace("hash(password)", "digest(password)"))
+        git(root, "commit", "-am", "use a digest")
+        await app.code.ingest()
+    return RememberedShop(root, environ, talk.uuid, asked.uuid, note.uuid)
