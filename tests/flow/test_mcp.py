@@ -102,7 +102,7 @@ async def test_every_tool_prompt_and_resource_answers_about_the_clients_folder(
         assert related["sessions"][0]["conversation_id"] == shop.session
         since = related["sessions"][0]["touched"][0]["since"]
         assert (since["state"], since["commits"][0]["subject"]) == ("changed", "use a digest")
-        opened = await call("open", id=shop.session, budget=700)
+        opened = await call("open", id=shop.session, budget=1_000)
         assert opened["pages"] > 1
         [session] = await call("sessions", query="password check")
         assert session["agent"] == "codex"

@@ -8,13 +8,31 @@ from typing import Any
 _TEXTS = (4_000, 2_000, 1_000, 500, 240, 120, 60)
 """How long a text may be, from step to step: all of a list shortly is worth more than its first."""
 
+_SPARED = frozenset(
+    [
+        "by_summary",
+        "confidence",
+        "created_at",
+        "cwd",
+        "found_by",
+        "last_turn_index",
+        "level",
+        "project_path",
+        "same_content",
+        "signals",
+        "status",
+        "visibility",
+    ]
+)
+"""What a script may want and an agent does not need: it costs characters in each of its results."""
+
 
 def fit_result(project: str, found: Any, budget: int) -> tuple[dict[str, Any], str]:
-    """Return a result within its budget, and the same as text. What is empty is left out.
+    """Return a result within its budget, and the same as text.
 
-    Long texts are cut first, then the end of the longest list.
+    What is empty or needless is left out. Long texts are cut first, then the end of long lists.
     """
-    found = _drop_empty(found)
+    found = _drop_needless(found)
     content = {"project": project, "result": found}
     text = _to_json(content)
     for longest in _TEXTS:
@@ -32,11 +50,11 @@ def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _drop_empty(value: Any) -> Any:
+def _drop_needless(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {name: _drop_empty(part) for name, part in value.items()}
+        kept = {name: _drop_needless(part) for name, part in value.items() if name not in _SPARED}
         return {name: part for name, part in kept.items() if part not in (None, "", [], {})}
-    return [_drop_empty(part) for part in value] if isinstance(value, list | tuple) else value
+    return [_drop_needless(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _cut_texts(value: Any, longest: int) -> Any:
@@ -48,7 +66,7 @@ def _cut_texts(value: Any, longest: int) -> Any:
 
 
 def _find_longest_list(value: Any) -> list[Any] | None:
-    """Return the list with the longest text; one that holds a single thing comes last."""
+    """Return the list with the longest text; of those that hold a single thing, the shortest."""
     lists: list[list[Any]] = []
 
     def collect(part: Any) -> None:
@@ -58,5 +76,9 @@ def _find_longest_list(value: Any) -> list[Any] | None:
         for one in inner:
             collect(one)
 
+    def rank(one: list[Any]) -> tuple[bool, int]:
+        chars = len(_to_json(one))
+        return (True, chars) if len(one) > 1 else (False, -chars)
+
     collect(value)
-    return max(lists, key=lambda one: (len(one) > 1, len(_to_json(one))), default=None)
+    return max(lists, key=rank, default=None)

@@ -9,7 +9,7 @@ from ragforge.mcp.wire import INVALID_PARAMS, WireError
 
 _TYPES: Mapping[str, type] = {"string": str, "integer": int}
 LIMITS: Mapping[str, tuple[int, int]] = {
-    "budget": (500, 100_000),
+    "budget": (1_000, 100_000),
     "limit": (1, 50),
     "page": (1, 1_000_000),
 }

@@ -42,7 +42,7 @@ def test_only_what_changes_something_is_not_marked_as_reading() -> None:
         ({"query": "x", "limit": "8"}, "limit is not of the type integer"),
         ({"query": "x", "limit": True}, "limit is not of the type integer"),
         ({"query": "x", "limit": 0}, "limit is not from 1 to 50"),
-        ({"query": "x", "budget": 10}, "budget is not from 500 to 100000"),
+        ({"query": "x", "budget": 10}, "budget is not from 1000 to 100000"),
         ({"query": "x", "colour": "red"}, "there is no argument 'colour'"),
         ([], "the arguments are no object"),
     ],

@@ -1,0 +1,141 @@
+"""What the tools for other agents find and refuse, asked without a process in between."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragforge.config import Settings, load_settings
+from ragforge.mcp.catalog import RagForgeCatalog
+from ragforge.mcp.projects import Projects
+from ragforge.mcp.protocol import Dispatcher
+from ragforge.mcp.wire import Content
+from tests.fakes.remembered_shop import ANSWERED, RememberedShop, remember_shop
+
+
+class Agent:
+    """A client of today's revision, whose user may say yes."""
+
+    def __init__(self, shop: RememberedShop, chosen: Path | None, here: Path) -> None:
+        def load(root: Path) -> Settings:
+            return load_settings(root, {"llm.model": "none"}, environ=shop.environ).settings
+
+        self.projects = Projects(chosen, here, load)
+        self.dispatcher = Dispatcher(RagForgeCatalog(self.projects), "ragforge", "1")
+
+    async def call(self, name: str, /, **given: object) -> Any:
+        """Return what a tool found, or the sentence of its error."""
+        result = await self.ask(name, {}, given)
+        if result.get("isError"):
+            return result["content"][0]["text"]
+        assert len(result["content"][0]["text"]) <= given.get("budget", 8_000)
+        return result["structuredContent"]["result"]
+
+    async def ask(self, name: str, answers: Content, given: Content) -> Content:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+        }
+        params = {"name": name, "arguments": given, "inputResponses": answers, "_meta": meta}
+        return await self.dispatcher.answer("tools/call", params, self)
+
+    def report(self, doing: str) -> None:
+        pass
+
+    async def request(self, method: str, params: Content) -> Content:
+        raise AssertionError("today's revision sends no requests to a client")
+
+
+@pytest.fixture
+async def shop(tmp_path: Path) -> RememberedShop:
+    return await remember_shop(tmp_path)
+
+
+@pytest.fixture
+async def agent(shop: RememberedShop) -> AsyncIterator[Agent]:
+    opened = Agent(shop, None, shop.root)
+    yield opened
+    await opened.projects.close()
+
+
+async def test_whatever_has_an_id_is_opened_in_full(agent: Agent, shop: RememberedShop) -> None:
+    assert ANSWERED in (await agent.call("open", id=shop.turn))["text"]
+    assert "one place" in (await agent.call("open", id=shop.note))["text"]
+    assert "The password check" in (await agent.call("open", id=shop.session[:8]))["text"]
+    assert "has the id 'nothing'" in await agent.call("open", id="nothing")
+    assert "There is no page 9" in await agent.call("open", id=shop.turn, page=9)
+
+
+async def test_recall_is_limited_to_a_file_an_agent_and_days(agent: Agent) -> None:
+    async def find(**limits: str) -> list[str]:
+        found = await agent.call("recall", query="password hashes compared", **limits)
+        return [one["type"] for one in found]
+
+    assert await find(file="src/login.py") == ["turn"]
+    assert await find(agent="codex") == ["turn"]
+    assert await find(agent="claude-code") == []
+    assert await find(until="2026-01-06") == ["turn"]
+    assert "turn" not in await find(since="2026-01-06")
+    assert "is no day" in await agent.call("recall", query="x", since="yesterday")
+
+
+async def test_every_result_keeps_to_a_small_budget(agent: Agent, shop: RememberedShop) -> None:
+    for name, given in (
+        ("recall", {"query": "password hashes compared"}),
+        ("search_code", {"query": "password"}),
+        ("context", {"task": "change check_password"}),
+        ("open", {"id": shop.session}),
+        ("related", {"name": "src/login.py:5"}),
+        ("sessions", {}),
+    ):
+        assert await agent.call(name, budget=1_000, **given), name
+
+
+async def test_forgetting_needs_a_yes_to_that_very_thing(
+    agent: Agent, shop: RememberedShop
+) -> None:
+    asked = await agent.ask("forget", {}, {"id": shop.session})
+    [key] = asked["inputRequests"]
+    yes = {"action": "accept", "content": {"forget": True}}
+    other = await agent.ask("forget", {key: yes}, {"id": shop.note})
+    assert other["resultType"] == "input_required"
+    no = await agent.ask("forget", {key: {**yes, "content": {}}}, {"id": shop.session})
+    assert no["content"][0]["text"] == "The user said no. Nothing was forgotten."
+    assert await agent.call("sessions")
+    done = await agent.ask("forget", {key: yes}, {"id": shop.session})
+    assert "The password check" in done["structuredContent"]["result"]["forgotten"]
+    assert await agent.call("sessions") == []
+
+
+async def test_other_projects_are_named_and_nothing_of_one_is_seen_from_another(
+    agent: Agent, shop: RememberedShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    other = tmp_path / "other"
+    other.mkdir()
+    assert await agent.call("sessions", project=str(other)) == []
+    assert "another project" in await agent.call("open", id=shop.session, project=str(other))
+    assert "another project" in await agent.call("forget", id=shop.note, project=str(other))
+    assert "not a project" in await agent.call("search_code", query="x", project=str(other))
+    assert "more than a project" in await agent.call("sessions", project="~")
+    assert "is no folder" in await agent.call("sessions", project="nowhere\0")
+
+
+async def test_a_folder_that_nobody_named_and_is_no_project_is_refused(
+    shop: RememberedShop, tmp_path: Path
+) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    agent = Agent(shop, None, plain)
+    assert "is no project. Name its folder" in await agent.call("sessions")
+    assert await Agent(shop, plain, shop.root).call("sessions") == []
+
+
+async def test_jobs_are_left_to_other_processes(agent: Agent, shop: RememberedShop) -> None:
+    await agent.call("remember", text="Deploy on Fridays.")
+    app = await agent.projects.open(None, str(shop.root))  # type: ignore[arg-type]
+    assert app.chat is None
+    assert (await app.jobs.count())["pending"] > 0
