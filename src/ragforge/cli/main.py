@@ -81,6 +81,8 @@ COMMANDS = {
     "permissions": "permissions",
     "trust": "trust",
     "distrust": "trust",
+    "connect": "connect",
+    "disconnect": "connect",
     "doctor": "doctor",
 }
 """The module of each command."""

@@ -305,6 +305,27 @@ class JobSettings(_Section):
     )
 
 
+class ConnectSettings(_Section):
+    """Other agents that are connected to RagForge."""
+
+    exclude: str = Field(
+        default="",
+        description="Folders where nothing is given to agents or taken from them.",
+        json_schema_extra={"form": "folders, separated as in PATH", "user_only": True},
+    )
+
+
+class HookSettings(_Section):
+    """What other agents get when they ask at the start of a session or of a turn."""
+
+    budget: int = Field(
+        default=4_000, ge=0, le=1_000_000, description="Characters of context; 0: none."
+    )
+    deadline_ms: int = Field(
+        default=300, ge=1, le=60_000, description="Milliseconds; what takes longer gives nothing."
+    )
+
+
 class Settings(_Section):
     """All settings."""
 
@@ -322,6 +343,8 @@ class Settings(_Section):
     brain: BrainSettings = Field(default_factory=BrainSettings)
     tools: ToolSettings = Field(default_factory=ToolSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
+    connect: ConnectSettings = Field(default_factory=ConnectSettings)
+    hook: HookSettings = Field(default_factory=HookSettings)
 
 
 def get_section(field: FieldInfo) -> type[BaseModel] | None:

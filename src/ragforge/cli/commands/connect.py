@@ -1,0 +1,169 @@
+"""`ragforge connect` and `disconnect`: let other agents use this memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragforge.cli.state import JsonOption, confirm, get_current_directory, load
+from ragforge.errors import InputError
+
+if TYPE_CHECKING:
+    from ragforge.app.connections import Change, Connections
+
+EXAMPLES = """\b
+Examples:
+  ragforge connect
+  ragforge connect claude-code codex --yes
+  ragforge connect --status
+  ragforge connect --exclude ~/private-project
+  ragforge connect claude-code --plugin ./plugin
+
+\b
+What it does:
+  It adds `ragforge mcp` and `ragforge hook` to the agents' own configuration files, after it
+  has shown what changes. `ragforge disconnect` takes both out again.
+"""
+UNDO_EXAMPLES = """\b
+Examples:
+  ragforge disconnect
+  ragforge disconnect codex --yes
+"""
+
+NamesArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="AGENT", help="All that are installed if not given.")
+]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Change the files without asking.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("connect", epilog=EXAMPLES)(connect)
+    app.command("disconnect", epilog=UNDO_EXAMPLES)(disconnect)
+
+
+def connect(
+    context: typer.Context,
+    agents: NamesArgument = None,
+    *,
+    yes: YesOption = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show which agents are connected; change nothing.")
+    ] = False,
+    exclude: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Give and take nothing in this folder and below it."),
+    ] = None,
+    plugin: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write a plugin for Claude Code into this folder."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let other coding agents use this memory."""
+    from ragforge.show.console import print_note
+
+    connections = _open(context)
+    if exclude is not None:
+        folder = get_current_directory() / exclude.expanduser()
+        connections.exclude(folder)
+        print_note(f"Excluded from now on: {folder.resolve()}")
+        return
+    if plugin is not None:
+        if agents != ["claude-code"]:
+            raise typer.BadParameter("only claude-code has plugins here", param_hint="--plugin")
+        for path in connections.write_plugin(plugin):
+            print_note(f"Written: {path}")
+        return
+    if status:
+        _show_status(connections, as_json)
+        return
+    chosen = connections.find(agents or [])
+    if not chosen:
+        print_note("No agent was found that can be connected.")
+        raise typer.Exit(1)
+    _change(connections.plan(chosen), connections.connect, yes, as_json, "Connected")
+    for note in [one.note for one in chosen if one.note and not as_json]:
+        print_note(note)
+
+
+def disconnect(
+    context: typer.Context,
+    agents: NamesArgument = None,
+    *,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take RagForge out of other agents' configuration; what is remembered stays."""
+    connections = _open(context)
+    chosen = connections.find(agents or [])
+    changes = connections.plan_removal(chosen)
+    _change(changes, connections.disconnect, yes, as_json, "Disconnected")
+
+
+def _open(context: typer.Context) -> Connections:
+    from ragforge.app.connections import Connections
+
+    return Connections.of(load(context, quiet=True).settings)
+
+
+def _change(
+    changes: list[Change], make: Callable[[Change], None], yes: bool, as_json: bool, done: str
+) -> None:
+    """Show what changes, ask, and do it. A file that cannot be changed is reported; the others
+    are changed.
+    """
+    from ragforge.app.connections import format_diff
+    from ragforge.show.connections import change_to_json
+    from ragforge.show.console import print_error, print_json, print_note, sanitise
+
+    needed = [change for change in changes if change.is_needed]
+    problems = [change.problem for change in changes if change.problem]
+    if not as_json and needed:
+        typer.echo(sanitise(format_diff(needed)))
+    if needed and not yes:
+        if as_json or not sys.stdin.isatty():
+            if as_json:
+                print_json({"changed": False, "files": [change_to_json(one) for one in changes]})
+            print_note("Nothing was changed: nobody can be asked here. Add --yes.")
+            raise typer.Exit(1)
+        confirm("Change these files?")
+    for change in needed:
+        try:
+            make(change)
+        except InputError as error:
+            problems.append(str(error))
+    if as_json:
+        print_json({"changed": True, "files": [change_to_json(one) for one in changes]})
+    elif needed:
+        print_note(f"{done}: {', '.join(dict.fromkeys(one.agent for one in needed))}.")
+    else:
+        print_note("Nothing to change.")
+    for problem in problems:
+        print_error(f"{problem} Change it by hand, as docs/connect.md says.")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _show_status(connections: Connections, as_json: bool) -> None:
+    from ragforge.show.connections import format_agent
+    from ragforge.show.console import print_json
+
+    states = {
+        one.name: "not installed"
+        if not one.is_installed
+        else "connected"
+        if connections.is_connected(one)
+        else "not connected"
+        for one in connections.agents
+    }
+    if as_json:
+        print_json({"agents": states, "excluded": list(connections.excluded)})
+        return
+    for one in connections.agents:
+        typer.echo(format_agent(one.title, one.name, states[one.name]))
+    for folder in connections.excluded:
+        typer.echo(f"excluded: {folder}")

@@ -1,0 +1,1 @@
+"""Connect: add RagForge to the configuration files of other agents, and take it out again."""

@@ -1,0 +1,170 @@
+"""Agents: which there are, where their configuration is, and what RagForge adds to it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragforge.connect.config_file import ConfigFile, JsonFile, TomlFile
+
+NAME = "ragforge"
+SECONDS = 5
+"""How long an agent waits for a hook. RagForge's own deadline is far shorter."""
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+GEMINI_EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
+CURSOR_EVENTS = ("sessionStart", "stop", "preCompact", "sessionEnd")
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A coding agent, and what connecting changes for it."""
+
+    name: str
+    title: str
+    folder: Path  # there once the agent was started
+    files: tuple[ConfigFile, ...]
+    note: str = ""  # what the user has to do or know
+
+    @property
+    def is_installed(self) -> bool:
+        return self.folder.is_dir()
+
+
+def list_agents(home: Path, environ: Mapping[str, str], program: Sequence[str]) -> list[Agent]:
+    """Return all agents that can be connected. `program` is the command that starts RagForge."""
+
+    def find(variable: str, default: str) -> Path:
+        return Path(environ[variable]) if environ.get(variable) else home / default
+
+    claude = find("CLAUDE_CONFIG_DIR", ".claude")
+    state = claude if environ.get("CLAUDE_CONFIG_DIR") else home
+    codex, copilot = find("CODEX_HOME", ".codex"), find("COPILOT_HOME", ".copilot")
+    gemini, qwen, cursor = home / ".gemini", home / ".qwen", home / ".cursor"
+    opencode = find("XDG_CONFIG_HOME", ".config") / "opencode"
+    kimi = find("KIMI_CODE_HOME", ".kimi-code")
+    kimi = kimi if kimi.is_dir() else home / ".kimi"
+    server = {"command": program[0], "args": [*program[1:], "mcp"]}
+    typed = {"type": "stdio", **server}
+    return [
+        Agent(
+            "claude-code",
+            "Claude Code",
+            claude,
+            (
+                JsonFile(state / ".claude.json", {("mcpServers", NAME): typed}),
+                JsonFile(claude / "settings.json", hooks=_group(program, "claude-code", EVENTS)),
+            ),
+        ),
+        Agent(
+            "codex",
+            "Codex CLI",
+            codex,
+            (
+                TomlFile(codex / "config.toml", _format_codex_server(program)),
+                JsonFile(codex / "hooks.json", hooks=_group(program, "codex", EVENTS[:4])),
+            ),
+            "Codex asks you once to trust the hooks: /hooks.",
+        ),
+        Agent(
+            "gemini",
+            "Gemini CLI",
+            gemini,
+            (
+                JsonFile(
+                    gemini / "settings.json",
+                    {("mcpServers", NAME): server},
+                    _group(program, "gemini", GEMINI_EVENTS, 1_000 * SECONDS),
+                ),
+            ),
+        ),
+        Agent("opencode", "opencode", opencode, (_make_opencode_file(opencode, program),)),
+        Agent(
+            "cursor",
+            "Cursor",
+            cursor,
+            (
+                JsonFile(cursor / "mcp.json", {("mcpServers", NAME): server}),
+                JsonFile(
+                    cursor / "hooks.json",
+                    hooks={
+                        ("hooks", event): {"command": make_hook_command(program, "cursor")}
+                        for event in CURSOR_EVENTS
+                    },
+                    needs={("version",): 1},
+                ),
+            ),
+        ),
+        Agent(
+            "copilot",
+            "Copilot CLI",
+            copilot,
+            (
+                JsonFile(
+                    copilot / "mcp-config.json",
+                    {("mcpServers", NAME): {"type": "local", **server, "tools": ["*"]}},
+                ),
+            ),
+        ),
+        Agent(
+            "qwen",
+            "Qwen Code",
+            qwen,
+            (
+                JsonFile(
+                    qwen / "settings.json",
+                    {("mcpServers", NAME): server},
+                    _group(program, "qwen", EVENTS),
+                ),
+            ),
+        ),
+        Agent(
+            "kimi",
+            "Kimi",
+            kimi,
+            (
+                JsonFile(kimi / "mcp.json", {("mcpServers", NAME): server}),
+                TomlFile(kimi / "config.toml", _format_kimi_hooks(program)),
+            ),
+        ),
+    ]
+
+
+def make_hook_command(program: Sequence[str], agent: str) -> str:
+    """Return the line that an agent's shell runs for a hook."""
+    return f"{shlex.join(program)} hook --agent {agent}"
+
+
+def group_hook(command: str, timeout: int = SECONDS) -> dict[str, Any]:
+    """Return an entry of an event, in the form that Claude Code and others share."""
+    return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+
+
+def _group(
+    program: Sequence[str], agent: str, events: Sequence[str], timeout: int = SECONDS
+) -> dict[tuple[str, ...], Any]:
+    entry = group_hook(make_hook_command(program, agent), timeout)
+    return {("hooks", event): entry for event in events}
+
+
+def _make_opencode_file(folder: Path, program: Sequence[str]) -> JsonFile:
+    commented = folder / "opencode.jsonc"
+    path = commented if commented.exists() else folder / "opencode.json"
+    entry = {"type": "local", "command": [*program, "mcp"], "enabled": True}
+    return JsonFile(path, {("mcp", NAME): entry})
+
+
+def _format_codex_server(program: Sequence[str]) -> str:
+    command, arguments = json.dumps(program[0]), json.dumps([*program[1:], "mcp"])
+    return f"[mcp_servers.{NAME}]\ncommand = {command}\nargs = {arguments}"
+
+
+def _format_kimi_hooks(program: Sequence[str]) -> str:
+    command = json.dumps(make_hook_command(program, "kimi"))
+    return "\n".join(
+        f'[[hooks]]\nevent = "{event}"\ncommand = {command}\ntimeout = {SECONDS}'
+        for event in EVENTS
+    )

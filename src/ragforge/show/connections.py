@@ -1,0 +1,24 @@
+"""Connections: other agents and their configuration files, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragforge.app.connections import Change
+
+
+def format_agent(title: str, name: str, state: str) -> str:
+    """Return an agent and whether it is connected on one line."""
+    return f"{title:<12} {name:<12} {state}"
+
+
+def change_to_json(change: Change) -> dict[str, Any]:
+    """Return what becomes of a file."""
+    return {
+        "agent": change.agent,
+        "path": str(change.path),
+        "changes": change.is_needed,
+        "removed": change.is_needed and change.after is None,
+        "problem": change.problem or None,
+    }

@@ -1,0 +1,127 @@
+"""`connect` adds RagForge to agents' configuration; `disconnect` leaves them as they were."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ragforge.cli.main import run
+from ragforge.connect.plugin import make_plugin
+from tests.unit.connect.conftest import read_all
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_connect_then_disconnect_leaves_the_home_byte_for_byte(home: Path) -> None:
+    before = read_all(home)
+
+    assert run(["connect", "--yes"]) == 0
+    connected = read_all(home)
+    assert run(["connect", "--yes"]) == 0
+    assert read_all(home) == connected
+    assert run(["disconnect", "--yes"]) == 0
+
+    assert connected != before
+    assert {".codex/hooks.json", ".kimi/mcp.json", ".kimi/config.toml"} <= connected.keys()
+    assert read_all(home) == before
+    assert read_all(home.parent / "state") == {}
+
+
+def test_the_entries_start_ragforge(home: Path) -> None:
+    run(["connect", "claude-code", "codex", "--yes"])
+
+    server = json.loads((home / ".claude.json").read_text())["mcpServers"]["ragforge"]
+    assert server["args"][-1] == "mcp"
+    codex = tomllib.loads((home / ".codex/config.toml").read_text())
+    assert codex["mcp_servers"]["ragforge"]["args"][-1] == "mcp"
+    hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
+    assert list(hooks) == ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact"]
+    assert hooks["Stop"][0]["hooks"][0]["command"].endswith("ragforge hook --agent codex")
+    assert not (home / ".kimi/mcp.json").exists()
+
+
+def test_without_a_terminal_nothing_is_changed_and_the_diff_is_shown(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = read_all(home)
+
+    assert run(["connect"]) == 1
+
+    shown = capsys.readouterr()
+    assert "+[mcp_servers.ragforge]" in shown.out
+    assert "Add --yes" in shown.err
+    assert read_all(home) == before
+
+
+def test_what_others_changed_meanwhile_stays_and_our_entries_go(home: Path) -> None:
+    run(["connect", "--yes"])
+    settings = home / ".claude/settings.json"
+    settings.write_text(settings.read_text().replace('"opus"', '"haiku"'))
+    codex = home / ".codex/config.toml"
+    codex.write_bytes(codex.read_bytes() + b'[projects."/x"]\r\ntrust_level = "trusted"\r\n')
+
+    assert run(["disconnect", "--yes"]) == 0
+
+    assert "haiku" in settings.read_text()
+    assert "ragforge" not in settings.read_text() + codex.read_text()
+    assert tomllib.loads(codex.read_text())["projects"] == {"/x": {"trust_level": "trusted"}}
+
+
+def test_a_broken_file_is_reported_and_the_others_are_connected(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = home / ".claude/settings.json"
+    settings.write_text("{ broken")
+
+    assert run(["connect", "claude-code", "--yes"]) == 1
+
+    assert settings.read_text() == "{ broken"
+    assert "settings.json is left alone: line 1" in capsys.readouterr().err
+    assert "ragforge" in (home / ".claude.json").read_text()
+
+
+def test_a_link_inside_the_home_is_followed_and_one_out_of_it_is_not(
+    home: Path, tmp_path: Path
+) -> None:
+    (home / "dotfiles").mkdir()
+    (home / ".claude/settings.json").rename(home / "dotfiles/claude.json")
+    (home / ".claude/settings.json").symlink_to(home / "dotfiles/claude.json")
+    (tmp_path / "shared.toml").write_text("a = 1\n")
+    (home / ".codex/config.toml").unlink()
+    (home / ".codex/config.toml").symlink_to(tmp_path / "shared.toml")
+
+    assert run(["connect", "claude-code", "codex", "--yes"]) == 1
+
+    assert (home / ".claude/settings.json").is_symlink()
+    assert "ragforge hook" in (home / "dotfiles/claude.json").read_text()
+    assert (tmp_path / "shared.toml").read_text() == "a = 1\n"
+
+
+def test_the_status_names_every_agent(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(["connect", "codex", "--yes"])
+    run(["connect", "--exclude", str(home / "secret")])
+    capsys.readouterr()
+
+    assert run(["connect", "--status", "--json"]) == 0
+
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["agents"]["codex"] == "connected"
+    assert shown["agents"]["claude-code"] == "not connected"
+    assert shown["agents"]["cursor"] == "not installed"
+    assert shown["excluded"] == [str(home / "secret")]
+
+
+def test_an_unknown_agent_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["connect", "emacs"]) == 1
+
+    assert "There is no agent 'emacs'" in capsys.readouterr().err
+
+
+def test_the_plugin_in_the_repository_is_what_the_source_gives(home: Path) -> None:
+    run(["connect", "claude-code", "--plugin", str(home / "plugin")])
+
+    assert read_all(home / "plugin") == read_all(ROOT / "plugins/claude-code")
+    assert len(make_plugin()) == len(read_all(home / "plugin"))
