@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragforge.app import hook_settings
 from ragforge.config.settings import Settings
 from ragforge.connect.agents import Agent, list_agents
 from ragforge.connect.changes import (
@@ -84,6 +85,10 @@ class Connections:
     def is_connected(self, agent: Agent) -> bool:
         """Tell whether all of our entries are in an agent's configuration."""
         return all(not one.is_needed and not one.problem for one in self.plan([agent]))
+
+    def prepare_hook(self) -> None:
+        """Keep the settings that a hook needs, so that the first one is in time."""
+        hook_settings.prepare()
 
     def exclude(self, folder: Path) -> None:
         """Exclude a folder: nothing is given or taken there. Raises InputError."""

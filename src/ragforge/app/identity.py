@@ -8,11 +8,14 @@ import re
 import socket
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.text import to_one_line
+
+if TYPE_CHECKING:
+    from ragforge.config.settings import Settings
 
 MOST_CHARS = 200
 MOST_BYTES = 100_000

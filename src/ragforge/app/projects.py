@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ids import make_id
-from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.instants import now
@@ -28,6 +28,9 @@ from ragforge.domain.projects import (
 from ragforge.domain.text import new_id
 from ragforge.folders import find_project, make_stamp, may_have_commits
 from ragforge.ports.store import Store
+
+if TYPE_CHECKING:
+    from ragforge.config.settings import Settings
 
 
 async def recognise_project(settings: Settings, store: Store, cwd: Path) -> ProjectPlace:

@@ -83,6 +83,7 @@ COMMANDS = {
     "distrust": "trust",
     "connect": "connect",
     "disconnect": "connect",
+    "hook": "hook",
     "doctor": "doctor",
 }
 """The module of each command."""

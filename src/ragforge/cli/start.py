@@ -1,4 +1,4 @@
-"""Start: the program, with a short way in for agents, which start `ragforge mcp` every time."""
+"""Start: the program, with a short way in for what other agents start all the time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,21 @@ import sys
 
 
 def main() -> None:
-    """Run the program with the arguments of the process."""
-    if "mcp" in sys.argv[1:4]:
+    """Run the program with the arguments of the process.
+
+    `ragforge hook` and `ragforge mcp` are answered without loading the other commands.
+    """
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["hook"] and not {"-h", "--help"}.intersection(arguments):
+        from ragforge.cli.hook import run_hook
+
+        run_hook(arguments[1:])
+    if "mcp" in arguments[:3]:
         from ragforge.cli.serve_mcp import run_plain
 
-        code = run_plain(sys.argv[1:])
+        code = run_plain(arguments)
         if code is not None:
             sys.exit(code)
-    from ragforge.cli.main import main as run_any
+    from ragforge.cli.main import main as run_program
 
-    run_any()
+    run_program()

@@ -86,6 +86,7 @@ def connect(
         print_note("No agent was found that can be connected.")
         raise typer.Exit(1)
     _change(connections.plan(chosen), connections.connect, yes, as_json, "Connected")
+    connections.prepare_hook()
     for note in [one.note for one in chosen if one.note and not as_json]:
         print_note(note)
 

@@ -37,8 +37,7 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None
     """
     place = Path(path).expanduser().absolute()
     if is_locked(place):
-        schema = await asyncio.to_thread(check_readable, place)
-        return build_store(Database(place, read_only=True, viewer=viewer), tokeniser, schema)
+        return await open_sqlite_to_read(place, tokeniser, viewer)
     schema = await asyncio.to_thread(prepare, place)
     database = Database(place, viewer=viewer)
     try:
@@ -47,6 +46,15 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None
         await database.close()
         raise
     return build_store(database, tokeniser, schema)
+
+
+async def open_sqlite_to_read(path: Path, tokeniser: Tokeniser, viewer: str | None) -> Store:
+    """Open a file that is there without changing it. Readers wait for no writer.
+
+    Raises StoreReadOnly if it would have to be upgraded first, and as `open_sqlite` does.
+    """
+    schema = await asyncio.to_thread(check_readable, path)
+    return build_store(Database(path, read_only=True, viewer=viewer), tokeniser, schema)
 
 
 def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
