@@ -1,7 +1,7 @@
 """Hook: the context that another agent gets at the start of a session, or of a turn.
 
-The store is only read, by words alone: loading a model of meaning takes longer than an agent
-should wait.
+The store is only read, by words alone: meaning would have to read the vectors of all turns, which
+takes longer than an agent should wait.
 """
 
 from __future__ import annotations

@@ -54,18 +54,18 @@ def _find(node: Node, path: Path) -> Node:
 
 def _make_way(text: str, path: Sequence[str], wanted: Any) -> tuple[str, Node]:
     """Return the text with a container at a path, and the container."""
+    root = parse(text)
     for length in range(len(path) + 1):
-        node = parse(text)
         kind = type(wanted) if length == len(path) else dict
         if length:
-            node = _find(node, path[: length - 1])
-            if path[length - 1] not in node.members:
-                text = _add(text, node, kind(), path[length - 1])
-                node = _find(parse(text), path[: length - 1])
-            node = node.members[path[length - 1]].node
+            above, name = path[: length - 1], path[length - 1]
+            if name not in _find(root, above).members:
+                text = _add(text, _find(root, above), kind(), name)
+                root = parse(text)
+        node = _find(root, path[:length])
         if not isinstance(node.value, kind):
-            name = ".".join(path[:length]) or "its content"
-            raise InputError(f"{name} is not {'an object' if kind is dict else 'a list'}")
+            place = ".".join(path[:length]) or "its content"
+            raise InputError(f"{place} is not {'an object' if kind is dict else 'a list'}")
     return text, node
 
 
