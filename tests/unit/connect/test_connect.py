@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.app.connections import Connections
 from ragforge.cli.main import run
+from ragforge.config import load_settings
 from ragforge.connect.plugin import make_plugin
+from ragforge.errors import InputError
 from tests.unit.connect.conftest import read_all
 
 ROOT = Path(__file__).parents[3]
@@ -125,3 +128,44 @@ def test_the_plugin_in_the_repository_is_what_the_source_gives(home: Path) -> No
 
     assert read_all(home / "plugin") == read_all(ROOT / "plugins/claude-code")
     assert len(make_plugin()) == len(read_all(home / "plugin"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "file", "text"),
+    [
+        ("gemini", ".gemini/settings.json", '{\n  "ui": {"theme": "x"}, // mine\n}\n'),
+        ("qwen", ".qwen/settings.json", '{"hooks": {"Stop": [{"hooks": []}]}}'),
+        ("cursor", ".cursor/hooks.json", '{\r\n\t"version": 1,\r\n\t"hooks": {}\r\n}\r\n'),
+        ("copilot", ".copilot/mcp-config.json", '\ufeff{ "mcpServers" : { "a" : {} } }'),
+        ("kimi", ".kimi/config.toml", '[[hooks]]\nevent = "Stop"\ncommand = "say done"'),
+    ],
+)
+def test_every_other_agent_is_connected_and_left_as_it_was(
+    agent: str, file: str, text: str, home: Path
+) -> None:
+    (home / file).parent.mkdir(exist_ok=True)
+    (home / file).write_bytes(text.encode())
+    before = read_all(home)
+
+    assert run(["connect", agent, "--yes"]) == 0
+    connected = read_all(home)
+    assert run(["connect", agent, "--yes"]) == 0
+    assert read_all(home) == connected
+    assert b"ragforge" in connected[file]
+    assert run(["disconnect", agent, "--yes"]) == 0
+
+    assert read_all(home) == before
+
+
+def test_a_file_that_changes_after_the_question_is_not_overwritten(home: Path) -> None:
+    connections = Connections.of(load_settings(home).settings)
+    settings = home / ".claude/settings.json"
+    change = next(
+        one for one in connections.plan(connections.find(["claude-code"])) if one.path == settings
+    )
+    settings.write_text("{}")
+
+    with pytest.raises(InputError, match="changed meanwhile"):
+        connections.connect(change)
+
+    assert settings.read_text() == "{}"
