@@ -13,6 +13,7 @@ import pytest
 
 from ragforge.app import App, open_app
 from ragforge.config.settings import Settings
+from ragforge.connect.excluded import add_excluded
 from ragforge.domain.conversations import ConversationFilter
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 from tests.fakes.transcripts.codex import Codex
@@ -240,6 +241,24 @@ async def test_nothing_is_read_before_the_user_imports(
     async with open_app(settings, shop) as app:
         assert await app.imports.sweep() is None
         assert await app.sessions.find(everywhere=True) == []
+
+
+async def test_nothing_is_taken_in_of_an_excluded_folder(
+    home: Path, shop: Path, settings: Settings, tmp_path: Path
+) -> None:
+    (secret := tmp_path / "secret").mkdir()
+    claude = work_with_claude(home, shop)
+    work_with_codex(home, secret / "deep")
+    add_excluded(secret, Path(settings.agent.state_dir))
+    async with open_app(settings, shop) as app:
+        report = await app.imports.run()
+        assert (report.of("codex").sessions, report.of("codex").messages) == (0, 0)
+        add_excluded(shop, Path(settings.agent.state_dir))
+        claude.say("And the tests?")
+        claude.write(home)
+        await app.imports.sweep()
+        [one] = await app.sessions.find(everywhere=True)
+    assert (one.agent, one.turn_count) == ("claude-code", 1)
 
 
 async def test_a_session_belongs_to_the_repository_also_when_its_folder_is_gone(

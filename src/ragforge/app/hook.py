@@ -135,15 +135,12 @@ async def _find_for_start(call: HookCall, settings: HookSettings, store: Store) 
 async def _describe(store: Store, conversation_id: str, call: HookCall) -> str:
     """Return a session in a few words; empty if it is the agent's own, that runs right now."""
     from ragforge.errors import ConversationNotFound
-    from ragforge.transcripts.fold import Fold
 
-    if call.session and Fold(call.agent).make_id("session", call.session) == conversation_id:
-        return ""
     try:
         found = await store.conversations.get(conversation_id)
     except ConversationNotFound:
         return ""
-    if call.session and getattr(found, "agent_session", None) == call.session:
+    if call.session and found.agent_session == call.session:
         return ""
     return f"{found.agent}, session {conversation_id[:8]}"
 

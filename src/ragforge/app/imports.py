@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ragforge.app.projects import recognise
 from ragforge.brain.ids import make_id
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
+from ragforge.connect.excluded import is_excluded, list_excluded
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import (
     ProjectPlace,
@@ -97,6 +99,7 @@ class Imports:
             self.settings.agent.memory.max_result_chars,
             only_look=only_look,
             is_stopped=is_stopped,
+            is_excluded=self._make_exclusion(),
         )
         found = await asyncio.to_thread(self._find_files, sources, path, since)
         for source, paths in found:
@@ -126,6 +129,12 @@ class Imports:
     def _host(self) -> str:
         """The machine of the transcripts. A store in a file is used on one, whatever its name."""
         return this_process().machine if is_server(self.settings.store.url) else ""
+
+    def _make_exclusion(self) -> Callable[[str], bool]:
+        """Return whether nothing is taken in of a directory, as it was when the import began."""
+        state = Path(self.settings.agent.state_dir)
+        excluded = list_excluded(self.settings.connect.exclude, state)
+        return cache(lambda cwd: is_excluded(Path(cwd), excluded))
 
     def _find_files(
         self, sources: Sequence[Source], path: Path | None, since: datetime | None

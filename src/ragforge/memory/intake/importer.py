@@ -56,6 +56,7 @@ class Importer:
     max_result_chars: int
     only_look: bool = False  # count what would be taken in, and store nothing
     is_stopped: Callable[[], bool] = lambda: False
+    is_excluded: Callable[[str], bool] = lambda _: False  # a working directory
     _places: dict[str, ProjectPlace] = field(default_factory=dict)
 
     async def import_files(
@@ -129,6 +130,7 @@ class Importer:
         book = SessionBook(
             *(source.name, self.identity, self.max_result_chars),
             *(fold.make_id, self._places, str(path.parent)),
+            is_excluded=self.is_excluded,
         )
         book.load(state.get("sessions"))
         for cwd, remote in book.list_folders().items():
@@ -173,7 +175,7 @@ class Importer:
         return await asyncio.to_thread(lambda: book.translate(fold.fold(piece.entries)))
 
     async def _learn_place(self, cwd: str, remote: str | None) -> None:
-        if cwd not in self._places:
+        if cwd not in self._places and not self.is_excluded(cwd):
             self._places[cwd] = await self.find_place(cwd, remote)
 
 

@@ -45,7 +45,9 @@ class SessionBook:
     make_id: Callable[..., str]
     places: Mapping[str, ProjectPlace]  # working directory → its project
     folder: str  # the working directory of sessions that name none
+    is_excluded: Callable[[str], bool] = lambda _: False  # nothing is taken in of such a folder
     _sessions: dict[str, _Session] = field(default_factory=dict)
+    _left_out: set[str] = field(default_factory=set)  # ids of conversations and messages
 
     def save(self) -> Json:
         """Return what has to be stored with the cursor."""
@@ -55,12 +57,18 @@ class SessionBook:
     def load(self, state: Json) -> None:
         """Take up what `save` returned; None begins anew."""
         for name, (facts, titles) in (state or {}).items():
-            self._sessions[name] = _Session(SessionFacts(name, *facts), dict(titles))
+            self._sessions[name] = known = _Session(SessionFacts(name, *facts), dict(titles))
+            if self.is_excluded(self._find_folder(known)):
+                self._left_out |= known.titles.keys()
 
     def list_folders(self) -> dict[str, str | None]:
         """Return the working directories of the sessions, with the addresses of repositories."""
         known = (one.facts for one in self._sessions.values())
-        return {facts.cwd: facts.remote for facts in known if facts.cwd}
+        return {
+            facts.cwd: facts.remote
+            for facts in known
+            if facts.cwd and not self.is_excluded(facts.cwd)
+        }
 
     def translate(self, steps: Iterable[Step]) -> list[IntakeStep]:
         """Return the steps for the store, with texts as they are stored."""
@@ -70,9 +78,11 @@ class SessionBook:
         if isinstance(step, SessionFacts):
             yield from self._learn(step)
         elif isinstance(step, Begin):
-            yield self._begin(step)
+            yield from self._begin(step)
         elif isinstance(step, Add):
             yield from self._add(step)
+        elif step.message_id in self._left_out:
+            return
         elif isinstance(step, Finish):
             yield CallResult(step.message_id, self._cut(step.call))
         else:
@@ -99,10 +109,17 @@ class SessionBook:
             yield SessionUpdate(conversation_id, after.version, after.branch, title, given)
             known.titles[conversation_id] = title or given
 
-    def _begin(self, step: Begin) -> NewConversation:
+    def _find_folder(self, session: _Session) -> str:
+        return session.facts.cwd or self.folder
+
+    def _begin(self, step: Begin) -> Iterator[NewConversation]:
         known = self._get(step.session)
         facts = known.facts
-        cwd = facts.cwd or self.folder
+        known.titles[step.conversation_id] = facts.title
+        cwd = self._find_folder(known)
+        if self.is_excluded(cwd):
+            self._left_out.add(step.conversation_id)
+            return
         place = self.places.get(cwd) or ProjectPlace.at(cwd)
         is_child = facts.is_subagent and facts.parent is not None
         conversation = Conversation(
@@ -119,11 +136,13 @@ class SessionBook:
             git_branch=facts.branch,
             parent_id=self.make_id("session", facts.parent) if is_child else None,
         )
-        known.titles[step.conversation_id] = facts.title
-        return NewConversation(sign(conversation, self.identity), step.after)
+        yield NewConversation(sign(conversation, self.identity), step.after)
 
     def _add(self, step: Add) -> Iterator[IntakeStep]:
         said = step.message
+        if step.conversation_id in self._left_out:
+            self._left_out.add(said.uuid)
+            return
         is_user = said.role == "user"
         message = replace(
             said,
