@@ -18,7 +18,6 @@ from ragforge.app.hook_call import HookCall, format_answer, read_call
 from ragforge.cli import hook
 from ragforge.config import load_settings
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.transcripts.fold import Fold
 from ragforge.transcripts.users_words import find_users_words
 
 SAID = "The login loop came from the cookie domain, now it is the parent domain"
@@ -36,15 +35,19 @@ def project(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def remember(folder: Path, text: str, conversation_id: str = "", agent: str = "codex") -> None:
+def remember(folder: Path, text: str, session: str = "before") -> None:
     """Store a turn of another agent."""
 
     async def store() -> None:
         async with open_app(load_settings(folder).settings, folder) as app:
-            named = {"uuid": conversation_id} if conversation_id else {}
             place = app.project
             conversation = Conversation(
-                str(folder), place.path, project_id=place.id, agent=agent, title="Login", **named
+                str(folder),
+                place.path,
+                project_id=place.id,
+                agent="codex",
+                agent_session=session,
+                title="Login",
             )
             await app.store.conversations.create(conversation)
             await app.store.conversations.append(conversation.uuid, [Message("user", text)])
@@ -79,8 +82,7 @@ def test_a_prompt_about_something_else_gets_nothing(project: Path) -> None:
 
 
 def test_a_session_is_not_told_what_it_said_itself(project: Path) -> None:
-    own = Fold("claude-code").make_id("session", "mine")
-    remember(project, "The login loop of the cookie domain is my own", own, "claude-code")
+    remember(project, "The login loop of the cookie domain is my own", "mine")
 
     text = hook.find_text(make_call(project, session="mine"))
 
