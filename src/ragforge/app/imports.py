@@ -18,6 +18,7 @@ from ragforge.brain.ids import make_id
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.connect.excluded import is_excluded, list_excluded
+from ragforge.connect.ledger import Ledger
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import (
     ProjectPlace,
@@ -109,14 +110,19 @@ class Imports:
         return report
 
     async def sweep(self, is_stopped: Callable[[], bool] = lambda: False) -> ImportReport | None:
-        """Take in what is new of agents that were imported from before; None if there are none."""
+        """Take in what is new of agents that are connected, or were imported from before.
+
+        Returns None if there are none.
+        """
         if self.store.read_only:
             return None
-        known = await self.store.transcripts.agents(self._host)
-        if not known:
+        imported = await self.store.transcripts.agents(self._host)
+        connected = Ledger(Path(self.settings.agent.state_dir)).list_agents()
+        followed = sorted({*imported, *connected})
+        if not followed:
             return None
         available = {source.name for source in _load_sources()}
-        return await self.run([one for one in known if one in available], is_stopped=is_stopped)
+        return await self.run([one for one in followed if one in available], is_stopped=is_stopped)
 
     async def follow(self, stopping: asyncio.Event, seconds: float = FOLLOW_SECONDS) -> None:
         """Take in what other agents write until `stopping` is set."""

@@ -29,6 +29,11 @@ class Ledger:
                 return found
         return {"version": 1, "files": {}}
 
+    def list_agents(self) -> list[str]:
+        """Return the names of the agents that are connected."""
+        records = self.read()["files"].values()
+        return sorted({str(one.get("agent")) for one in records if isinstance(one, dict)})
+
     def find_original(self, target: Path, current: bytes) -> tuple[bool, bytes | None]:
         """Return whether a file is as we left it, and what it was before; None: it was not."""
         record = self.read()["files"].get(str(target))

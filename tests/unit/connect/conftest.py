@@ -36,6 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RAGFORGE_STORE", str(tmp_path / "store.db"))
     monkeypatch.setenv("RAGFORGE_AGENT__STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("RAGFORGE_JOBS__CLOSING_SECONDS", "0")
+    monkeypatch.setenv("RAGFORGE_JOBS__DETACH", "false")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(folder)
     return folder

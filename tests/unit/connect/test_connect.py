@@ -21,9 +21,9 @@ ROOT = Path(__file__).parents[3]
 def test_connect_then_disconnect_leaves_the_home_byte_for_byte(home: Path) -> None:
     before = read_all(home)
 
-    assert run(["connect", "--yes"]) == 0
+    assert run(["connect", "--no-import", "--yes"]) == 0
     connected = read_all(home)
-    assert run(["connect", "--yes"]) == 0
+    assert run(["connect", "--no-import", "--yes"]) == 0
     assert read_all(home) == connected
     assert run(["disconnect", "--yes"]) == 0
 
@@ -60,7 +60,7 @@ def test_without_a_terminal_nothing_is_changed_and_the_diff_is_shown(
 
 
 def test_what_others_changed_meanwhile_stays_and_our_entries_go(home: Path) -> None:
-    run(["connect", "--yes"])
+    run(["connect", "--no-import", "--yes"])
     settings = home / ".claude/settings.json"
     settings.write_text(settings.read_text().replace('"opus"', '"haiku"'))
     codex = home / ".codex/config.toml"

@@ -26,7 +26,8 @@ Examples:
 \b
 What it does:
   It adds `ragforge mcp` and `ragforge hook` to the agents' own configuration files, after it
-  has shown what changes. `ragforge disconnect` takes both out again.
+  has shown what changes, and then takes in the agents' sessions so far, as `ragforge import`
+  does. `ragforge disconnect` takes both out of the configuration again.
 """
 UNDO_EXAMPLES = """\b
 Examples:
@@ -61,10 +62,15 @@ def connect(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write a plugin for Claude Code into this folder."),
     ] = None,
+    no_import: Annotated[
+        bool, typer.Option("--no-import", help="Leave the sessions they had before for later.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Let other coding agents use this memory."""
-    from ragforge.show.console import print_note
+    """Let other coding agents use this memory, and take in what they did so far."""
+    from ragforge.cli.commands.imports import take_in
+    from ragforge.show.console import print_json, print_note
+    from ragforge.show.imports import import_to_json
 
     connections = _open(context)
     if exclude is not None:
@@ -85,10 +91,19 @@ def connect(
     if not chosen:
         print_note("No agent was found that can be connected.")
         raise typer.Exit(1)
-    _change(connections.plan(chosen), connections.connect, yes, as_json, "Connected")
+    changes = connections.plan(chosen)
+    problems = _change(changes, connections.connect, yes, as_json, "Connected")
     connections.prepare_hook()
-    for note in [one.note for one in chosen if one.note and not as_json]:
-        print_note(note)
+    notes = [one.note for one in chosen if one.note]
+    names = [one.name for one in chosen]
+    report = None if no_import else take_in(context, names, quiet=as_json)
+    if as_json:
+        taken = {} if report is None else {"import": import_to_json(report)}
+        print_json(_list_changes(changes, made=True) | taken)
+    else:
+        for note in notes:
+            print_note(note)
+    _end(problems)
 
 
 def disconnect(
@@ -99,10 +114,15 @@ def disconnect(
     as_json: JsonOption = False,
 ) -> None:
     """Take RagForge out of other agents' configuration; what is remembered stays."""
+    from ragforge.show.console import print_json
+
     connections = _open(context)
     chosen = connections.find(agents or [])
     changes = connections.plan_removal(chosen)
-    _change(changes, connections.disconnect, yes, as_json, "Disconnected")
+    problems = _change(changes, connections.disconnect, yes, as_json, "Disconnected")
+    if as_json:
+        print_json(_list_changes(changes, made=True))
+    _end(problems)
 
 
 def _open(context: typer.Context) -> Connections:
@@ -113,13 +133,13 @@ def _open(context: typer.Context) -> Connections:
 
 def _change(
     changes: list[Change], make: Callable[[Change], None], yes: bool, as_json: bool, done: str
-) -> None:
-    """Show what changes, ask, and do it. A file that cannot be changed is reported; the others
-    are changed.
+) -> list[str]:
+    """Show what changes, ask, do it, and return what went wrong.
+
+    A file that cannot be changed is reported; the others are changed.
     """
     from ragforge.app.connections import format_diff
-    from ragforge.show.connections import change_to_json
-    from ragforge.show.console import print_error, print_json, print_note, sanitise
+    from ragforge.show.console import print_json, print_note, sanitise
 
     needed = [change for change in changes if change.is_needed]
     problems = [change.problem for change in changes if change.problem]
@@ -128,7 +148,7 @@ def _change(
     if needed and not yes:
         if as_json or not sys.stdin.isatty():
             if as_json:
-                print_json({"changed": False, "files": [change_to_json(one) for one in changes]})
+                print_json(_list_changes(changes, made=False))
             print_note("Nothing was changed: nobody can be asked here. Add --yes.")
             raise typer.Exit(1)
         confirm("Change these files?")
@@ -137,12 +157,22 @@ def _change(
             make(change)
         except InputError as error:
             problems.append(str(error))
-    if as_json:
-        print_json({"changed": True, "files": [change_to_json(one) for one in changes]})
-    elif needed:
-        print_note(f"{done}: {', '.join(dict.fromkeys(one.agent for one in needed))}.")
-    else:
-        print_note("Nothing to change.")
+    if not as_json:
+        names = ", ".join(dict.fromkeys(one.agent for one in needed))
+        print_note(f"{done}: {names}." if needed else "Nothing to change.")
+    return problems
+
+
+def _list_changes(changes: list[Change], made: bool) -> dict[str, object]:
+    from ragforge.show.connections import change_to_json
+
+    return {"changed": made, "files": [change_to_json(one) for one in changes]}
+
+
+def _end(problems: list[str]) -> None:
+    """Name what went wrong, and end with a code that says so."""
+    from ragforge.show.console import print_error
+
     for problem in problems:
         print_error(f"{problem} Change it by hand, as docs/connect.md says.")
     if problems:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,27 +56,41 @@ def import_(
 ) -> None:
     """Take in what Claude Code, Codex and other agents did on this machine."""
     from ragforge.cli.dates import parse_since
-    from ragforge.cli.progress import show_progress
     from ragforge.show.console import print_json
-    from ragforge.show.imports import import_to_json, show_import
+    from ragforge.show.imports import import_to_json
 
-    begin = parse_since(since)
+    report = take_in(context, agents or (), path, parse_since(since), dry_run, quiet=as_json)
+    if as_json:
+        print_json(import_to_json(report))
+    if report.problems:
+        raise typer.Exit(INCOMPLETE)
 
-    async def run(app: App) -> tuple[ImportReport, dict[str, str]]:
+
+def take_in(
+    context: typer.Context,
+    agents: Sequence[str],
+    path: Path | None = None,
+    since: datetime | None = None,
+    dry_run: bool = False,
+    *,
+    quiet: bool = False,
+) -> ImportReport:
+    """Take in sessions with a progress bar, and show the report unless it is `quiet`."""
+    from ragforge.cli.progress import show_progress
+    from ragforge.show.imports import show_import
+
+    async def run(app: App) -> ImportReport:
         with show_progress() as on_step:
 
             def on_progress(step: ImportProgress) -> None:
                 on_step(app.imports.name_agent(step.agent), step.done, step.total)
 
             report = await app.imports.run(
-                agents or (), path, begin, only_look=dry_run, on_progress=on_progress
+                agents, path, since, only_look=dry_run, on_progress=on_progress
             )
-        return report, {agent: app.imports.name_agent(agent) for agent in report.agents}
+        if not quiet:
+            names = {agent: app.imports.name_agent(agent) for agent in report.agents}
+            show_import(report, names, dry_run)
+        return report
 
-    report, names = use_app(context, run, detach=True)
-    if as_json:
-        print_json(import_to_json(report))
-    else:
-        show_import(report, names, dry_run)
-    if report.problems:
-        raise typer.Exit(INCOMPLETE)
+    return use_app(context, run, detach=True)
