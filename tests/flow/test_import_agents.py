@@ -111,6 +111,9 @@ def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
     again = run(home, shop, settings, "import", "--from", "codex", "--json")
     listed = run(home, shop, settings, "sessions", "list")
     found = run(home, shop, settings, "search", "--in", "memory", "quagga clock")
+    sessions = json.loads(run(home, shop, settings, "sessions", "list", "--json").stdout)
+    codex = next(one for one in sessions["sessions"] if one["agent"] == "codex")
+    shown = run(home, shop, settings, "sessions", "show", codex["conversation_id"], "--json")
 
     counted = json.loads(looked.stdout)["agents"]
     assert counted["claude-code"]["sessions"] == counted["codex"]["sessions"] == 1
@@ -122,6 +125,8 @@ def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
     assert "Why does the okapi basket total skip the first item?" in listed.stdout
     assert "codex" in found.stdout
     assert "quagga checkout" in found.stdout
+    said = [m for turn in json.loads(shown.stdout)["turns"] for m in turn["messages"]]
+    assert [m["model"] for m in said] == [None, "gpt-x"]
 
 
 async def finish_jobs(app: App) -> None:

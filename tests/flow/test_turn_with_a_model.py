@@ -80,6 +80,8 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
     ]
     # The user's words are estimated, the model's are as its provider counts.
     assert [m.token_count for m in stored] == [-(-len(FACT) // 4), 7, -(-len(QUESTION) // 4), 7]
+    named = f"{wire.provider}:{wire.model}"
+    assert [m.model for m in stored] == [None, named, None, named]
     assert session.title == "Leases of jobs"
     assert KEY not in str(stored)
 

@@ -67,7 +67,7 @@ def make_call() -> ToolCall:
 
 
 def make_message(**more: Any) -> Message:
-    return Message("user", TEXT, TEXT, (make_call(),), receipt=JSON, **more)
+    return Message("user", TEXT, TEXT, (make_call(),), receipt=JSON, model=TEXT, **more)
 
 
 def make_summary(conversation: str, **more: Any) -> Summary:

@@ -26,6 +26,7 @@ class TurnProgress:
     conversation_id: str
     turn_index: int | None
     on_event: OnEvent
+    model: str | None = None  # the name of the one that answers
     receipt: Receipt | None = None
     text: str = ""  # of the answer, all rounds
     reasoning: str = ""
@@ -146,6 +147,7 @@ class TurnProgress:
             tool_calls=calls,
             receipt=self._take_receipt(),
             token_count=tokens,
+            model=self.model,
         )
 
     def _add(self, text: str, reasoning: str, calls: list[ToolCall]) -> None:

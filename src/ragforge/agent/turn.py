@@ -150,7 +150,8 @@ class Agent:
     ) -> Answer:
         again = bool(before)  # a resumed turn may have been ended once already
         on_event(QuestionStored(conversation_id, asked.turn_index or 0))
-        progress = TurnProgress(self.recorder, conversation_id, asked.turn_index, on_event)
+        model = None if self.chat is None else self.chat.model.name
+        progress = TurnProgress(self.recorder, conversation_id, asked.turn_index, on_event, model)
         try:
             if self.chat is not None:  # before the searches: their time must not be spent on it
                 await self.chat.model.prepare()

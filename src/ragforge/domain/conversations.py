@@ -107,6 +107,7 @@ class Message:
     turn_index: int | None = None
     position: int | None = None
     author: str | None = None  # of a user's message
+    model: str | None = None  # that said it
 
     @property
     def char_count(self) -> int:

@@ -53,6 +53,7 @@ class Recorder:
         receipt: Json = None,
         by_model: bool = True,
         token_count: int | None = None,
+        model: str | None = None,
     ) -> Message:
         """Add an answer to a turn. Without `token_count`, its tokens are estimated.
 
@@ -68,6 +69,7 @@ class Recorder:
             receipt=receipt,
             turn_index=turn_index,
             token_count=token_count,
+            model=model,
         )
         return await self._append(conversation_id, said)
 

@@ -48,7 +48,14 @@ def turn_to_json(turn: Turn, state: TurnState | None = None) -> dict[str, object
         "question": turn.user.content,
         "answer": turn.answer,
         "messages": [
-            {"message_id": said.uuid, "role": said.role, "content": said.content}
+            {
+                "message_id": said.uuid,
+                "role": said.role,
+                "content": said.content,
+                "reasoning": said.reasoning,
+                "model": said.model,
+                "token_count": said.token_count,
+            }
             for said in (turn.user, *turn.replies)
         ],
         "tool_calls": [_call_to_json(call) for call in turn.tool_calls],

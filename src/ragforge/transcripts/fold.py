@@ -184,7 +184,7 @@ class Fold:
             self.turns[conversation_id] += 1
         self.places[message_id] = Place(conversation_id, self.turns[conversation_id])
         calls = self._calls.begin(self.make_id, record, message_id, self._clock)
-        yield Add(conversation_id, self._make_message(record, message_id, calls), record.model)
+        yield Add(conversation_id, self._make_message(record, message_id, calls))
 
     def _make_message(
         self, record: Record, message_id: str, calls: tuple[ToolCall, ...]
@@ -197,6 +197,7 @@ class Fold:
             uuid=message_id,
             timestamp=self._clock,
             token_count=record.tokens,
+            model=record.model,
         )
 
     def _choose(self, record: Record, session: Session, place: Place | None) -> str:

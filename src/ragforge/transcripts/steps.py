@@ -26,7 +26,6 @@ class Add:
 
     conversation_id: str
     message: Message
-    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

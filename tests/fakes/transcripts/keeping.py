@@ -117,7 +117,7 @@ class Keeper:
             return
         turn = self._count_turns(step.conversation_id) + (step.message.role == "user")
         kept.messages.append(replace(step.message, turn_index=turn))
-        self.models |= {step.model} if step.model else set()
+        self.models |= {step.message.model} if step.message.model else set()
 
     def _change(self, message_id: str, change: Any) -> None:
         for kept in self.conversations.values():

@@ -169,6 +169,7 @@ class MessagePart(_Part):
     )
     position: Count = Field(description="its place; grows from message to message")
     author: UnicodeText | None = Field(description="a user's message: who wrote it; else null")
+    model: UnicodeText | None = Field(description="an answer: the model that said it, if known")
     summary_trimmed: bool = Field(
         description="a user's message: whether the summary of its turn was trimmed by age"
     )

@@ -28,7 +28,9 @@ def _add_agents(document: dict[str, Json]) -> dict[str, Json]:
     if isinstance(about, dict):
         names = ("agent_version", "agent_session", "git_branch", "parent_id")
         about = about | dict.fromkeys(names)
-    return document | {"version": 4, "conversation": about}
+    unnamed: dict[str, Json] = {"model": None}
+    messages = _change_each(document.get("messages"), lambda one: one | unnamed)
+    return document | {"version": 4, "conversation": about, "messages": messages}
 
 
 def _add_authors(document: dict[str, Json]) -> dict[str, Json]:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 # texts, and lists of texts
 _CONVERSATION = (("title", "summary", "agent_version", "git_branch"), ("tags",))
-_MESSAGE_TEXTS = ("content", "reasoning")
+_MESSAGE_TEXTS = ("content", "reasoning", "model")
 _SUMMARY = (
     ("conversation_summary", "actions_summary", "made_by"),
     ("files_mentioned", "key_findings", "tools_used", "topics"),

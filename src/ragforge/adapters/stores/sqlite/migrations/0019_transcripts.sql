@@ -4,6 +4,7 @@ ALTER TABLE conversation ADD COLUMN agent_version TEXT;
 ALTER TABLE conversation ADD COLUMN agent_session TEXT;
 ALTER TABLE conversation ADD COLUMN git_branch TEXT;
 ALTER TABLE conversation ADD COLUMN parent_id TEXT;
+ALTER TABLE message ADD COLUMN model TEXT;
 
 CREATE TABLE transcript (
   id       INTEGER PRIMARY KEY,
