@@ -197,7 +197,7 @@ class Fold:
             uuid=message_id,
             timestamp=self._clock,
             token_count=record.tokens,
-            model=record.model,
+            model=None if record.speaker == "user" else record.model,
         )
 
     def _choose(self, record: Record, session: Session, place: Place | None) -> str:
