@@ -175,6 +175,16 @@ async def test_edits_of_another_agent_are_references_to_code(
         assert {touched.since.state for touched in edits} == {"changed"}
 
 
+def test_which_sessions_touched_a_file_is_known_right_after_an_import(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    work_with_claude(home, shop)
+    run(home, shop, settings, "import")
+    found = run(home, shop, settings, "sessions", "about", "cart.py")
+    assert "okapi basket total" in found.stdout
+    assert "edited  cart" in found.stdout
+
+
 async def test_code_that_changed_before_the_import_is_marked(
     home: Path, shop: Path, settings: Settings
 ) -> None:

@@ -167,7 +167,7 @@ class Code:
         `under` is a path in the project. A project that is not known yet is ingested first.
         Nothing is returned for a folder that may not be read.
         """
-        if not await self._ingest_once(on_step):
+        if not await self.ingest_once(on_step):
             return []
         return await self.brain.search(query, limit, under)
 
@@ -179,7 +179,7 @@ class Code:
         on_step: OnStep = lambda _: None,
     ) -> list[CodeHit]:
         """Return the sections of documents that are relevant to a query, as `search` does code."""
-        if not await self._ingest_once(on_step):
+        if not await self.ingest_once(on_step):
             return []
         return await self.brain.search_documents(query, self.project_path / (under or ""), limit)
 
@@ -256,7 +256,7 @@ class Code:
 
         return Workspace.at(self.project_path)
 
-    async def _ingest_once(self, on_step: OnStep) -> bool:
+    async def ingest_once(self, on_step: OnStep = lambda _: None) -> bool:
         """Ingest a project that is not known yet; return whether the folder may be read."""
         if not self.is_read:
             log.warning("%s", self.trust.describe_unread())

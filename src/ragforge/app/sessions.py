@@ -207,13 +207,16 @@ class Sessions:
         """Return the conversations of this project, or of all, that edited, read or named some
         code: a file, a directory or a name. Each says what became of the code since.
 
-        The last active come first. The code may be gone by now. Raises InputError if the name
-        may mean several files.
+        The last active come first. The code may be gone by now. Turns that wait to be linked to
+        code are linked first. Raises InputError if the name may mean several files.
         """
         from ragforge.memory.code.about import find_conversations_about
+        from ragforge.memory.code.pending_links import link_waiting
         from ragforge.tools.command.run import CommandRunner
         from ragforge.tools.git_history import GitHistory
 
+        if not self.store.read_only:
+            await link_waiting(self.store, self.project.ids)
         log = GitHistory(CommandRunner(Path(self.project.path)))
         return await find_conversations_about(
             self.store, name, self.cwd, self.project, log=log, everywhere=everywhere

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation
 
 Given: TypeAlias = Mapping[str, Any]
-CANDIDATES = 50
+CANDIDATES = 400
 """How many are looked at where only some of a file or an agent are wanted."""
+MOST_SESSIONS = 50
 RECEIPT_ITEMS = 20
 
 
@@ -102,7 +103,7 @@ async def find_related(app: App, given: Given, client: Client) -> Any:
     client.channel.report("looking at code and sessions")
     code = await app.code.explore(given["name"])
     about = await app.sessions.find_about(given["name"])
-    sessions = [about_to_json(one) for one in about[:CANDIDATES]]
+    sessions = [about_to_json(one) for one in about[:MOST_SESSIONS]]
     problem = None if await app.code.is_ingested() else "The code is not read: call search_code."
     return {"code": code, "sessions": sessions, "problem": problem}
 

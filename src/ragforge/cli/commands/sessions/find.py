@@ -11,7 +11,7 @@ from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.sessions import SimilarConversation
+    from ragforge.app.sessions import ConversationAbout, SimilarConversation
 
 SIMILAR_EXAMPLES = """\b
 Examples:
@@ -78,12 +78,20 @@ def about(
     as_json: JsonOption = False,
 ) -> None:
     """Find sessions that touched some code, and what became of it since."""
+    from ragforge.cli.progress import show_ingestion
     from ragforge.show.console import print_json, print_note
     from ragforge.show.touched_sessions import about_to_json, show_about
 
     if not subject.strip():
         raise typer.BadParameter("the name is empty", param_hint="NAME_OR_PATH")
-    found = use_app(context, lambda app: app.sessions.find_about(subject, everywhere))
+
+    async def find(app: App) -> list[ConversationAbout]:
+        if app.code.is_read:
+            with show_ingestion() as on_step:  # of a project that was never read
+                await app.code.ingest_once(on_step)
+        return await app.sessions.find_about(subject, everywhere)
+
+    found = use_app(context, find)
     if as_json:
         print_json({"subject": subject, "sessions": [about_to_json(one) for one in found[:limit]]})
     elif found:
