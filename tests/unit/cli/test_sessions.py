@@ -447,12 +447,12 @@ def test_sessions_about_code_are_found(ragforge: Ragforge, talk: str) -> None:
     head, turn, since = shown.out.splitlines()
     assert head == "ab12cd34  2026-01-05 12:01  Leases"
     assert turn == "  turn 0  2026-01-05 12:00  named  Worker.keep  src/worker.py"
-    assert since == "    the code of its project is not known"
+    assert since == "    gone"  # the project was read first
     (found,) = json.loads(ragforge("sessions", "about", "keep", "--json").out)["sessions"]
     assert found["conversation_id"] == talk
     [touched] = found["touched"]
     assert (touched["turn_index"], touched["how"], touched["name"]) == (0, "named", "Worker.keep")
-    assert (touched["since"]["state"], touched["since"]["commits"]) == (None, None)
+    assert (touched["since"]["state"], touched["since"]["commits"]) == ("gone", None)
     nothing = ragforge("sessions", "about", "Giraffe")
     assert (nothing.code, nothing.out) == (0, "")
     assert nothing.err.startswith("No session of this project touched Giraffe.")
