@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.domain.code import TouchKind
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 from ragforge.memory.code.about import find_conversations_about, resolve_subject
 from ragforge.ports.store import Store
-from tests.fakes.builders import conversation, mention, parsed, project, reference, scope, user
+from tests.fakes.builders import at, conversation, mention, parsed, project, reference, scope, user
 from tests.fakes.builders import summary as make_summary
 
 
@@ -65,6 +66,18 @@ async def test_what_is_gone_is_found_by_the_name_it_had(store: Store, root: Path
     assert await about(store, root, "Old.thing") == ["two"]
     assert await about(store, root, "thing") == ["two"]
     assert await about(store, root, "src/old.py") == ["two"]
+
+
+async def test_who_edited_a_file_comes_before_who_read_it_later(store: Store, root: Path) -> None:
+    done: list[tuple[str, TouchKind]] = [("editor", "edited"), ("reader", "read")]
+    for minute, (name, how) in enumerate(done, 1):
+        await store.conversations.create(conversation(str(root), uuid=name))
+        said = user(uuid=f"{name}-0", timestamp=at(minute))
+        await store.conversations.append(name, [said])
+        found = reference("id-auth", "src/auth.py", "AuthService", how=how)
+        await store.conversations.refer(said.uuid, [found])
+    ordered = await find_conversations_about(store, "src/auth.py", root, place(root))
+    assert [one.conversation.uuid for one in ordered] == ["editor", "reader", "one"]
 
 
 async def test_a_file_is_found_from_wherever_one_stands(store: Store, root: Path) -> None:

@@ -213,6 +213,29 @@ async def test_a_file_that_is_gone_is_still_known_to_have_been_edited(
     assert {(code.touch.how, code.since.state) for code in one.touched} == {("edited", "gone")}
 
 
+async def test_a_document_that_changed_since_is_still_known_to_have_been_edited(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    notes, before = shop / "notes.md", "# Okapi\n\nHe eats leaves.\n"
+    notes.write_text("# Quagga\n\nIt is gone.\n")
+    one = Claude("s1", cwd=str(shop))
+    one.say("Write down what the okapi eats.")
+    one.answer(call("t1", "Edit", file_path=str(notes), old_string="leaves"))
+    change = edit_result(str(notes), before, "leaves", "buds")
+    one.give_result("t1", "The file was updated.", toolUseResult=change)
+    one.answer("He eats buds.")
+    one.write(home)
+    async with open_app(settings, shop) as app:
+        await app.code.ingest()
+        await app.imports.run()
+        await finish_jobs(app)
+        [found] = await app.sessions.find_about("notes.md")
+        hits = await app.memory.search("okapi buds", levels=[0])
+        [stale, *_] = await app.memory.find_changed_code(hits)
+    assert [(code.touch.how, code.since.state) for code in found.touched] == [("edited", "changed")]
+    assert [str(code) for code in stale] == ["notes.md: changed since"]
+
+
 async def test_what_is_deleted_stays_deleted_and_new_lines_are_followed(
     home: Path, shop: Path, settings: Settings
 ) -> None:

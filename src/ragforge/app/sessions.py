@@ -207,8 +207,9 @@ class Sessions:
         """Return the conversations of this project, or of all, that edited, read or named some
         code: a file, a directory or a name. Each says what became of the code since.
 
-        The last active come first. The code may be gone by now. Turns that wait to be linked to
-        code are linked first. Raises InputError if the name may mean several files.
+        Those that edited it come first, of these the last active. The code may be gone by now.
+        Turns that wait to be linked to code are linked first. Raises InputError if the name may
+        mean several files.
         """
         from ragforge.memory.code.about import find_conversations_about
         from ragforge.memory.code.pending_links import link_waiting

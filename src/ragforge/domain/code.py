@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
 from uuid import NAMESPACE_URL, uuid5
 
-from ragforge.domain.text import new_id
+from ragforge.domain.text import MAX_ID_CHARS, new_id
 
 FileKind: TypeAlias = Literal["code", "document", "web_page"]
 Direction: TypeAlias = Literal["out", "in"]
@@ -181,6 +181,16 @@ class CodeReference:
     qualified_name: str
     hash: str
     how: TouchKind = "named"
+
+
+def make_file_target(project_id: str, path: str) -> str:
+    """Return the id by which a message refers to a whole file that no scope stands for."""
+    return f"{project_id}:{path}"[-MAX_ID_CHARS:]
+
+
+def is_file_target(target_id: str, path: str) -> bool:
+    """Tell whether a reference to something in a file is one to the whole file."""
+    return target_id.endswith(f":{path}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from ragforge.domain.text import Json
@@ -42,12 +43,22 @@ def open_reader(path: Path) -> RoleReader:
 
 
 def _guess_folder(path: Path) -> str | None:
-    """Return the project's folder if its name, in which `/` became `-`, leads to one."""
+    """Return the project's folder if its name, in which `/` became `-`, leads to only one."""
     if _FOLDER not in path.parts:
         return None
     name = path.parts[path.parts.index(_FOLDER) - 1]
-    folder = Path("/", *name.split("-"))
-    return str(folder) if folder.is_dir() else None
+    found = list(islice(_find_folders(Path("/"), name.split("-")), 2))
+    return str(found[0]) if len(found) == 1 else None
+
+
+def _find_folders(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """Yield the folders whose paths read so; a `-` may be one of a folder's name."""
+    if not parts:
+        yield folder
+    for count in range(1, len(parts) + 1):
+        below = folder / "-".join(parts[:count])
+        if below.is_dir():
+            yield from _find_folders(below, parts[count:])
 
 
 _LINES = LineSource("cursor", "Cursor", list_lines, fits_lines, open_reader)

@@ -31,6 +31,8 @@ _COMMAND = re.compile(
     r"(?:<command-args>(?P<words>.*?)</command-args>)?",
     re.DOTALL,
 )
+# Claude Code names the message first if a model answers it; its own commands have it behind.
+_FOR_MODEL = re.compile(r"<command-message>[^<]*</command-message>\s*<command-name>")
 # Tags around the words themselves.
 _AROUND = re.compile(r"</?(?:user_query|user_message|task|feedback)>")
 # Gemini, and those that come from it, put files behind the words that name them.
@@ -53,9 +55,10 @@ _NOTICES = (
 def find_users_words(text: str) -> str:
     """Return what the user typed; nothing if the agent wrote all of it.
 
-    Of a command such as `/review the tests` it is the command with its words. One without words,
-    such as `/exit`, says nothing.
+    Of a command such as `/review the tests` it is the command with its words. One without words
+    says nothing if the agent does it by itself, as `/exit`; `/review` alone is a question.
     """
+    is_question = _FOR_MODEL.search(text) is not None
     if "<" in text:
         text = _FENCE.sub("", text) if OWN_NOTICE in text else text
         text = _AROUND.sub("", _BLOCK.sub("", text))
@@ -63,7 +66,7 @@ def find_users_words(text: str) -> str:
         text = _FILES.sub("", text)
     if (command := _COMMAND.search(text)) is not None:
         words = (command["words"] or "").strip()
-        given = f"{command['name'].strip()} {words}" if words else ""
+        given = f"{command['name'].strip()} {words}".strip() if words or is_question else ""
         text = text[: command.start()] + given + text[command.end() :]
     text = text.strip()
     return "" if text.startswith(_NOTICES) else text

@@ -64,6 +64,7 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
         ("<ragforge-memory>\nRecalled, and cut", {}),
         ("[Request interrupted by user for tool use]", {}),
         ("<command-name>/exit</command-name>\n<command-args></command-args>", {}),
+        ("<command-name>/clear</command-name>\n<command-message>clear</command-message>", {}),
     ],
 )
 def test_what_no_user_wrote_is_not_a_users_words(
@@ -86,6 +87,10 @@ def test_what_no_user_wrote_is_not_a_users_words(
             "<command-message>review</command-message><command-name>/review</command-name>"
             "<command-args>the cart</command-args>",
             "/review the cart",
+        ),
+        (
+            "<command-message>review</command-message>\n<command-name>/review</command-name>",
+            "/review",
         ),
         ("What does <div> do?", "What does <div> do?"),
     ],

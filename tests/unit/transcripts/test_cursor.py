@@ -62,3 +62,14 @@ def test_sub_agents_know_their_parent(tmp_path: Path) -> None:
     path = write_lines(folder / "h1.jsonl", [say("user", "Look.")])
     facts = Keeper().take_in(CURSOR, path).facts["c1/h1"]
     assert facts == {"parent": "c1", "is_subagent": True}
+
+
+def test_the_folder_of_a_project_may_have_a_dash_in_its_name(tmp_path: Path) -> None:
+    shop = tmp_path.resolve() / "my-shop"
+    (shop / "web").mkdir(parents=True)
+    name = "-".join((shop / "web").parts[1:]).replace("/", "-")
+    path = tmp_path / ".cursor" / "projects" / name / "agent-transcripts" / "c1.jsonl"
+    write_lines(path, [say("user", "Look.")])
+    assert Keeper().take_in(CURSOR, path).facts["c1"]["cwd"] == str(shop / "web")
+    (tmp_path / "my" / "shop" / "web").mkdir(parents=True)  # now it may be either
+    assert "cwd" not in Keeper().take_in(CURSOR, path).facts.get("c1", {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from ragforge.domain.code import Touch, pick_strongest
@@ -55,7 +56,8 @@ async def find_conversations_about(
 ) -> list[ConversationAbout]:
     """Return the conversations of the project, or of all, that touched what the text names.
 
-    The last active come first. With the project's commit log, the commits since are included.
+    Those that edited it come first, of these the last active. With the project's commit log, the
+    commits since are included.
     Raises InputError if the text may mean several files.
     """
     subject = await resolve_subject(store.code, text, cwd, project)
@@ -82,8 +84,13 @@ async def find_conversations_about(
         place = project.look_from(known[owner].project_id, known[owner].project_path)
         since = await tracker.track(touch, place, oldest)
         found.setdefault(owner, []).append(TouchedCode(touch, since))
-    last_active = sorted(found, key=lambda owner: known[owner].updated_at, reverse=True)
-    return [ConversationAbout(known[owner], tuple(found[owner])) for owner in last_active]
+
+    def rate(owner: str) -> tuple[bool, datetime]:
+        edited = any(one.touch.how == "edited" for one in found[owner])
+        return edited, known[owner].updated_at
+
+    ordered = sorted(found, key=rate, reverse=True)
+    return [ConversationAbout(known[owner], tuple(found[owner])) for owner in ordered]
 
 
 def merge_touches(touches: Iterable[Touch]) -> list[Touch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
@@ -16,12 +17,12 @@ from ragforge.domain.code import (
     Project,
     Scope,
     TouchKind,
+    make_file_target,
     pick_strongest,
 )
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import Summary, format_summary_for_search
-from ragforge.domain.text import MAX_ID_CHARS
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.file_names import FileNames, guess_paths
@@ -58,7 +59,7 @@ async def link_turn(store: Store, turn_id: str) -> bool:
         for scope_id in await _find_named_scopes(store.code, project, view, message.content):
             hows[scope_id] = pick_strongest((hows.get(scope_id, said), said))
         scopes = await store.code.scopes(list(hows)[:MOST_SCOPES])
-        unknown = _refer_to_unknown(conversation, view, message)
+        unknown = _refer_to_files(conversation, view, message, scopes.values())
         if scopes or unknown:
             references = [_make_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
             # What an edit left is not what is there now: it has changed since.
@@ -72,23 +73,25 @@ async def link_turn(store: Store, turn_id: str) -> bool:
     return view.is_current
 
 
-def _refer_to_unknown(
-    conversation: Conversation, view: TurnCode, message: Message
+def _refer_to_files(
+    conversation: Conversation, view: TurnCode, message: Message, scopes: Iterable[Scope]
 ) -> list[CodeReference]:
-    """Return references to files that another agent edited and that are not there any more.
+    """Return references to whole files that another agent edited, where no scope stands for them.
 
-    Its sessions may be years old. A file is found by its path and the name of its module.
+    Its sessions may be years old: files are gone, or were changed so that lines say nothing. A
+    document or a list of settings has no scope of the whole file. It is found by its path and name.
     """
     if conversation.agent == AGENT:
         return []
     edits = [edit for call in message.tool_calls for edit in read_edits(call)]
+    known = {scope.file for scope in scopes}
     found: dict[str, CodeReference] = {}
     for edit in edits:
         places = guess_paths(edit.file, conversation.project_path, conversation.cwd)
-        if edit.file not in view.paths and places:
-            path = places[0]
+        path = view.paths.get(edit.file) or next(iter(places), None)
+        if path is not None and path not in known:
             found[path] = CodeReference(
-                f"{conversation.project_id}:{path}"[-MAX_ID_CHARS:],
+                make_file_target(conversation.project_id, path),
                 path,
                 PurePosixPath(path).stem,
                 edit.after_hash or "",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.code import FOUND, CodeReference, File, FileMention
+from ragforge.domain.code import FOUND, CodeReference, File, FileMention, is_file_target
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import FileNotKnown
@@ -105,6 +105,7 @@ async def _compare_all(
     """Return the changed code of each; what the code is now is read once for all."""
     paths = {file.path for one in mentioned for file in one.files}
     touched = [r for one in mentioned for r in one.references if r.how != FOUND]
+    paths |= {r.file for r in touched if is_file_target(r.scope_id, r.file)}
     if not paths and not touched:
         return [[] for _ in mentioned]
     project = await find_checkout(store.code, place)
@@ -121,10 +122,12 @@ def _list_stale(mentioned: _MentionedCode, hashes: Mapping[str, str]) -> list[St
     now: list[tuple[str, str | None, StaleKind | None]] = [
         (one.path, None, _compare_hashes(one.hash, hashes.get(one.path))) for one in mentioned.files
     ]
+    touched = [r for r in mentioned.references if r.how != FOUND]
     now += [
-        (r.file, r.qualified_name, _compare_hashes(r.hash, hashes.get(r.scope_id)))
-        for r in mentioned.references
-        if r.how != FOUND
+        (r.file, None, _compare_hashes(r.hash, hashes.get(r.file)))
+        if is_file_target(r.scope_id, r.file)
+        else (r.file, r.qualified_name, _compare_hashes(r.hash, hashes.get(r.scope_id)))
+        for r in touched
     ]
     return list(dict.fromkeys(StaleCode(file, name, fate) for file, name, fate in now if fate))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
-from ragforge.domain.code import Project, ScopeName, Touch
+from ragforge.domain.code import Project, ScopeName, Touch, is_file_target
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.code import CodeStore
@@ -107,7 +107,7 @@ class CodeTracker:
         return self._projects[place]
 
     async def _find_scope(self, touch: Touch, project: Project) -> CodeState:
-        if touch.name is None:
+        if touch.name is None or is_file_target(touch.target_id, touch.file):
             return await self._find_file(touch, project)
         wanted = [(touch.target_id, touch.file, touch.name)]
         known = (await find_scopes(self.code, project, wanted)).get(touch.target_id)
