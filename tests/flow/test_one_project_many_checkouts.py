@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,8 @@ async def test_a_repository_without_commits_is_read_again_when_it_has_some(
     assert reads == 1  # git is a process: it is not asked each time
 
     git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    await projects.recognise(replace(store, read_only=True), root, None)
+    assert reads == 1  # whoever reads alone, as a hook does, could not note it
     for _ in range(2):
         after = await projects.recognise(store, root, None)
     await store.close()

@@ -50,8 +50,9 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     stamp = make_stamp(root)
     related = await store.projects.related(path, RepositoryIdentity())
     here = _keep_here(related, path, host)
-    unchanged = (one for one in here if one.stamp == stamp and _is_settled(one, root))
-    known = next(unchanged, None)
+    # Who only reads could not note what is new of it: git is not asked.
+    unchanged = (one for one in here if one.stamp == stamp)
+    known = next((one for one in unchanged if store.read_only or _is_settled(one, root)), None)
     if known is not None and known.host:
         return view_project(known, related)
     identity = await _read_identity(root) if stamp else RepositoryIdentity()
