@@ -149,6 +149,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "covered_turns": [lambda s: s.covered_turns("okapi-l1")],
         "chars_before": [lambda s: s.chars_before("okapi-talk", 1)],
         "mentions": [lambda s: s.mentions("okapi-l1")],
+        "mentions_of": [lambda s: s.mentions_of(["okapi-l1"])],
         "to_embed": [lambda s: s.to_embed(MODEL, 50)],
         "by_words": [lambda s: s.by_words("okapi sleeps", SummaryFilter(), 9)],
         "by_vector": [lambda s: s.by_vector(direction(1), SummaryFilter(), 1)],

@@ -213,6 +213,10 @@ async def test_mentions_are_set_and_told_in_order(store: Store) -> None:
 
     assert await store.summaries.mentions("s") == (files[::-1], [scopes[2], scopes[1], scopes[0]])
     assert await store.summaries.mentions("t") == ([], [])
+    assert await store.summaries.mentions_of(["s", "t", "nobody"]) == {
+        "s": (files[::-1], [scopes[2], scopes[1], scopes[0]])
+    }
+    assert await store.summaries.mentions_of([]) == {}
 
     await store.summaries.mention("s", [mention("c.py", "h2")], [])
     assert await store.summaries.mentions("s") == ([mention("c.py", "h2")], [])

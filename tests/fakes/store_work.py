@@ -23,9 +23,10 @@ class StoreWork:
 
     steps: int = 0  # instructions of SQLite
     chars: int = 0  # in the texts that it returned
+    queries: int = 0
 
     def reset(self) -> None:
-        self.steps = self.chars = 0
+        self.steps = self.chars = self.queries = 0
 
     def _count_steps(self) -> bool:
         self.steps += STEPS
@@ -35,9 +36,14 @@ class StoreWork:
         self.chars += sum(len(value) for value in row if isinstance(value, str))
         return row
 
+    def _count_query(self, *_: Any) -> bool:
+        self.queries += 1
+        return True
+
     def watch(self, connection: apsw.Connection) -> None:
         connection.set_progress_handler(self._count_steps, STEPS)
         connection.row_trace = self._count_row
+        connection.exec_trace = self._count_query
 
 
 @contextmanager

@@ -11,15 +11,18 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.hits import SummaryHit
+from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json
 from ragforge.jobs import worker
 from ragforge.llm.ask import Asker
+from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.search.summaries import MOST_SUMMARIES, search_summaries
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
-from tests.fakes.builders import assistant, level_2, summary, user
+from tests.fakes.builders import assistant, level_2, mention, summary, user
 from tests.fakes.remembering import memory_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.store_work import StoreWork, count_store_work
@@ -28,6 +31,8 @@ EARLY, LATE = 200, 600
 """Both are late enough for a question to find as many memories as are shown at most."""
 MORE = 1.5
 """For three times the turns: the lists of who holds a word grow until it is common."""
+FEW = 5
+"""So many queries more may come with what is found."""
 STRETCH = 25
 RECEIPT: Json = {"items": [{"source": f"turn {n}", "why": "found by words"} for n in range(100)]}
 
@@ -94,6 +99,7 @@ async def test_a_question_late_in_a_session_takes_the_work_of_one_early_in_it(
     assert len([item for item in answer.receipt.items if item.section == "past_turns"]) > 100
     early, late = counted[EARLY], counted[LATE]
     assert late.steps < MORE * early.steps
+    assert late.queries <= early.queries + FEW
     assert late.chars < MORE * early.chars
     assert late.chars < 3 * answer.receipt.max_chars  # not the receipts of what was found
 
@@ -140,3 +146,27 @@ async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compare
 
     assert len(found.read) == MOST_SUMMARIES
     assert "The zebra sleeps." in {one.conversation_summary for one in found.read.values()}
+
+
+async def test_what_many_found_summaries_mention_is_read_with_the_queries_of_one(
+    work: StoreWork, tmp_path: Path
+) -> None:
+    counted: dict[int, int] = {}
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        talk = await memory_of(store).start()
+        await store.conversations.append(talk, [user("And now?") for _ in range(40)])
+        parts = [summary(talk, turn, turn) for turn in range(40)]
+        for part in parts:
+            await store.summaries.save(part)
+            await store.summaries.mention(part.uuid, [mention("cart.py")], [])
+        for many in (1, 40):
+            hits = [SummaryHit(part, 0.5, 0.7, ("words",)) for part in parts[:many]]
+            work.reset()
+            found = await find_all_stale(store, ProjectPlace.at("/work/shop"), hits)
+            counted[many] = work.queries
+    finally:
+        await store.close()
+
+    assert len(found) == 40
+    assert counted[40] == counted[1]

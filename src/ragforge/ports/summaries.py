@@ -108,6 +108,14 @@ class SummaryStore(Protocol):
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
         """Return the files, by path, and scopes, by file and name. Raises SummaryNotFound."""
 
+    async def mentions_of(
+        self, summary_ids: Sequence[str]
+    ) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
+        """Return the same for many summaries, by their ids; those that mention none are left out.
+
+        One query: a question late in a session finds dozens of summaries.
+        """
+
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         """Set the vectors of summaries. Raises SummaryNotFound, DimensionMismatch."""
 

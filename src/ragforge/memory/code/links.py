@@ -130,8 +130,8 @@ async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKin
     def note(key: str, how: TouchKind) -> None:
         done[key] = pick_strongest((how, done.get(key, how)))
 
-    for parent in summary.parent_summaries:
-        files, scopes = await store.summaries.mentions(parent)
+    below = await store.summaries.mentions_of(summary.parent_summaries)
+    for files, scopes in below.values():
         for mention in files:
             note(mention.path, mention.how)
         for scope in scopes:

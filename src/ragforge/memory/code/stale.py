@@ -51,7 +51,7 @@ async def find_stale(store: Store, place: ProjectPlace, hit: MemoryHit) -> list[
 async def find_all_stale(
     store: Store, place: ProjectPlace, hits: Sequence[MemoryHit]
 ) -> list[list[StaleCode]]:
-    """Return the changed code of several hits; the references of all turns are read at once."""
+    """Return the changed code of several hits; what all of them mention is read at once."""
     spoken = {
         hit.turn.uuid: [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
         for hit in hits
@@ -59,18 +59,18 @@ async def find_all_stale(
     }
     ids = [message for messages in spoken.values() for message in messages]
     references = await store.conversations.references_of(ids) if ids else {}
+    summaries = [hit.summary.uuid for hit in hits if hit.type == "summary"]
+    mentions = await store.summaries.mentions_of(summaries) if summaries else {}
+    if not references and not mentions:
+        return [[] for _ in hits]  # memories that mention no code: the usual case
 
-    if not references and len(spoken) == len(hits):
-        return [[] for _ in hits]  # turns that mention no code: the usual case
-
-    async def list_code(hit: MemoryHit) -> _MentionedCode:
+    def list_code(hit: MemoryHit) -> _MentionedCode:
         if hit.type == "summary":
-            return _MentionedCode(*await store.summaries.mentions(hit.summary.uuid))
+            return _MentionedCode(*mentions.get(hit.summary.uuid, ((), ())))
         said = spoken[hit.turn.uuid]
         return _MentionedCode([], [one for id_ in said for one in references.get(id_, ())])
 
-    mentioned = await gather_or_cancel(*map(list_code, hits))
-    return await _compare_all(store, place, mentioned)
+    return await _compare_all(store, place, [list_code(hit) for hit in hits])
 
 
 async def find_stale_in_turn(

@@ -195,16 +195,16 @@ class Neo4jSummaries:
         await self._database.write(work)
 
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
-        query = f"""MATCH (f:CodeMention {{owner_id: $id}}) RETURN {facts.MENTION} AS row
-                    ORDER BY f.path, f.qualified_name, f.target_id"""
-
         async def work(tx: Transaction) -> tuple[list[FileMention], list[CodeReference]]:
             await nodes.read(tx, summary_id)
-            rows = await tx.column(query, id=summary_id)
-            files = [FILE_MENTION.decode(row) for row in rows if row["kind"] == "file"]
-            return files, [REFERENCE.decode(row) for row in rows if row["kind"] == "scope"]
+            return (await _read_mentions(tx, [summary_id])).get(summary_id, ([], []))
 
         return await self._database.read(work)
+
+    async def mentions_of(
+        self, summary_ids: Sequence[str]
+    ) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
+        return await self._database.read(lambda tx: _read_mentions(tx, summary_ids))
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         async def work(tx: Transaction) -> None:
@@ -261,6 +261,22 @@ async def _read_own(tx: Transaction, summary_id: str) -> None:
     """Look for a summary that is to be changed. Raises SummaryNotFound, NotAuthor."""
     row = await nodes.read(tx, summary_id)
     await conversation_nodes.lock_own(tx, row["conversation_id"])
+
+
+async def _read_mentions(
+    tx: Transaction, summary_ids: Sequence[str]
+) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
+    query = f"""MATCH (s:Summary) WHERE s.uuid IN $ids AND {is_seen("s")}
+                MATCH (f:CodeMention {{owner_id: s.uuid}}) RETURN {facts.MENTION} AS row
+                ORDER BY f.path, f.qualified_name, f.target_id"""
+    found: dict[str, tuple[list[FileMention], list[CodeReference]]] = {}
+    for row in await tx.column(query, ids=list(summary_ids)):
+        files, scopes = found.setdefault(row["owner_id"], ([], []))
+        if row["kind"] == "file":
+            files.append(FILE_MENTION.decode(row))
+        else:
+            scopes.append(REFERENCE.decode(row))
+    return found
 
 
 def _make_filter(where: SummaryFilter) -> Where:

@@ -118,15 +118,13 @@ def _read_references(
 
 
 def _read_summaries(connection: apsw.Connection, conversation_id: str) -> tuple[SummaryBundle, ...]:
-    rows = select(
-        connection,
-        """SELECT * FROM summary WHERE conversation_id = ?
-           ORDER BY level, start_turn_index, uuid""",
-        (conversation_id,),
-    )
+    statement = """SELECT * FROM summary WHERE conversation_id = ?
+                   ORDER BY level, start_turn_index, uuid"""
+    rows = list(select(connection, statement, (conversation_id,)))
+    mentions = summary_rows.read_mentions(connection, [row["uuid"] for row in rows])
     found = []
-    for row in list(rows):
-        files, scopes = summary_rows.read_mentions(connection, row["uuid"])
+    for row in rows:
+        files, scopes = mentions.get(row["uuid"], ([], []))
         covers = summary_rows.read_covered(connection, row["uuid"])
         found.append(SummaryBundle(SUMMARY.decode(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)

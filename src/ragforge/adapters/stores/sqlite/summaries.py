@@ -225,9 +225,14 @@ class SqliteSummaries:
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
         def work(connection: apsw.Connection) -> tuple[list[FileMention], list[CodeReference]]:
             summary_rows.read(connection, summary_id)
-            return summary_rows.read_mentions(connection, summary_id)
+            return summary_rows.read_mentions(connection, [summary_id]).get(summary_id, ([], []))
 
         return await self._database.read(work)
+
+    async def mentions_of(
+        self, summary_ids: Sequence[str]
+    ) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
+        return await self._database.read(lambda c: summary_rows.read_mentions(c, summary_ids))
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         def work(connection: apsw.Connection) -> None:

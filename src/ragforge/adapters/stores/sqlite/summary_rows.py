@@ -70,16 +70,23 @@ def read_covered(connection: apsw.Connection, summary_id: str) -> list[int]:
 
 
 def read_mentions(
-    connection: apsw.Connection, summary_id: str
-) -> tuple[list[FileMention], list[CodeReference]]:
-    """Return the files, by path, and the scopes, by file and name, that a summary mentions."""
+    connection: apsw.Connection, summary_ids: Sequence[str]
+) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
+    """Return the files, by path, and the scopes, by file and name, that summaries mention."""
     statement = """
-        SELECT kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
+        SELECT owner_id, kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
                qualified_name, hash, how
-        FROM mention WHERE owner_id = ? ORDER BY path, qualified_name, target_id"""
-    rows = list(select(connection, statement, (summary_id,)))
-    files = [FILE_MENTION.decode(row) for row in rows if row["kind"] == "file"]
-    return files, [REFERENCE.decode(row) for row in rows if row["kind"] == "scope"]
+        FROM mention WHERE owner_id IN (
+          SELECT uuid FROM summary WHERE uuid IN (SELECT value FROM json_each(?)))
+        ORDER BY path, qualified_name, target_id"""
+    found: dict[str, tuple[list[FileMention], list[CodeReference]]] = {}
+    for row in select(connection, statement, (as_json(summary_ids),)):
+        files, scopes = found.setdefault(row["owner_id"], ([], []))
+        if row["kind"] == "file":
+            files.append(FILE_MENTION.decode(row))
+        else:
+            scopes.append(REFERENCE.decode(row))
+    return found
 
 
 def mention_rows(
