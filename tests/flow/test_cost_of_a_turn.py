@@ -25,7 +25,7 @@ from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import assistant, level_2, mention, summary, user
 from tests.fakes.remembering import memory_of
 from tests.fakes.scripted_model import ScriptedModel
-from tests.fakes.store_work import StoreWork, count_store_work
+from tests.fakes.store_work import STEPS, StoreWork, count_store_work
 
 EARLY, LATE = 200, 600
 """Both are late enough for a question to find as many memories as are shown at most."""
@@ -170,3 +170,23 @@ async def test_what_many_found_summaries_mention_is_read_with_the_queries_of_one
 
     assert len(found) == 40
     assert counted[40] == counted[1]
+
+
+async def test_where_the_newest_turns_begin_is_found_without_counting_all_before_them(
+    work: StoreWork, tmp_path: Path
+) -> None:
+    counted: dict[int, int] = {}
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        talk = await memory_of(store).start()
+        for turns in (EARLY, LATE):
+            done = (await store.conversations.get(talk)).turn_count
+            await store.conversations.append(talk, say(done, turns))
+            await store.summaries.chars_before(talk, turns - STRETCH)
+            work.reset()
+            await store.summaries.chars_before(talk, turns - STRETCH)
+            counted[turns] = work.steps
+    finally:
+        await store.close()
+
+    assert counted[LATE] <= counted[EARLY] + STEPS

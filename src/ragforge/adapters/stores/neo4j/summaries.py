@@ -130,8 +130,10 @@ class Neo4jSummaries:
         return await self._database.read(work)
 
     async def chars_before(self, conversation_id: str, turn_index: int) -> int:
-        query = """MATCH (m:Message {conversation_id: $id}) WHERE m.turn_index < $turn
-                   RETURN sum(m.char_count)"""
+        # The few turns behind it are counted, not the many before it.
+        query = """WITH talk.total_chars AS total
+                   OPTIONAL MATCH (m:Message {conversation_id: $id}) WHERE m.turn_index >= $turn
+                   RETURN total - sum(m.char_count)"""
 
         [chars] = await self._database.read(
             lambda tx: conversation_nodes.collect(tx, conversation_id, query, turn=turn_index)

@@ -158,12 +158,13 @@ class SqliteSummaries:
         return await self._database.read(work)
 
     async def chars_before(self, conversation_id: str, turn_index: int) -> int:
+        # The few turns behind it are counted, not the many before it.
         statement = """SELECT coalesce(sum(char_count), 0) FROM message
-                       WHERE conversation_id = ? AND turn_index < ?"""
+                       WHERE conversation_id = ? AND turn_index >= ?"""
 
         def work(connection: apsw.Connection) -> int:
-            conversation_rows.read(connection, conversation_id)
-            return int(select_value(connection, statement, (conversation_id, turn_index)))
+            total = conversation_rows.read(connection, conversation_id)["total_chars"]
+            return int(total - select_value(connection, statement, (conversation_id, turn_index)))
 
         return await self._database.read(work)
 
