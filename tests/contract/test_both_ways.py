@@ -60,3 +60,4 @@ async def test_the_outermost_summaries_are_those_that_no_other_covers(store: Sto
         level_2 = await store.summaries.find(SummaryFilter(talk, level=2))
         outermost = await store.summaries.outermost(talk)
         assert {one.uuid for one in outermost} == {one.uuid for one in (*inside, *level_2)}
+        assert await store.summaries.outermost(talk, 1) == outermost[-1:]

@@ -190,3 +190,27 @@ async def test_where_the_newest_turns_begin_is_found_without_counting_all_before
         await store.close()
 
     assert counted[LATE] <= counted[EARLY] + STEPS
+
+
+async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_are_read(
+    work: StoreWork, tmp_path: Path
+) -> None:
+    counted: dict[int, StoreWork] = {}
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        talk = await memory_of(store).start()
+        await store.conversations.append(talk, [user("And now?") for _ in range(240)])
+        for many in (60, 240):
+            for turn in range(many - 60, many):
+                text = f"Turn {turn}. {'So it is. ' * 100}"
+                await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
+            await store.summaries.outermost(talk, 10)
+            work.reset()
+            found = await store.summaries.outermost(talk, 10)
+            counted[many] = replace(work)
+    finally:
+        await store.close()
+
+    assert [one.start_turn_index for one in found] == list(range(230, 240))
+    assert counted[240].chars < 1.1 * counted[60].chars
+    assert counted[240].steps < MORE * counted[60].steps, counted

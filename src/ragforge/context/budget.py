@@ -12,6 +12,8 @@ LEAST_CUT = 200
 """A shorter part is not worth showing."""
 BETWEEN = 2
 """Characters between two entries."""
+MISSES = 10
+"""Once so many in a row did not fit, the others are not tried: they are hardly shorter."""
 
 Thing = TypeVar("Thing")
 
@@ -71,17 +73,25 @@ def select_fitting(
     With `may_cut`, the best of those skipped is shown without its middle, if there is room.
     """
     fit: Fit[Thing] = Fit()
-    texts = {at: text_of(thing) for at, thing in enumerate(things)}
     kept: dict[int, str] = {}
-    for at, text in texts.items():
+    skipped: dict[int, str] = {}
+    misses = 0
+    for at, thing in enumerate(things):
+        if misses == MISSES:
+            break
+        text = text_of(thing)
         if len(text) + BETWEEN <= chars:
             kept[at] = text
             chars -= len(text) + BETWEEN
-    left = [at for at in texts if at not in kept]
-    if may_cut and left and chars - BETWEEN >= LEAST_CUT:
-        best = left.pop(0)
-        kept[best] = shorten(texts[best], chars - BETWEEN)
+            misses = 0
+        else:
+            skipped[at] = text
+            misses += 1
+    if may_cut and skipped and chars - BETWEEN >= LEAST_CUT:
+        best = min(skipped)
+        kept[best] = shorten(skipped[best], chars - BETWEEN)
         fit.cut.append(things[best])
+    left = [at for at in range(len(things)) if at not in kept]
     fit.shown.extend((things[at], kept[at]) for at in sorted(kept))
     fit.left_out.extend(things[at] for at in left)
     return fit

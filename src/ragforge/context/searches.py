@@ -38,6 +38,8 @@ SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
 CHARS_A_MEMORY = 160
 """The usual length of a short memory: no more are searched for than may fit."""
+CHARS_A_SUMMARY = 500
+"""The same for the conversation's own summaries."""
 MEMORIES = (20, 200)
 """The fewest and the most memories that are searched for."""
 SHARE_OF_BEST = 0.25
@@ -50,6 +52,8 @@ FOLLOW_UPS = 5
 MOST_NOTES = 5
 LEAST_NOTE_SCORE = 0.25
 NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
+LEAST_SUMMARIES = 8
+"""So many of the conversation's own summaries are read at least: they may begin the window."""
 STRETCHES = 8
 """How many short-term summaries below a long-term one may begin the window."""
 
@@ -171,8 +175,9 @@ class Searches:
             wanted = history.get_turns_while(conversation.uuid, reader.wants, without)
             return await wanted, layout
 
+        may_fit = max(budget.own_summaries // CHARS_A_SUMMARY, LEAST_SUMMARIES)
         (turns, layout), outermost = await gather_or_cancel(
-            read_turns(), summaries.outermost(conversation.uuid)
+            read_turns(), summaries.outermost(conversation.uuid, may_fit)
         )
         level_2 = [summary for summary in outermost if summary.level == 2]
         level_1 = [summary for summary in outermost if summary.level == 1]

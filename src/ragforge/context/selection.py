@@ -96,6 +96,8 @@ class ContextSelection:
         """Tell whether all turns of a summary are shown themselves."""
         if summary.conversation_id != conversation_id or not self.recent:
             return False
+        if summary.start_turn_index < (self.recent[0].user.turn_index or 0):
+            return False  # of a long session's summaries nearly all
         shown = {turn.user.turn_index for turn in self.recent}
         return shown.issuperset(range(summary.start_turn_index, summary.end_turn_index + 1))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.budget import BETWEEN, select_fitting, select_newest
+from ragforge.context.budget import BETWEEN, MISSES, select_fitting, select_newest
 
 TEXTS = st.lists(st.text(alphabet="ab", max_size=400), max_size=12)
 
@@ -27,6 +27,20 @@ def test_the_best_that_is_left_may_be_cut_in_its_middle_if_there_is_room_for_som
     assert fit.shown[1][1].startswith("xxx")
     assert fit.shown[1][1].endswith("yyy")
     assert select_fitting(["a" * 150, long], whole, 300, may_cut=True).left_out == [long]
+
+
+def test_of_many_that_do_not_fit_few_are_formatted() -> None:
+    tried: list[str] = []
+
+    def format_text(text: str) -> str:
+        tried.append(text)
+        return text
+
+    texts = ["a" * 10, *("b" * 100 for _ in range(200))]
+    fit = select_fitting(texts, format_text, 40)
+    assert len(tried) == 1 + MISSES
+    assert [text for _, text in fit.shown] == ["a" * 10]
+    assert fit.left_out == texts[1:]
 
 
 def test_the_newest_come_without_gaps() -> None:

@@ -108,11 +108,14 @@ class SqliteSummaries:
 
         return await self._database.read(work)
 
-    async def outermost(self, conversation_id: str) -> list[Summary]:
-        statement = """SELECT * FROM summary WHERE conversation_id = ? AND covered_by IS NULL
+    async def outermost(self, conversation_id: str, limit: int | None = None) -> list[Summary]:
+        statement = """SELECT * FROM summary WHERE id IN (
+                         SELECT id FROM summary WHERE conversation_id = ? AND covered_by IS NULL
+                         ORDER BY start_turn_index DESC, level DESC, uuid DESC LIMIT ?)
                        ORDER BY start_turn_index, level, uuid"""
+        given = (conversation_id, -1 if limit is None else limit)
         return await self._database.read(
-            lambda c: [SUMMARY.decode(r) for r in select(c, statement, (conversation_id,))]
+            lambda c: [SUMMARY.decode(row) for row in select(c, statement, given)]
         )
 
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
