@@ -214,3 +214,23 @@ async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_ar
     assert [one.start_turn_index for one in found] == list(range(230, 240))
     assert counted[240].chars < 1.1 * counted[60].chars
     assert counted[240].steps < MORE * counted[60].steps, counted
+
+
+async def test_which_turns_a_question_may_find_is_not_read_anew_after_each_turn(
+    work: StoreWork, tmp_path: Path
+) -> None:
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        talk = await memory_of(store).start()
+        project = (await store.conversations.get(talk)).project_id
+        where = MemoryFilter(project_ids=[project])
+        await store.conversations.append(talk, say(0, LATE))
+        await store.conversations.turns_by_words("zebra", where, 9)
+        await store.conversations.append(talk, [user("The zebra sleeps.")])
+        work.reset()
+        found = await store.conversations.turns_by_words("zebra", where, 9)
+    finally:
+        await store.close()
+
+    assert len(found) == 1
+    assert work.steps < LATE

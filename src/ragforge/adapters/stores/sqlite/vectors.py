@@ -16,9 +16,7 @@ from ragforge.errors import DimensionMismatch
 if TYPE_CHECKING:
     from ragforge.adapters.arrays import Ints
     from ragforge.adapters.stores.sqlite.matrix import Matrix
-
-KEPT_FILTERS = 64
-"""How many filters' owners are remembered: a few for each reader, and those of one question."""
+    from ragforge.adapters.stores.sqlite.passing import PassingRows
 
 CHECKED_TOGETHER = 64
 
@@ -130,7 +128,7 @@ class VectorSearch:
     def __init__(self, viewer: str | None = None) -> None:
         self._viewer = viewer
         self._matrices: dict[tuple[Kind, int], Matrix] = {}
-        self._filters: dict[object, tuple[object, Ints]] = {}
+        self._passing: PassingRows | None = None
         self._lock = threading.Lock()
 
     def nearest(
@@ -162,7 +160,7 @@ class VectorSearch:
             matrix = self._matrices[key]
             matrix.refresh(connection)
             is_filtered = where or (kind != "scope" and hides_any(connection, self._viewer))
-            owners = self._passing(connection, kind, where) if is_filtered else None
+            owners = self._get_passing().read(connection, kind, where) if is_filtered else None
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
         statement = f"""SELECT o.id, {columns} FROM {kind} o
                         WHERE o.id IN (SELECT value FROM json_each(?))"""
@@ -177,21 +175,11 @@ class VectorSearch:
         # it one search too late.
         select_value(connection, "SELECT 1 FROM meta")
         with self._lock:
-            return self._passing(connection, kind, where)
+            return self._get_passing().read(connection, kind, where)
 
-    def _passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
-        """Return the owners that pass a filter, from memory while nobody has written."""
-        from ragforge.adapters.arrays import parse_numbers
+    def _get_passing(self) -> PassingRows:
+        from ragforge.adapters.stores.sqlite.passing import PassingRows  # storing needs no arrays
 
-        key = (id(connection), kind, str(where), tuple(where.bindings))
-        seen = (connection.data_version(), connection.total_changes())
-        known = self._filters.pop(key, None)
-        if known is not None and known[0] == seen:
-            self._filters[key] = known  # now the last to be forgotten
-            return known[1]
-        ids = f"SELECT group_concat(o.id) FROM {kind} o WHERE {where}"
-        owners = parse_numbers(select_value(connection, ids, where.bindings))
-        if len(self._filters) >= KEPT_FILTERS:
-            del self._filters[next(iter(self._filters))]
-        self._filters[key] = (seen, owners)
-        return owners
+        if self._passing is None:
+            self._passing = PassingRows()
+        return self._passing
