@@ -38,8 +38,8 @@ SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
 CHARS_A_MEMORY = 160
 """The usual length of a short memory: no more are searched for than may fit."""
-CHARS_A_SUMMARY = 500
-"""The same for the conversation's own summaries."""
+CHARS_A_SUMMARY = 1_000
+"""The same for the conversation's own summaries: most are longer."""
 MEMORIES = (20, 200)
 """The fewest and the most memories that are searched for."""
 SHARE_OF_BEST = 0.25

@@ -19,7 +19,7 @@ from ragforge.search.wording import Wording
 
 SUMMARIES_A_HIT = 5
 """How many summaries are compared for each one that is wanted."""
-MOST_SUMMARIES = 120
+MOST_SUMMARIES = 40
 """The limit for many hits: a long session has hundreds, and most have some word of a question."""
 _REMEMBERED = 4_096
 """The words of so many summaries are kept."""

@@ -13,6 +13,9 @@ from ragforge.adapters.stores.rows import LISTS
 from ragforge.adapters.stores.table import Row
 from ragforge.errors import DuplicateId
 
+EMPTY = "[]"
+"""Most lists are: they need not be parsed."""
+
 
 def insert(connection: apsw.Connection, table: str, row: Row) -> int:
     """Add a row and return its rowid.
@@ -77,7 +80,7 @@ def select(connection: apsw.Connection, statement: str, bindings: Any = ()) -> I
             lists = [name for name in names if name in LISTS]
         row = dict(zip(names, values, strict=True))
         for name in lists:
-            row[name] = json.loads(row[name])
+            row[name] = [] if row[name] == EMPTY else json.loads(row[name])
         yield row
 
 
