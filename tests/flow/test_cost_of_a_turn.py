@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
+from ragforge.adapters.stores.sqlite.common_words import FEW_ROWS
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.domain.hits import SummaryHit
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.jobs import worker
 from ragforge.llm.ask import Asker
@@ -234,3 +236,29 @@ async def test_which_turns_a_question_may_find_is_not_read_anew_after_each_turn(
 
     assert len(found) == 1
     assert work.steps < LATE
+
+
+async def test_words_that_most_summaries_hold_are_not_looked_up_in_each_of_them(
+    work: StoreWork, tmp_path: Path
+) -> None:
+    counted: dict[str, int] = {}
+    many = 4 * FEW_ROWS
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        talk = await memory_of(store).start()
+        await store.conversations.append(talk, [user("And now?") for _ in range(many)])
+        for turn in range(many):
+            text = "The zebra and the cart." if turn < 9 else "The cart."
+            await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
+        for query in ("zebra", "zebra cart"):
+            await store.summaries.by_words(query, SummaryFilter(), 5)
+            work.reset()
+            found = await store.summaries.by_words(query, SummaryFilter(), 5)
+            counted[query] = work.steps
+        few = await store.summaries.by_words("zebra cart", SummaryFilter(), 20)
+    finally:
+        await store.close()
+
+    assert len(found) == 5
+    assert counted["zebra cart"] < counted["zebra"] + many
+    assert len(few) == 20  # where there are few others, a common word counts

@@ -14,9 +14,13 @@ RARER = 2
 """Beside so many rarer words a common one tells nothing."""
 
 
-def is_common(count: int, texts: int) -> bool:
+HALF, FEW_ROWS = 2, 50
+"""A word that half of the texts hold has no weight at all in the ranking of SQLite."""
+
+
+def is_common(count: int, texts: int, share: int | None = None, rows: int | None = None) -> bool:
     """Say whether a word that so many of the texts hold is common."""
-    return count > max(ROWS, texts // SHARE)
+    return count > max(rows or ROWS, texts // (share or SHARE))
 
 
 def pick_telling(counts: Mapping[str, int], texts: int) -> list[str]:
@@ -32,9 +36,14 @@ def pick_telling(counts: Mapping[str, int], texts: int) -> list[str]:
 class CommonWords:
     """How many texts hold each word; common ones as it was when they were counted."""
 
-    def __init__(self, vocabulary: str) -> None:
-        """`vocabulary` is the table that counts the words of an index."""
+    def __init__(self, vocabulary: str, share: int | None = None, rows: int | None = None) -> None:
+        """`vocabulary` is the table that counts the words of an index.
+
+        Common is a word that one text in `share` holds, and more than `rows`.
+        """
         self._vocabulary = vocabulary
+        self._share = share
+        self._rows = rows
         self._common: dict[str, int] = {}
         self._texts = 0
 
@@ -53,9 +62,13 @@ class CommonWords:
                 (as_json(word for word in words if word not in known),),
             )
         )
-        common = {word: count for word, count in new.items() if is_common(count, texts)}
+        common = {word: count for word, count in new.items() if self.is_common(count)}
         self._common = self._common | common
         return known | new
 
+    def is_common(self, count: int) -> bool:
+        """Say whether a word that so many of the texts hold is common among them."""
+        return is_common(count, self._texts, self._share, self._rows)
+
     def _is_known(self, word: str) -> bool:
-        return is_common(self._common.get(word, 0), self._texts)
+        return self.is_common(self._common.get(word, 0))

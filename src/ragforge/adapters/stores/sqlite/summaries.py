@@ -10,6 +10,7 @@ import apsw
 from ragforge.adapters.stores.rows import SUMMARY
 from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite.common_words import FEW_ROWS, HALF, CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -40,6 +41,7 @@ class SqliteSummaries:
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
+        self._common = CommonWords("summary_vocabulary", HALF, FEW_ROWS)
 
     async def save(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         row = SUMMARY.encode(summary)
@@ -260,13 +262,30 @@ class SqliteSummaries:
         wanted = self._tokeniser.query(query)
         conditions = _make_filter(where)
 
-        def work(connection: apsw.Connection) -> list[Match]:
+        def search(connection: apsw.Connection, some: Sequence[str]) -> list[Match]:
             found = words.search(
-                connection, "summary_words", "summary", "o.uuid", wanted, conditions, limit
+                connection, "summary_words", "summary", "o.uuid", some, conditions, limit
             )
             return [Match(*row) for row in found]
 
+        def work(connection: apsw.Connection) -> list[Match]:
+            weighty = self._leave_out_common(connection, wanted)
+            found = search(connection, weighty)
+            if len(found) < limit and len(weighty) < len(wanted):
+                return search(connection, wanted)  # summaries that hold the others alone
+            return found
+
         return await self._database.read(work)
+
+    def _leave_out_common(self, connection: apsw.Connection, wanted: Sequence[str]) -> list[str]:
+        """Return the words that weigh anything in a ranking.
+
+        The others stand in most summaries of a long session, many times in each, and to count
+        them would take most of a search.
+        """
+        texts = int(select_value(connection, "SELECT count(*) FROM main.summary"))
+        counts = self._common.counts(connection, wanted, texts)
+        return [word for word in wanted if not self._common.is_common(counts.get(word, 0))]
 
     async def by_vector(
         self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0

@@ -1,6 +1,11 @@
 -- What a conversation shows of its own summaries is found without reading all of them.
 CREATE INDEX summary_outermost ON summary (conversation_id, start_turn_index)
   WHERE covered_by IS NULL;
+CREATE INDEX summary_waiting ON summary (conversation_id, start_turn_index)
+  WHERE covered_by IS NULL AND level = 1;
+
+-- How many summaries hold a word: what half of them hold has no weight in a ranking.
+CREATE VIRTUAL TABLE summary_vocabulary USING fts5vocab (summary_words, 'row');
 
 -- Which turns pass a filter is kept in memory and followed by their ids, unless older ones changed.
 INSERT INTO meta VALUES ('turns_changed', 0);
