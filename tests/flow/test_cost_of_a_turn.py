@@ -262,3 +262,29 @@ async def test_words_that_most_summaries_hold_are_not_looked_up_in_each_of_them(
     assert len(found) == 5
     assert counted["zebra cart"] < counted["zebra"] + many
     assert len(few) == 20  # where there are few others, a common word counts
+
+
+async def test_what_waits_is_found_without_reading_what_is_done(
+    work: StoreWork, tmp_path: Path
+) -> None:
+    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    try:
+        talk = await memory_of(store).start()
+        project = (await store.conversations.get(talk)).project_id
+        await store.conversations.append(talk, say(0, LATE))
+        parts = [summary(talk, turn, turn) for turn in range(EARLY)]
+        for part in parts:
+            await store.summaries.save(part)
+        await store.summaries.save(level_2(parts[:-1]))
+        work.reset()
+        waiting = await store.summaries.waiting_for_level_2(talk)
+        to_link = await store.conversations.turns_to_link([project], 9)
+        steps = work.steps
+        work.reset()
+        found = await store.conversations.owned_turns([f"no turn {n}" for n in range(9)])
+    finally:
+        await store.close()
+
+    assert (waiting, to_link, found) == (parts[-1:], [], {})
+    assert steps < EARLY
+    assert work.queries == len(("BEGIN", "turns and whose they are", "their calls", "COMMIT"))

@@ -28,7 +28,6 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.adapters.stores.sqlite.viewers import (
     check_own,
 )
-from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
     Conversation,
@@ -188,10 +187,15 @@ class SqliteConversations(TurnSearch, References):
         return await self._database.read(lambda c: dict(c.execute(statement, (ids,))))
 
     async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
-        def work(connection: apsw.Connection) -> dict[str, list[Message]]:
+        owned = await self.owned_turns(turn_ids)
+        return {turn: messages for turn, (_, messages) in owned.items()}
+
+    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
+        def work(connection: apsw.Connection) -> dict[str, tuple[str, list[Message]]]:
             rows = select(
                 connection,
-                f"""SELECT {message_rows.WITHOUT_RECEIPT}, t.message_id AS turn
+                f"""SELECT {message_rows.WITHOUT_RECEIPT}, t.message_id AS turn,
+                     t.conversation_id AS owner
                    FROM turn t JOIN message m
                    ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
                    WHERE t.message_id IN (SELECT value FROM json_each(?))""",
@@ -199,18 +203,14 @@ class SqliteConversations(TurnSearch, References):
             )
             # Sorted here: SQLite would carry the texts along.
             found = sorted(rows, key=itemgetter("position"))
-            turns: dict[str, list[Message]] = {row["turn"]: [] for row in found}
+            turns: dict[str, tuple[str, list[Message]]] = {
+                row["turn"]: (row["owner"], []) for row in found
+            }
             for row, message in zip(found, message_rows.load(connection, found), strict=True):
-                turns[row["turn"]].append(message)
+                turns[row["turn"]][1].append(message)
             return turns
 
         return await self._database.read(work)
-
-    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
-        owners, turns = await gather_or_cancel(
-            self.conversations_of(turn_ids), self.turns(turn_ids)
-        )
-        return {turn: (owners[turn], read) for turn, read in turns.items() if turn in owners}
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         statement = """SELECT uuid, conversation_id FROM message

@@ -57,8 +57,9 @@ class References:
 
     async def turns_to_link(self, project_ids: Sequence[str], limit: int) -> list[str]:
         own = is_own(self._database.viewer, "t.conversation_id")
+        # CROSS: the few that wait come first. SQLite would read all turns of the project.
         statement = f"""
-            SELECT t.message_id FROM message m JOIN turn t ON t.message_id = m.uuid
+            SELECT t.message_id FROM message m CROSS JOIN turn t ON t.message_id = m.uuid
             WHERE m.link_pending AND t.project_id IN (SELECT value FROM json_each(?)) AND {own}
             ORDER BY t.started_ms, t.id LIMIT ?"""
         return await self._database.read(

@@ -101,7 +101,8 @@ class SqliteSummaries:
         return await self._database.read(lambda c: dict(c.execute(statement, (ids,))))
 
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
-        statement = """SELECT * FROM summary WHERE conversation_id = ? AND level = 1
+        # The + keeps SQLite from reading all short-term summaries to find the few of these.
+        statement = """SELECT * FROM summary WHERE conversation_id = ? AND +level = 1
                        AND covered_by IS NULL ORDER BY start_turn_index"""
 
         def work(connection: apsw.Connection) -> list[Summary]:
@@ -121,7 +122,7 @@ class SqliteSummaries:
         )
 
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
-        statement = """SELECT * FROM summary WHERE conversation_id = ? AND level = 1
+        statement = """SELECT * FROM summary WHERE conversation_id = ? AND +level = 1
                        AND covered_by IS NULL AND NOT summary_trimmed ORDER BY start_turn_index"""
 
         def work(connection: apsw.Connection) -> list[Summary]:

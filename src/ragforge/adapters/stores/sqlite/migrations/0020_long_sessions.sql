@@ -1,8 +1,6 @@
 -- What a conversation shows of its own summaries is found without reading all of them.
 CREATE INDEX summary_outermost ON summary (conversation_id, start_turn_index)
   WHERE covered_by IS NULL;
-CREATE INDEX summary_waiting ON summary (conversation_id, start_turn_index)
-  WHERE covered_by IS NULL AND level = 1;
 
 -- How many summaries hold a word: what half of them hold has no weight in a ranking.
 CREATE VIRTUAL TABLE summary_vocabulary USING fts5vocab (summary_words, 'row');
