@@ -8,7 +8,8 @@ turns of a session cost is what all of them should cost, within 1.3.
 
 Between the marks, turns are stored as they would be after an answer, each with the receipt of a
 full context, and their jobs are done; with `--ask-all` every turn is asked. A busy machine has slow
-CPU seconds: a fixed work is timed beside each mark, and the cost is also given in units of it.
+CPU seconds: a fixed work is timed before and after every 5 turns, the cost is also given in units
+of it, and the median of the ten counts.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -30,6 +32,8 @@ from ragforge.domain.text import Json
 from ragforge.llm.ask import Asker
 
 BUCKET = 50
+GROUP = 5
+"""So many turns are measured beside one fixed work."""
 WARM = 20
 """So many turns are asked before those that are measured."""
 FIRST_MARKS = (70, 120, 250, 500)
@@ -124,16 +128,20 @@ async def measure(turns: int, every: int, ask_all: bool) -> dict[int, dict[str, 
                     ahead = WARM
                 for _ in range(ahead):
                     await ask()
-                fixed = time_fixed_work()
-                begun = time.process_time()
-                for _ in range(BUCKET):
-                    receipt = await ask()
-                cpu = 1_000 * (time.process_time() - begun) / BUCKET
-                fixed = (fixed + time_fixed_work()) / 2
-                found[mark] = {"cpu_ms": cpu, "fixed_works": cpu / fixed}
+                costs: list[tuple[float, float]] = []
+                for _ in range(BUCKET // GROUP):
+                    fixed = time_fixed_work()
+                    begun = time.process_time()
+                    for _ in range(GROUP):
+                        receipt = await ask()
+                    cpu = 1_000 * (time.process_time() - begun) / GROUP
+                    costs.append((cpu, 2 * cpu / (fixed + time_fixed_work())))
+                cpu, works = (statistics.median(each) for each in zip(*costs, strict=True))
+                least = min(each for _, each in costs)
+                found[mark] = {"cpu_ms": cpu, "fixed_works": works, "least_fixed_works": least}
                 done = mark
-                line = f"turns {mark - BUCKET}-{mark}: {cpu:.0f} ms, {cpu / fixed:.2f} fixed works"
-                print(line, flush=True)
+                line = f"{cpu:.0f} ms, {works:.2f} fixed works (at least {least:.2f})"
+                print(f"turns {mark - BUCKET}-{mark}: {line}", flush=True)
     return found
 
 
