@@ -23,7 +23,7 @@ from ragforge.search.translate import expand_query
 CANDIDATES = 40
 """The fewest turns that each search returns before the results are mixed."""
 CANDIDATES_A_HIT = 3
-MOST_CANDIDATES = 120
+MOST_CANDIDATES = 80
 """The limit for many hits: the neighbours of candidates become hits as well."""
 NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
@@ -173,4 +173,4 @@ def estimate_chars(found: WordMatches) -> float:
 
 def count_candidates(limit: int) -> int:
     """Return how many candidates each search should return for so many hits."""
-    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MOST_CANDIDATES), limit // 2)
+    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MOST_CANDIDATES), limit // 3)
