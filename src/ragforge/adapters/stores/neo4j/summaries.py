@@ -135,7 +135,8 @@ class Neo4jSummaries:
         # The few turns behind it are counted, not the many before it.
         query = """WITH talk.total_chars AS total
                    OPTIONAL MATCH (m:Message {conversation_id: $id}) WHERE m.turn_index >= $turn
-                   RETURN total - sum(m.char_count)"""
+                   WITH total, sum(m.char_count) AS behind
+                   RETURN total - behind"""
 
         [chars] = await self._database.read(
             lambda tx: conversation_nodes.collect(tx, conversation_id, query, turn=turn_index)
