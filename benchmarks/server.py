@@ -2,10 +2,12 @@
 
     python -m benchmarks.server [--full] [--project FOLDER] [--turns 1000] [--only context,list]
 
-The server is started here and lives on the same cores; its JVM is warm when measuring begins.
-CPU is that of this process, its children and the server together. Queries are counted where the
-driver sends them, without those of the worker that looks for jobs. The code is a copy of the given
-folder; the turns are cut from Python's standard library, 41 conversations of one project.
+The server is started here and lives on the same cores. Its JVM is warm when measuring begins: work
+is repeated, at most 20 times eight, until its compilers take less than a tenth of the server's CPU;
+what they still take while it is measured is counted, and told beside. CPU is that of this process,
+its children and the server together. Queries are counted where the driver sends them, without those
+of the worker that looks for jobs. The code is a copy of the given folder; the turns are cut from
+Python's standard library, 41 conversations of one project.
 
 Without --full the sizes are a quarter: 1,000 turns and the source of the stores, the
 memory and the searches, instead of 4,200 turns and all of this project's source. What is measured
@@ -25,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,9 @@ SESSIONS = 41
 SHOWN_TURNS = 200
 STORED_TURNS = 50
 SETTLE_SECONDS = 120
+WARM_RUNS, WARM_ROUNDS, WARM_COPIES = 8, 20, 3
+COMPILING = 0.1
+"""The share of the server's CPU that its compilers take at most once it is warm."""
 QUESTIONS = (
     "How does a message get its turn index?",
     "Where is the vector index asked for the nearest scopes?",
@@ -70,6 +75,7 @@ class Costs:
     walls: list[float] = field(default_factory=list)
     client: list[float] = field(default_factory=list)
     server: list[float] = field(default_factory=list)
+    compilers: list[float] = field(default_factory=list)
     queries: list[int] = field(default_factory=list)
 
     def as_json(self) -> dict[str, float]:
@@ -78,6 +84,7 @@ class Costs:
             "p50_ms": round(1000 * statistics.median(self.walls), 1),
             "cpu_ms": round(1000 * statistics.mean(cpu), 1),
             "client_cpu_ms": round(1000 * statistics.mean(self.client), 1),
+            "compilers_cpu_ms": round(1000 * statistics.mean(self.compilers), 1),
             "queries": round(statistics.median(self.queries)),
         }
 
@@ -95,16 +102,29 @@ class Meter:
     ) -> dict[str, float]:
         """Do work(0), work(1), …; the first ones warm up."""
         costs = Costs()
-        for number in range(-warm_up, runs):
+        await self._warm(work, warm_up)
+        for number in range(runs):
             self.queries, self.texts = 0, []
             begun, client, server = time.perf_counter(), _client_cpu(), self._server_cpu()
-            await work(max(number, 0))
-            if number >= 0:
-                costs.walls.append(time.perf_counter() - begun)
-                costs.client.append(_client_cpu() - client)
-                costs.server.append(self._server_cpu() - server)
-                costs.queries.append(self.queries)
+            compilers = self._compilers_cpu()
+            await work(number)
+            costs.walls.append(time.perf_counter() - begun)
+            costs.client.append(_client_cpu() - client)
+            costs.server.append(self._server_cpu() - server)
+            costs.compilers.append(self._compilers_cpu() - compilers)
+            costs.queries.append(self.queries)
         return costs.as_json()
+
+    async def _warm(self, work: Callable[[int], Awaitable[object]], runs: int) -> None:
+        """Do work that is not measured; with many runs, until the server compiles no longer."""
+        for _ in range(WARM_ROUNDS if runs >= WARM_RUNS else 1):
+            self.queries = 0
+            server, compilers = self._server_cpu(), self._compilers_cpu()
+            for number in range(runs):
+                await work(number)
+            spent = self._server_cpu() - server
+            if not self.queries or self._compilers_cpu() - compilers <= COMPILING * spent:
+                return
 
     def listen(self) -> None:
         """Count what every transaction of this process sends."""
@@ -127,8 +147,22 @@ class Meter:
     def _server_cpu(self) -> float:
         if self._pid is None:
             return 0.0
-        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        return _read_cpu(Path(f"/proc/{self._pid}/stat").read_text())
+
+    def _compilers_cpu(self) -> float:
+        """Return what the JVM spent on compiling; a thread that ended is no longer counted."""
+        if self._pid is None:
+            return 0.0
+        stats = []
+        for task in Path(f"/proc/{self._pid}/task").iterdir():
+            with suppress(OSError):  # it ended meanwhile
+                stats.append((task / "stat").read_text())
+        return sum(_read_cpu(stat) for stat in stats if " Compiler" in stat)
+
+
+def _read_cpu(stat: str) -> float:
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _client_cpu() -> float:
@@ -172,7 +206,13 @@ async def remember(app: App, turns: int) -> None:
     """Store turns of this project, and give them their vectors."""
     talker, place = Talker(), str(app.project_path)
     for number in range(SESSIONS):
-        talk = Conversation(place, place, uuid=f"conversation-{number}", title=f"Talk {number}")
+        talk = Conversation(
+            place,
+            place,
+            uuid=f"conversation-{number}",
+            title=f"Talk {number}",
+            project_id=app.project.id,
+        )
         await app.store.conversations.create(talk)
         count = SHOWN_TURNS if number == 0 else (turns - SHOWN_TURNS) // (SESSIONS - 1)
         said = [message for _ in range(count) for message in talker.turn(number)]
@@ -228,11 +268,10 @@ async def searches(place: Place, engine: str, meter: Meter, runs: int) -> dict[s
             await app.memory.search(talker.query())
 
         talker = Talker()
-        warm = len(QUESTIONS) if engine == "neo4j" else 2
         return {
-            "context": await meter.measure(context, runs, warm),
-            "code search": await meter.measure(code, runs, warm),
-            "memory search": await meter.measure(memory, runs, warm),
+            "context": await meter.measure(context, runs, WARM_RUNS),
+            "code search": await meter.measure(code, runs, WARM_RUNS),
+            "memory search": await meter.measure(memory, runs, WARM_RUNS),
         }
 
 
@@ -247,8 +286,8 @@ async def lists(place: Place, engine: str, meter: Meter, runs: int) -> dict[str,
             await app.sessions.load_detail("conversation-0")
 
         return {
-            "sessions list": await meter.measure(listing, runs, 5),
-            "session show": await meter.measure(show, runs, 5),
+            "sessions list": await meter.measure(listing, runs, WARM_RUNS),
+            "session show": await meter.measure(show, runs, WARM_RUNS),
         }
 
 
@@ -278,13 +317,17 @@ async def storing(place: Place, engine: str, meter: Meter, runs: int) -> dict[st
     async def store_one(_: int) -> None:
         await alone.store_turn(session, talker.turn(0))
 
-    found["store turn"] = await meter.measure(store_one, runs, 5)
+    found["store turn"] = await meter.measure(store_one, runs, WARM_RUNS)
     await store.close()
     return found
 
 
 async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
-    """Copy everything to the other engine; return records a second of wall clock and of CPU."""
+    """Copy everything to the other engine, schema included, after copies that warm the server.
+
+    Return records a second of wall clock, and of CPU: they are the same on a machine with nothing
+    else to do, and only the latter means something beside other programs.
+    """
     source = place.location("neo4j" if target == "sqlite" else "sqlite")
     end = place.url if target == "neo4j" else str(place.folder / "copy.db")
     records = 0
@@ -294,9 +337,24 @@ async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
         report = await copy_store(source, end, place.settings("sqlite"), lambda _: None)
         records = sum(report.counts.values())
 
+    async def make_room() -> None:
+        if target == "neo4j":
+            await empty(place.url)
+        else:
+            for path in place.folder.glob("copy.db*"):
+                path.unlink()
+
+    for _ in range(WARM_COPIES):
+        await make_room()
+        await copy(0)
+    await make_room()
     found = await meter.measure(copy, 1, warm_up=0)
-    rate = {"records": records, "records_per_second": round(records / found["p50_ms"] * 1000)}
-    return {**found, **rate}
+    return {
+        **found,
+        "records": records,
+        "records_per_second": round(1000 * records / found["p50_ms"]),
+        "records_per_cpu_second": round(1000 * records / found["cpu_ms"]),
+    }
 
 
 async def cold_ask(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
@@ -324,17 +382,12 @@ async def cold_ask(place: Place, engine: str, meter: Meter, runs: int) -> dict[s
 
 
 async def forgetting(place: Place, engine: str, meter: Meter) -> dict[str, Any]:
-    settings = place.settings(engine)
-    store = await open_store(settings)
+    async with place.open(engine) as app:
 
-    async def forget(_: int) -> None:
-        project = await store.code.project(str(place.project))
-        await store.code.delete_project(project.uuid)
+        async def forget(_: int) -> None:
+            await app.code.forget(place.project)
 
-    try:
         return {"forget the project's code": await meter.measure(forget, 1, warm_up=0)}
-    finally:
-        await store.close()
 
 
 async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]) -> Json:

@@ -96,6 +96,8 @@ async def _copy_kind(
     total = await source.count(begin.kind)
     after, done = begin.after, begin.done
     on_progress(CopyProgress(begin.kind, done, total))
+    if not total:
+        return  # what comes meanwhile is missed when all is counted, and copied by a further pass
     while page := await source.read(begin.kind, after, PAGE):
         await target.write(begin.kind, [record for _, record in page])
         after, done = page[-1][0], done + len(page)

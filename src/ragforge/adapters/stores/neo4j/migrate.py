@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from importlib.resources import files
-from itertools import groupby
+from itertools import chain, groupby
 
 from ragforge.adapters.stores.neo4j.cypher import LOCK
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
@@ -24,6 +24,8 @@ INDEX_SECONDS = 600
 _NODE = "(n:RagForgeSchema {name: 'ragforge'})"
 _ONE_NODE = """CREATE CONSTRAINT ragforge_schema IF NOT EXISTS
                FOR (n:RagForgeSchema) REQUIRE n.name IS UNIQUE"""
+_IS_EMPTY = "RETURN NOT EXISTS { MATCH (n) WHERE NOT n:RagForgeSchema }"
+_SCHEMA_CHANGE = re.compile(r"(?:CREATE|DROP) (?:\w+ )*?(?:INDEX|CONSTRAINT) (\w+)")
 _TRIES = 10
 
 
@@ -90,17 +92,40 @@ async def _upgrade(
     await tx.rows(f"MERGE {_NODE} {LOCK}")
     row = await _read_schema(tx)
     _check_schema(database, row["version"], len(steps))
-    for number, step in enumerate(steps[row["version"] :], row["version"] + 1):
-        log.info("%s: migrating to schema %d", database.url, number)
-        await _take_step(database, step)
-    if row["tokeniser"] != tokeniser.version:
-        log.info("%s: indexing words anew", database.url)
-        await reindex(database, tokeniser)
+    if await tx.value(_IS_EMPTY):
+        await _retry(partial(_run, database, list_newest_schema(steps)))
+    else:
+        await _migrate(database, steps, row, tokeniser)
     await tx.rows(
         f"MERGE {_NODE} SET n.version = $version, n.tokeniser = $tokeniser",
         version=len(steps),
         tokeniser=tokeniser.version,
     )
+
+
+async def _migrate(
+    database: Database, steps: list[list[str]], found: Row, tokeniser: Tokeniser
+) -> None:
+    """Take the steps that a store lacks, and index its words by this tokeniser."""
+    for number, step in enumerate(steps[found["version"] :], found["version"] + 1):
+        log.info("%s: migrating to schema %d", database.url, number)
+        await _take_step(database, step)
+    if found["tokeniser"] != tokeniser.version:
+        log.info("%s: indexing words anew", database.url)
+        await reindex(database, tokeniser)
+
+
+def list_newest_schema(steps: list[list[str]]) -> list[str]:
+    """Return the last statement about each index and constraint.
+
+    A database without nodes needs these alone, at once: there are no data to change, and waiting
+    for the indexes of every step takes longer than making them.
+    """
+    last: dict[str, str] = {}
+    for statement in chain.from_iterable(steps):
+        if found := _SCHEMA_CHANGE.match(statement):
+            last[found[1]] = statement
+    return list(last.values())
 
 
 async def _take_step(database: Database, statements: list[str]) -> None:

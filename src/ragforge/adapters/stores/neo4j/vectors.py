@@ -87,8 +87,8 @@ async def put(
     rows: list[Row] = [
         {
             "uuid": uuid,
-            "vector": {
-                shelf.name: vector.values(),
+            "numbers": _format_numbers(vector),
+            "facts": {
                 shelf.model: vector.model,
                 shelf.key: index_key(vector.model),
                 **also.get(uuid, {}),
@@ -98,7 +98,8 @@ async def put(
     ]
     found = await tx.each(
         f"""MATCH (n:{shelf.label} {{uuid: row.uuid}}) WHERE {shelf.only} AND {where}
-            SET n += row.vector RETURN n.uuid AS uuid""",
+            SET n += row.facts, n.{shelf.name} = toFloatList(split(row.numbers, ' '))
+            RETURN n.uuid AS uuid""",
         rows,
     )
     return set(vectors) - {row["uuid"] for row in found}
@@ -239,6 +240,15 @@ class NearestSearch:
                     {{id: n.uuid, score: score, facts: {self._facts}}} END) AS passed
                   RETURN {{fetch: $fetch, seen: seen, least: least, passing: size(passed),
                     rows: passed[..$nearest]}} AS found"""
+
+
+def _format_numbers(vector: Vector) -> str:
+    """Return the numbers as text: the driver takes eight times as long to send them one by one.
+
+    Nine digits are enough to read the same float32 again.
+    """
+    values = vector.values()
+    return " ".join(["%.9g"] * len(values)) % tuple(values)
 
 
 def _normalise(vector: Vector) -> list[float]:
