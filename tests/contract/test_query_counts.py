@@ -31,7 +31,7 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.engines import Engines
-from tests.fakes.queries import record_queries
+from tests.fakes.queries import record_queries, record_row_counts
 
 pytestmark = pytest.mark.neo4j
 HERE, PROJECT = Path("/work/shop"), "p"
@@ -151,6 +151,33 @@ async def test_each_search_is_one_query(store: Store) -> None:
         counts[name] = len(sent)
 
     assert counts == dict.fromkeys(searches, 1)
+
+
+async def test_what_is_read_by_the_hundred_comes_in_one_row(store: Store) -> None:
+    """A row is a message of the driver's protocol, which takes longer than what is in it."""
+    await talk(store, "c", 5)
+    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    names = [f"s{number}" for number in range(5)]
+    files = [parsed(f"{name}.py", scope(name, uuid=name)) for name in names]
+    await store.code.replace_files(PROJECT, files)
+    paths = [file.file.path for file in files]
+    reads = {
+        "files": lambda: store.code.files(PROJECT),
+        "marks": lambda: store.code.file_marks(PROJECT),
+        "names": lambda: store.code.names_in(PROJECT, paths),
+        "scopes": lambda: store.code.scopes(names),
+        "messages": lambda: store.conversations.messages("c"),
+        "conversation": lambda: store.archive.conversation("c"),
+        "records": lambda: store.archive.read("message", None, 100),
+    }
+
+    counts = {}
+    for name, read in reads.items():
+        with record_row_counts() as brought:
+            assert await read()
+        counts[name] = brought
+
+    assert counts == {name: [1] for name in reads}
 
 
 async def test_relations_that_are_all_right_are_not_checked_beforehand(store: Store) -> None:

@@ -23,3 +23,18 @@ def record_queries() -> Iterator[list[str]]:
 
     with patch.object(Transaction, "rows", rows):
         yield sent
+
+
+@contextmanager
+def record_row_counts() -> Iterator[list[int]]:
+    """Collect how many rows every query of a transaction of this process brings."""
+    brought: list[int] = []
+    send = Transaction.rows
+
+    async def rows(tx: Transaction, query: str, /, **parameters: Any) -> list[Row]:
+        found = await send(tx, query, **parameters)
+        brought.append(len(found))
+        return found
+
+    with patch.object(Transaction, "rows", rows):
+        yield brought

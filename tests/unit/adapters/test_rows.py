@@ -40,6 +40,7 @@ def test_a_row_comes_back_as_the_message_it_was() -> None:
     assert row["timestamp_ms"] == 1_765_290_600_000
     assert (row["conversation_id"], row["char_count"]) == ("c", 1)
     assert MESSAGE.decode(row, tool_calls=()) == message
+    assert MESSAGE.decode_values([row[name] for name in MESSAGE.read], tool_calls=()) == message
 
 
 def test_a_moment_without_a_time_zone_is_refused_by_its_column() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from operator import itemgetter
 from typing import Any
 
 from ragforge.adapters.stores.table import JSON, Row, Stored, Table, format_time
@@ -82,8 +81,6 @@ FLAGS = frozenset(("summary_trimmed", "link_pending"))
 SCOPE_NAME = tuple(_LINES.get(name, name) for name in ScopeName._fields)
 """The columns that name a scope."""
 
-_pick_name = itemgetter(*SCOPE_NAME)
-
 
 def decode_tool_call(row: Stored, result: Stored | None) -> ToolCall:
     """Return a tool call with its result, if it has one."""
@@ -107,11 +104,6 @@ def encode_tool_result(call_id: str, result: ToolResult) -> Row:
 def encode_file_time(time: datetime | None) -> str | None:
     """Return the time of a file as it is stored."""
     return None if time is None else format_time("file.mtime", time)
-
-
-def decode_scope_name(row: Stored) -> ScopeName:
-    """Return the name and place of a scope."""
-    return ScopeName(*_pick_name(row))
 
 
 def strengthen(row: Row, known: Mapping[str, TouchKind]) -> Row:

@@ -96,6 +96,7 @@ class Table(Generic[Data]):
         self._decoders = [(places[name], codec.decode) for name, _, codec in self._codecs]
         self._values = attrgetter(*stored, *derived)
         self._stored = itemgetter(*columns.values())
+        self.read = tuple(columns.values())  # the columns that an item is read from
         self._columns = (*self._encoded, *owner, *self._milliseconds, *flags)
         self.times = frozenset(column for _, column, codec in self._codecs if codec in _TIMES)
         self.lists = frozenset(column for _, column, codec in self._codecs if codec is LIST)
@@ -116,7 +117,11 @@ class Table(Generic[Data]):
 
     def decode(self, row: Stored, **without: Any) -> Data:
         """Return the item of a row, with the fields that are not columns."""
-        values = list(self._stored(row))  # by place: a context reads hundreds of rows
+        return self.decode_values(self._stored(row), **without)
+
+    def decode_values(self, stored: Sequence[Any], **without: Any) -> Data:
+        """Return the item whose columns, those of `read`, have these values."""
+        values = list(stored)  # by place: a context reads hundreds of rows
         for place, decode in self._decoders:
             values[place] = decode(values[place])
         for place, name in self._without:

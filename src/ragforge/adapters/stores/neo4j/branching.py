@@ -22,7 +22,7 @@ async def copy_until(
     """Copy what was said up to and including a message into an empty conversation."""
     source = last["conversation_id"]
     await link(tx, source, branch["uuid"], last["uuid"])
-    rows = await tx.rows(
+    rows = await tx.column(
         f"""MATCH (m:Message {{conversation_id: $source}}) WHERE m.position <= $last
             WITH m ORDER BY m.position RETURN {messages.WITH_CALLS}""",
         source=source,

@@ -45,7 +45,7 @@ def _select_vectors(shelf: Shelf, condition: str) -> str:
 _INSIDE = "n.conversation_id = $id"
 _PARTS = {
     "messages": f"""MATCH (m:Message {{conversation_id: $id}})
-        WITH m ORDER BY m.position RETURN {messages.AS_ONE}""",
+        WITH m ORDER BY m.position RETURN {messages.WITH_CALLS}""",
     "references": f"""MATCH (m:Message {{conversation_id: $id}})
         MATCH (f:CodeReference {{owner_id: m.uuid}})
         WITH m, f ORDER BY m.position, f.file, f.qualified_name, f.scope_id

@@ -110,10 +110,10 @@ class Neo4jConversations(TurnSearch, References):
     async def message(self, message_id: str) -> Message:
         query = f"""MATCH (m:Message {{uuid: $id}}) WHERE {is_seen("m")}
                     RETURN {message_nodes.WITH_CALLS}"""
-        rows = await self._database.rows(query, id=message_id)
-        if not rows:
+        found = await self._database.value(query, id=message_id)
+        if found is None:
             raise MessageNotFound(message_id)
-        return message_nodes.decode_message(rows[0])
+        return message_nodes.decode_message(found)
 
     async def messages(
         self,
@@ -129,14 +129,14 @@ class Neo4jConversations(TurnSearch, References):
         where.add("m.turn_index <= $last", last=last_turn)
         page = "SKIP $offset" if limit is None else "SKIP $offset LIMIT $limit"
         order = f"m.position {page}"
-        columns = message_nodes.AS_ONE if with_receipts else message_nodes.WITHOUT_RECEIPT
+        columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT
         return await self._messages(where, order, columns, limit=limit, offset=offset)
 
     async def latest_messages(
         self, conversation_id: str, limit: int, with_receipts: bool = True
     ) -> list[Message]:
         where = Where().add("m.conversation_id = $id", id=conversation_id)
-        columns = message_nodes.AS_ONE if with_receipts else message_nodes.WITHOUT_RECEIPT
+        columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT
         newest_first = await self._messages(
             where, "m.position DESC LIMIT $limit", columns, limit=max(limit, 0)
         )

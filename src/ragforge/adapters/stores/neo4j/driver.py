@@ -150,8 +150,12 @@ class Database:
         return await self.read(lambda tx: tx.rows(query, **parameters))
 
     async def column(self, query: str, /, **parameters: Any) -> list[Any]:
-        """Run one reading query and return the first value of each row."""
-        return await self.read(lambda tx: tx.column(query, **parameters))
+        """Run one reading query that returns one value a row, and return these values.
+
+        They come in one row: the driver is slow to read many.
+        """
+        found: list[Any] = await self.value(f"RETURN COLLECT {{ {query} }}", **parameters)
+        return found
 
     async def value(self, query: str, /, **parameters: Any) -> Any:
         """Run one reading query and return its only value, or None."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import assign, select_fields
+from ragforge.adapters.stores.neo4j.cypher import assign, select_values
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import (
     MESSAGE,
     TOOL_CALL,
     TOOL_RESULT,
-    decode_tool_call,
     encode_tool_result,
     find_unfinished,
 )
@@ -22,30 +22,30 @@ from ragforge.domain.turns import Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
-CALL = f"{{call: {select_fields('t', TOOL_CALL)}, result: {select_fields('r', TOOL_RESULT)}}}"
+CALL = f"""[{select_values("t", TOOL_CALL.read)},
+    CASE WHEN r IS NOT NULL THEN {select_values("r", TOOL_RESULT.read)} END]"""
 """A tool call with its result, which is null where there is none."""
 _CALLS = f"""COLLECT {{
       MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
       OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
       WITH t, r ORDER BY t.position RETURN {CALL} }}"""
-WITH_CALLS = f"{select_fields('m', MESSAGE)} AS message, {_CALLS} AS calls"
+WITH_CALLS = f"[{select_values('m', MESSAGE.read)}, {_CALLS}]"
 """What to return of a message `m`, to be read by `decode_message`."""
-AS_ONE = f"{{message: {select_fields('m', MESSAGE)}, calls: {_CALLS}}}"
-"""The same as one value."""
-WITHOUT_RECEIPT = AS_ONE.replace(".receipt", "receipt: null")
+WITHOUT_RECEIPT = WITH_CALLS.replace("m.receipt", "null")
 """The same but its receipt, which is longer than all the rest."""
 
 
-def decode_message(row: Stored) -> Message:
-    """Return the message of a row that holds it with its calls."""
-    return MESSAGE.decode(
-        row["message"], tool_calls=tuple(decode_call(call) for call in row["calls"])
-    )
+def decode_message(stored: Sequence[Any]) -> Message:
+    """Return the message of the values that hold it with its calls."""
+    message, calls = stored
+    return MESSAGE.decode_values(message, tool_calls=tuple(map(decode_call, calls)))
 
 
-def decode_call(row: Stored) -> ToolCall:
-    """Return the tool call of a row that holds it with its result."""
-    return decode_tool_call(row["call"], row["result"])
+def decode_call(stored: Sequence[Any]) -> ToolCall:
+    """Return the tool call of the values that hold it with its result."""
+    call, result = stored
+    found = None if result is None else TOOL_RESULT.decode_values(result)
+    return TOOL_CALL.decode_values(call, result=found)
 
 
 async def add(
@@ -138,7 +138,7 @@ async def finish_calls(
     Calls that have a result keep it. The conversation's lock is held.
     """
     query = f"MATCH (m:Message {{uuid: $id}}) RETURN {WITH_CALLS}"
-    before = decode_message((await tx.rows(query, id=row["uuid"]))[0])
+    before = decode_message(await tx.value(query, id=row["uuid"]))
     finished = find_unfinished(before, calls)
     await tx.each(
         "MATCH (t:ToolCall {uuid: row.uuid}) SET t.success = row.success, "
@@ -149,7 +149,7 @@ async def finish_calls(
         ],
     )
     await put_results(tx, [encode_tool_result(call.uuid, result) for call, result in finished])
-    done = decode_message((await tx.rows(query, id=row["uuid"]))[0])
+    done = decode_message(await tx.value(query, id=row["uuid"]))
     await tx.rows(
         "MATCH (m:Message {uuid: $id}) SET m.char_count = $chars",
         id=row["uuid"],
@@ -224,12 +224,13 @@ async def index_turns(
     """Index the words of turns, given by conversation and index, as they are now."""
     rows = await tx.each(
         f"""MATCH (m:Message {{conversation_id: row[0], turn_index: row[1]}})
-            WITH m ORDER BY m.position RETURN {WITH_CALLS}""",
+            WITH m ORDER BY m.position
+            RETURN m.conversation_id AS conversation, {WITH_CALLS} AS message""",
         [list(turn) for turn in turns],
     )
     by_conversation = defaultdict(list)
     for row in rows:
-        by_conversation[row["message"]["conversation_id"]].append(decode_message(row))
+        by_conversation[row["conversation"]].append(decode_message(row["message"]))
     found = (turn for said in by_conversation.values() for turn in group_into_turns(said))
     await tx.each(
         "MATCH (m:Message {uuid: row[0]}) SET m.words = row[1]",

@@ -65,10 +65,11 @@ async def read_server_version(database: Database) -> str:
 
 async def find_problems(database: Database) -> list[str]:
     """Return what is wrong with the indexes."""
-    return await database.column(
+    rows = await database.rows(
         """SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'ragforge_' AND state <> 'ONLINE'
-           RETURN 'The index ' + name + ' is ' + toLower(state) + '.'"""
+           RETURN name, toLower(state) AS state"""
     )
+    return [f"The index {row['name']} is {row['state']}." for row in rows]
 
 
 def _check_server(database: Database, version: str) -> None:

@@ -8,7 +8,12 @@ from functools import partial
 
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
-from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, Where, select_fields
+from ragforge.adapters.stores.neo4j.cypher import (
+    FILE_LABELS,
+    Where,
+    select_fields,
+    select_values,
+)
 from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
@@ -140,10 +145,10 @@ class ProjectFiles:
 
     async def newest_files(self, project_id: str, limit: int) -> list[File]:
         query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id
-                    RETURN {select_fields("n", FILE)} AS row
+                    RETURN {select_values("n", FILE.read)} AS row
                     ORDER BY n.mtime IS NOT NULL, n.mtime DESC, n.path LIMIT $limit"""
         rows = await self._database.column(query, id=project_id, limit=limit)
-        return [FILE.decode(row) for row in rows]
+        return [FILE.decode_values(row) for row in rows]
 
     async def directories(self, project_id: str) -> list[Directory]:
         query = """MATCH (n:Directory {project_id: $id})
@@ -153,5 +158,6 @@ class ProjectFiles:
     async def _files(self, project_id: str, where: Where) -> list[File]:
         where.add("n.project_id = $project", project=project_id)
         query = f"""MATCH (n:{FILE_LABELS}) WHERE {where}
-                    RETURN {select_fields("n", FILE)} AS row ORDER BY n.path"""
-        return [FILE.decode(row) for row in await self._database.column(query, **where.parameters)]
+                    RETURN {select_values("n", FILE.read)} AS row ORDER BY n.path"""
+        rows = await self._database.column(query, **where.parameters)
+        return [FILE.decode_values(row) for row in rows]

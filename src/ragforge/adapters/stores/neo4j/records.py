@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ragforge.adapters.stores.neo4j import facts
-from ragforge.adapters.stores.neo4j.cypher import is_own_job, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.cypher import (
+    is_own_job,
+    is_seen,
+    select_fields,
+    select_values,
+)
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
 from ragforge.adapters.stores.neo4j.vectors import (
@@ -44,10 +50,14 @@ from ragforge.ports.archive import Record, RecordKind
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Records that are read together: what to match, ordered by which texts, what to return."""
+    """Records that are read together: what to match, ordered by which texts, what to return.
+
+    The names of a record are sent with each unless the section has them: then it is a list.
+    """
 
     match: str
     record: str
+    names: tuple[str, ...] = ()
     keys: tuple[str, ...] = ("n.uuid",)
     where: str = "true"
     seen: str = "true"  # which a viewer sees
@@ -56,9 +66,13 @@ class Section:
         """Return which records are read; an administrator reads all."""
         return self.where if tx.viewer is None else f"{self.where} AND {self.seen}"
 
+    def decode(self, record: Row | Sequence[Any]) -> Row:
+        return dict(zip(self.names, record, strict=True)) if self.names else dict(record)
+
 
 def _make_section(label: str, names: Iterable[str], seen: str = "true") -> Section:
-    return Section(f"(n:{label})", select_fields("n", names), seen=seen)
+    columns = tuple(names)
+    return Section(f"(n:{label})", select_values("n", columns), columns, seen=seen)
 
 
 def _has_seen(pattern: str) -> str:
@@ -77,16 +91,17 @@ def _make_relation_section(label: str) -> Section:
     target = "coalesce(b.uuid, b.name)"
     return Section(
         f"(n:{label})-[e:{'|'.join(RELATION_KINDS)}]->(b)",
-        f"{{kind: type(e), source: n.uuid, target: {target}, project_id: e.project_id}}",
+        f"[type(e), n.uuid, {target}, e.project_id]",
+        ("kind", "source", "target", "project_id"),
         ("n.uuid", "type(e)", target),
     )
 
 
 def _make_vector_section(kind: str, shelf: Shelf) -> Section:
-    record = f"""{{owner_kind: '{kind}', owner_id: n.uuid, model: n.{shelf.model},
-        data: n.{shelf.name}, embedding_hash: n.embedding_hash}}"""
+    record = f"['{kind}', n.uuid, n.{shelf.model}, n.{shelf.name}, n.embedding_hash]"
+    names = ("owner_kind", "owner_id", "model", "data", "embedding_hash")
     where = f"n.{shelf.name} IS NOT NULL"
-    return Section(f"(n:{shelf.label})", record, where=where, seen=is_seen("n"))
+    return Section(f"(n:{shelf.label})", record, names, where=where, seen=is_seen("n"))
 
 
 _JOB = select_fields("n", JOB).replace(
@@ -119,7 +134,7 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         Section(
             "(n:CodeReference)",
             select_fields("n", REFERENCE),
-            ("n.owner_id", "n.scope_id"),
+            keys=("n.owner_id", "n.scope_id"),
             seen=_has_seen("(o:Message {uuid: n.owner_id})"),
         ),
     ),
@@ -127,7 +142,7 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         Section(
             "(f:CodeMention)",
             facts.MENTION,
-            ("f.owner_id", "f.kind", "f.target_id"),
+            keys=("f.owner_id", "f.kind", "f.target_id"),
             seen=_has_seen("(o:Summary {uuid: f.owner_id})"),
         ),
     ),
@@ -135,7 +150,7 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         Section(
             "(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)",
             _BRANCH,
-            ("n.uuid", "b.uuid"),
+            keys=("n.uuid", "b.uuid"),
             seen=f"{is_seen('n')} AND {is_seen('b')}",
         ),
     ),
@@ -147,10 +162,13 @@ SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
         _make_vector_section("scope", SCOPES),
         _make_vector_section("scope", SECTIONS),
     ),
-    "job": (Section("(n:RagForgeJob)", _JOB, ("n.key",), seen=is_own_job("n")),),
+    "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=is_own_job("n")),),
     "forgotten": (
         Section(
-            "(n:RagForgeForgotten)", "n {.uuid, .owner}", ("n.uuid", "n.owner"), seen=IS_OWN_NOTE
+            "(n:RagForgeForgotten)",
+            "n {.uuid, .owner}",
+            keys=("n.uuid", "n.owner"),
+            seen=IS_OWN_NOTE,
         ),
     ),
 }
@@ -179,7 +197,9 @@ async def read(
             break
         start = keys if place == number and keys else [""] * len(section.keys)
         page = await _page(tx, section, start, limit - len(found))
-        found += [(json.dumps([place, *row["keys"]]), _record(kind, row["record"])) for row in page]
+        found += [
+            (json.dumps([place, *at]), _record(kind, section.decode(record))) for record, at in page
+        ]
     return found
 
 
@@ -188,14 +208,19 @@ def _parse_cursor(text: str) -> tuple[int, list[str]]:
     return number, keys
 
 
-async def _page(tx: Transaction, section: Section, after: list[str], limit: int) -> list[Row]:
-    return await tx.rows(
+async def _page(
+    tx: Transaction, section: Section, after: list[str], limit: int
+) -> list[tuple[Any, list[str]]]:
+    # All in one row: the driver is slow to read many.
+    page: list[tuple[Any, list[str]]] = await tx.value(
         f"""MATCH {section.match} WHERE {_format_after(section.keys)} AND {section.make_filter(tx)}
-            RETURN {section.record} AS record, [{", ".join(section.keys)}] AS keys
-            ORDER BY {", ".join(section.keys)} LIMIT $limit""",
+            WITH {section.record} AS record, [{", ".join(section.keys)}] AS keys
+            ORDER BY {", ".join(section.keys)} LIMIT $limit
+            RETURN collect([record, keys])""",
         after=after,
         limit=limit,
     )
+    return page
 
 
 def _format_after(keys: Sequence[str], place: int = 0) -> str:

@@ -13,10 +13,10 @@ from ragforge.adapters.stores.neo4j.cypher import (
     SCOPE_LABELS,
     Where,
     index_key,
-    select_fields,
+    select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import SCOPE, SCOPE_NAME, decode_scope_name
+from ragforge.adapters.stores.rows import SCOPE, SCOPE_NAME
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import (
     WHOLE_FILES,
@@ -33,11 +33,11 @@ from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.words import Tokeniser
 
-_ROW = select_fields("s", SCOPE)
-_NAME = select_fields("s", SCOPE_NAME)
-_FOUND_NAME = select_fields("n", SCOPE_NAME)
+_ROW = select_values("s", SCOPE.read)
+_NAME = select_values("s", SCOPE_NAME)
+_FOUND_NAME = select_values("n", SCOPE_NAME)
 _IMPORTERS = "COUNT { (n)-[:DEFINED_IN]->()<-[:IMPORTS]-() }"
-_FOUND_WITH_IMPORTERS = f"{_FOUND_NAME[:-1]}, importers: {_IMPORTERS}}}"
+_FOUND_WITH_IMPORTERS = f"{_FOUND_NAME[:-1]}, {_IMPORTERS}]"
 _TO_EMBED = """(s.embedding_model IS NULL OR s.embedding_model <> $model
                 OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)"""
 # Each label and name by its own index: of one condition with OR, all scopes would be read.
@@ -80,14 +80,14 @@ class Scopes:
     async def scope_names(self, scope_ids: Sequence[str]) -> dict[str, ScopeName]:
         query = f"MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids RETURN {_NAME} AS row"
         rows = await self._database.column(query, ids=list(scope_ids))
-        return {row["uuid"]: decode_scope_name(row) for row in rows}
+        return {name.uuid: name for name in map(_decode_name, rows)}
 
     async def names_in(self, project_id: str, paths: Sequence[str]) -> list[ScopeName]:
         query = f"""UNWIND $paths AS path WITH {{file: path}} AS place {_IN_FILE}
                     RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.endLine DESC, s.uuid"""
         found = dict.fromkeys(paths)
         rows = await self._database.column(query, project=project_id, paths=list(found))
-        return [decode_scope_name(row) for row in rows]
+        return [_decode_name(row) for row in rows]
 
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         query = f"""WITH {{file: $path}} AS place {_IN_FILE}
@@ -98,13 +98,13 @@ class Scopes:
         query = f"""CALL () {{ {_NAMED} }}
                     RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
         rows = await self._database.column(query, project=project_id, name=index_key(name))
-        return [decode_scope_name(row) for row in rows]
+        return [_decode_name(row) for row in rows]
 
     async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
         query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project AND s.hash = $hash
                     RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
         rows = await self._database.column(query, project=project_id, hash=hash)
-        return [decode_scope_name(row) for row in rows]
+        return [_decode_name(row) for row in rows]
 
     async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         query = f"""UNWIND $places AS place
@@ -122,7 +122,7 @@ class Scopes:
                 for number, place in enumerate(places)
             ],
         )
-        found = {row["number"]: SCOPE.decode(row["scope"]) for row in rows}
+        found = {row["number"]: SCOPE.decode_values(row["scope"]) for row in rows}
         return [found.get(number) for number in range(len(places))]
 
     async def embed(self, vectors: Sequence[ScopeVector]) -> None:
@@ -247,12 +247,16 @@ class Scopes:
                 _pick_shelf(near), vector, _make_filter(near), nearest, 0.0, facts
             )
         held, close = await search_both(self._database, by_words, search, facts)
-        found = [row["facts"] for row in (*held, *close)]
-        importers = {row["file"]: row["importers"] for row in found if row.get("importers")}
+        importers = {
+            _decode_name(row["facts"]).file: row["facts"][-1]
+            for row in (*held, *close)
+            if not where.sections and row["facts"][-1]
+        }
         return ScopeMatches(_to_matches(held), _to_matches(close), importers)
 
     async def _scopes(self, query: str, **parameters: Any) -> list[Scope]:
-        return [SCOPE.decode(row) for row in await self._database.column(query, **parameters)]
+        rows = await self._database.column(query, **parameters)
+        return [SCOPE.decode_values(row) for row in rows]
 
 
 async def put_vectors(
@@ -281,7 +285,12 @@ def _pick_shelf(where: CodeFilter) -> vector_nodes.Shelf:
 
 
 def _to_matches(rows: Sequence[Row]) -> list[ScopeMatch]:
-    return [ScopeMatch(decode_scope_name(row["facts"]), row["score"]) for row in rows]
+    return [ScopeMatch(_decode_name(row["facts"]), row["score"]) for row in rows]
+
+
+def _decode_name(stored: Sequence[Any]) -> ScopeName:
+    """Return the name and place of a scope, whose values other facts may follow."""
+    return ScopeName(*stored[: len(SCOPE_NAME)])
 
 
 def _make_filter(where: CodeFilter) -> Where:
