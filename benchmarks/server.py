@@ -1,13 +1,15 @@
 """What does a Neo4j server cost beside a SQLite file? Every common work, on both, in one run.
 
     python -m benchmarks.server [--full] [--project FOLDER] [--turns 1000] [--only context,list]
+                                [--url bolt://127.0.0.1:7687 --pid 1234]
 
-The server is started here and lives on the same cores. Its JVM is warm when measuring begins: work
-is repeated, at most 12 times eight, until its compilers take less than a tenth of the server's CPU;
-what they still take while it is measured is counted, and told beside. CPU is that of this process,
-its children and the server together. Queries are counted where the driver sends them, without those
-of the worker that looks for jobs. The code is a copy of the given folder; the turns are cut from
-Python's standard library, 41 conversations of one project.
+The server is started here and lives on the same cores, unless one is given by its URL and process:
+it is emptied, and one that has run for an hour is warmer than any that has just started. Its JVM is
+warm when measuring begins: work is repeated, at most 12 times eight, until its compilers take less
+than a tenth of the server's CPU; what they still take while it is measured is counted, and shown
+beside. CPU is that of this process, its children and the server together. Queries are counted where
+the driver sends them, without those of the worker that looks for jobs. The code is a copy of the
+given folder; the turns are cut from Python's standard library, 41 conversations of one project.
 
 Without --full the sizes are a quarter: 1,000 turns and the source of the stores, the
 memory and the searches, instead of 4,200 turns and all of this project's source. What is measured
@@ -27,7 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -408,6 +410,7 @@ async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]
             print(f"{engine:<7} {name:<26} {row}", flush=True)
         save("server", results)
 
+    await empty(place.url)
     if wanted("ingest"):
         # What a JVM has never done is measured as slow as it never is again, and a server on which
         # somebody else ingested before has its schema and knows how to run the queries.
@@ -464,16 +467,24 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", help="ingest, context, list, store, copy, ask, forget"
     )
+    parser.add_argument("--url", help="of a server that runs on this machine; it is emptied")
+    parser.add_argument("--pid", type=int, help="the process of that server")
     chosen = parser.parse_args()
+    if (chosen.url is None) != (chosen.pid is None):
+        parser.error("--url and --pid belong together")
     only = [name for name in chosen.only.split(",") if name]
-    with tempfile.TemporaryDirectory() as folder, Neo4jServer(Path(folder) / "server") as server:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        url, pid = chosen.url, chosen.pid
+        if url is None:
+            server = stack.enter_context(Neo4jServer(Path(folder) / "server"))
+            url, pid = server.url, server.pid
         os.environ["XDG_DATA_HOME"] = folder
         rooms = () if chosen.full or chosen.project else PART
         source = chosen.project or (SOURCE if chosen.full else SOURCE / "ragforge")
         turns = chosen.turns or (4_200 if chosen.full else 1_000)
-        place = Place(Path(folder), server.url, source, rooms)
-        assert server.pid is not None
-        results = asyncio.run(run(place, server.pid, turns, chosen.runs, only))
+        place = Place(Path(folder), url, source, rooms)
+        results = asyncio.run(run(place, pid, turns, chosen.runs, only))
     show(results)
     print(f"saved to {save('server', results)}")
 
