@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -220,4 +221,6 @@ async def test_a_context_is_built_with_sixteen_queries(engines: Engines, tmp_pat
             context = await app.build_context("How are the tigers cooled with cold water?")
 
     assert {"code", "recent_turns", "notes"} <= {item.section for item in context.receipt.items}
-    assert len([query for query in sent if "RagForgeJob" not in query]) <= 16
+    # The worker beside it looks for jobs and transcripts, the more often the slower the machine.
+    of_worker = re.compile("RagForgeJob|RagForgeTranscript")
+    assert len([query for query in sent if not of_worker.search(query)]) <= 16
