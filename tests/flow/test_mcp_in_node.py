@@ -84,6 +84,8 @@ def test_the_inspector_lists_and_calls_every_tool(
     calls = list_calls(shop)
     listed = run(shop, inspector, *options, *variables, "--method", "tools/list")
     assert [tool["name"] for tool in listed["tools"]] == list(calls)
+    if era == "legacy":  # each call starts Node and a server: the SDKs make all of them
+        calls = {"recall": calls["recall"]}
     for name, given in calls.items():
         pairs = [f"{key}={value}" for key, value in given.items()]
         arguments = ["--tool-arg", *pairs] if pairs else []
