@@ -146,8 +146,10 @@ async def test_the_picker_moves_by_arrows_and_esc_leaves_it(
             "the second session",
         )
         terminal.type(ESCAPE)
+        assert await terminal.ended() == 0
+        assert "No session was chosen." in terminal.lines
+    async with ragforge() as terminal:
         await terminal.prompt()
-        assert "3 earlier sessions here: ragforge -c, -r" in terminal.lines
         terminal.type(f"/resume{ENTER}")
         await terminal.on_screen("3 of 3")
         terminal.type(f"{DOWN}{DOWN}{ENTER}")
@@ -204,8 +206,11 @@ async def test_sessions_are_renamed_shared_branched_exported_and_left(
         await terminal.see("(Another way), 1 turn")
         terminal.type(f"/export out.json{ENTER}")
         await terminal.see("bytes to")
+        terminal.type(f"/export{ENTER}")
+        await terminal.see("bytes to", 2)
         terminal.type(f"/sessions{ENTER}")
         await terminal.see("Another way", 3)
         terminal.type(f"/clear{ENTER}")
         await terminal.see("A new session begins with your next message.")
     assert '"One?"' in (project / "out.json").read_text()
+    assert not list(project.glob("session-*.json"))  # what nobody named lies outside

@@ -75,7 +75,10 @@ async def diagnose(
     else:
         checks += [check_disk(Path(url))]
     checks += [check_log(Path(settings.agent.state_dir), os.environ)]
-    checks += await check_store(settings, opener or _import_open_store(), deep=deep)
+    if is_server(url) or Path(url).exists():
+        checks += await check_store(settings, opener or _import_open_store(), deep=deep)
+    else:
+        checks += [check_new_store(Path(url))]
     programs = [check_git(), check_ripgrep(), check_sandbox(settings, cwd)]
     return [*checks, *programs, *await check_models(settings)]
 
@@ -164,6 +167,15 @@ async def _examine(store: Store, deep: bool) -> list[Check]:
         remedy = "The others follow in the background. Now: ragforge memory work"
         checks.append(Check("word index", "warn", detail, remedy))
     return checks
+
+
+def check_new_store(path: Path) -> Check:
+    """Check whether a store that is not there yet can be made; it is not made here."""
+    folder = next((place for place in path.parents if place.exists()), Path(path.anchor))
+    if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        return Check("store", "ok", "not there yet; the first question makes it")
+    remedy = "Check the path, or choose another store with --store."
+    return Check("store", "fail", f"not there, and {folder} cannot be written to", remedy)
 
 
 def _choose_remedy(settings: Settings, error: errors.RagForgeError | None) -> str:

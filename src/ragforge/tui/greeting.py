@@ -87,7 +87,8 @@ def _show(terminal: Terminal, turn: Turn) -> None:
     screen.say()
     screen.say(f"{screen.signs.prompt} {fit_line(turn.user.content, 500)}", "cyan")
     if turn.tool_calls:
-        screen.note(f"{len(turn.tool_calls)} tool calls")
+        many = len(turn.tool_calls)
+        screen.note("1 tool call" if many == 1 else f"{many} tool calls")
     said = turn.answer or "\n".join(m.content for m in turn.replies if m.content.strip())
     if len(said) > ANSWER_CHARS:
         said = f"{said[:ANSWER_CHARS].rstrip()} …"

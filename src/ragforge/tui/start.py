@@ -63,6 +63,9 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
         terminal = Terminal(app, screen, verbose=beginning.verbose)
         here = await app.sessions.find(limit=MOST_SESSIONS)
         session = await _begin_with(terminal, here, beginning)
+        if session is None and here and beginning.resume is not None:
+            screen.note("No session was chosen.")
+            return
         if not beginning.is_chosen:
             terminal.offered = tuple(one for one in here if one.turn_count)[:OFFERED]
         greet(terminal, 0 if session else len(here), is_first_run)

@@ -219,9 +219,12 @@ def test_the_ripgrep_beside_python_is_found_without_a_path(
     assert str(Path(sys.executable).parent) in check.detail
 
 
-def test_doctor_is_content_with_a_sound_installation(ragforge: Ragforge, app: FakeApp) -> None:
+def test_doctor_is_content_with_a_sound_installation(
+    ragforge: Ragforge, app: FakeApp, tmp_path: Path
+) -> None:
     app.store = FakeStore()
-    shown = ragforge("doctor", "--json")
+    (tmp_path / "x.db").touch()
+    shown = ragforge("doctor", "--json", "--store", str(tmp_path / "x.db"))
     report = json.loads(shown.out)
     assert report["ok"] is True
     assert shown.code == 0
@@ -230,11 +233,26 @@ def test_doctor_is_content_with_a_sound_installation(ragforge: Ragforge, app: Fa
     assert all(set(check) == {"name", "status", "detail", "remedy"} for check in report["checks"])
 
 
+def test_doctor_makes_no_store(ragforge: Ragforge, app: FakeApp, tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "x.db"
+    shown = ragforge("doctor", "--store", str(path))
+    assert "not there yet; the first question makes it" in shown.out
+    assert not path.parent.exists()
+
+
+def test_a_store_that_cannot_be_made_is_a_failed_check(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = doctor.check_new_store(tmp_path / "file" / "x.db")
+    assert found.status == "fail"
+    assert "cannot be written to" in found.detail
+
+
 def test_doctor_reports_a_broken_store_instead_of_crashing(
-    ragforge: Ragforge, app: FakeApp
+    ragforge: Ragforge, app: FakeApp, tmp_path: Path
 ) -> None:
     app.fails = StoreCorrupt("/x.db is damaged")
-    shown = ragforge("doctor")
+    (tmp_path / "x.db").touch()
+    shown = ragforge("doctor", "--store", str(tmp_path / "x.db"))
     assert (shown.code, shown.err) == (1, "")
     assert "fail  store" in shown.out
     assert "/x.db is damaged" in shown.out

@@ -187,3 +187,9 @@ def test_a_search_that_makes_no_sense_is_misuse(
 ) -> None:
     assert ragforge(*arguments).code == 2
     assert app.calls == []
+
+
+def test_a_path_that_is_not_there_is_an_error(ragforge: Ragforge, app: FakeApp) -> None:
+    shown = ragforge("search", "lease", "--path", "nosuch")
+    assert shown.code == 1
+    assert "there is no" in shown.err

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.state import JsonOption, get_current_directory, use_app, use_code
+from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
@@ -142,6 +143,8 @@ async def _search_files(
     from ragforge.cli.progress import show_ingestion
 
     under = None if below is None else code.locate(below) or None
+    if below is not None and not below.exists():
+        raise InputError(f"--path: there is no {below}.")
     found: list[CodeHit] = []
     with show_ingestion() as on_step:
         if place is not Place.docs:

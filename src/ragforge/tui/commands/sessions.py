@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.app.save_file import save_file
 from ragforge.errors import InputError
+from ragforge.private_files import make_private_folder
 from ragforge.show.sessions import count_turns, name_session, shorten_id, show_sessions
 from ragforge.tui.commands.command import Command, require_session
 from ragforge.tui.greeting import show_latest
@@ -69,8 +70,12 @@ async def branch(terminal: Terminal, argument: str) -> None:
 async def export(terminal: Terminal, argument: str) -> None:
     session = require_session(terminal)
     data = await terminal.app.sessions.export_bytes(session.uuid)
-    path = Path(argument or f"session-{shorten_id(session.uuid)}.json").expanduser()
-    path = path if path.is_absolute() else terminal.app.cwd / path
+    if argument:
+        path = terminal.app.cwd / Path(argument).expanduser()
+    else:  # not among the files of the project
+        folder = Path(terminal.app.settings.agent.state_dir) / "exports"
+        make_private_folder(folder)
+        path = folder / f"session-{shorten_id(session.uuid)}.json"
     await asyncio.to_thread(save_file, path, data)
     terminal.screen.say(f"Wrote {len(data):,} bytes to {path}.")
 
