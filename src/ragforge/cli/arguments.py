@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_WITH_VALUE = ("--store", "--model")
+"""The global options that take a value."""
 
 
 def clean(text: str) -> str:
@@ -14,7 +16,7 @@ def clean(text: str) -> str:
 
 
 def move_global_options_first(arguments: Sequence[str]) -> list[str]:
-    """Move --store and --debug to the front, so that they may stand anywhere.
+    """Move --store, --model and --debug to the front, so that they may stand anywhere.
 
     What follows `--` stays as it is.
     """
@@ -24,9 +26,9 @@ def move_global_options_first(arguments: Sequence[str]) -> list[str]:
     for argument in remaining:
         if argument == "--":
             rest += [argument, *remaining]
-        elif argument == "--debug" or argument.startswith("--store="):
+        elif _stands_alone(argument):
             first.append(argument)
-        elif argument == "--store":
+        elif argument in _WITH_VALUE:
             first += [argument, *([value] if (value := next(remaining, None)) is not None else [])]
         else:
             rest.append(argument)
@@ -50,7 +52,7 @@ def expand_terminal_options(arguments: Sequence[str]) -> list[str]:
         if name in ("-r", "--resume") and not has_value:
             given.insert(at + 1, "")
             has_value = True
-        takes_value = name in ("-r", "--resume", "--store")
+        takes_value = name in ("-r", "--resume", *_WITH_VALUE)
         at += 2 if takes_value and has_value else 1
     return given
 
@@ -59,9 +61,9 @@ def _count_global_options(arguments: Sequence[str]) -> int:
     """Return how many arguments belong to the global options at the front."""
     at = 0
     while at < len(arguments):
-        if arguments[at] == "--store":
+        if arguments[at] in _WITH_VALUE:
             at += 2
-        elif arguments[at] == "--debug" or arguments[at].startswith("--store="):
+        elif _stands_alone(arguments[at]):
             at += 1
         else:
             break
@@ -72,11 +74,16 @@ def find_command(arguments: Sequence[str]) -> str | None:
     """Return the first argument after the global options, which stand first."""
     remaining = iter(arguments)
     for argument in remaining:
-        if argument == "--store":
+        if argument in _WITH_VALUE:
             next(remaining, None)
-        elif argument != "--debug" and not argument.startswith("--store="):
+        elif not _stands_alone(argument):
             return argument
     return None
+
+
+def _stands_alone(argument: str) -> bool:
+    """Tell whether an argument is a global option with all that belongs to it."""
+    return argument == "--debug" or argument.startswith(tuple(f"{one}=" for one in _WITH_VALUE))
 
 
 def wants_debug(arguments: Sequence[str], variable: str | None) -> bool:

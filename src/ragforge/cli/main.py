@@ -76,6 +76,7 @@ COMMANDS = {
     "memory": "memory",
     "store": "store",
     "config": "config",
+    "model": "model",
     "mcp": "mcp",
     "check-command": "check_command",
     "permissions": "permissions",
@@ -100,6 +101,10 @@ def read_options(
     store_url: Annotated[
         str | None,
         typer.Option("--store", metavar="URL", help="The store: a path, or a Neo4j URL."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Who answers, such as ollama:qwen3, or none."),
     ] = None,
     debug: Annotated[  # read before parsing, so that it covers parsing too
         bool, typer.Option("--debug", help="Show tracebacks, and write everything to the log.")
@@ -132,7 +137,7 @@ def read_options(
 ) -> None:
     """Keep the global options for the command; without one, open the terminal."""
     debug = debug or wants_debug((), os.environ.get(DEBUG_VARIABLE))
-    context.obj = GlobalOptions(store=store_url, debug=debug)
+    context.obj = GlobalOptions(store=store_url, model=model, debug=debug)
     if context.invoked_subcommand is not None:
         if go_on or resume is not None or verbose:
             raise typer.BadParameter("-c, -r and --verbose are for the terminal, not a command")

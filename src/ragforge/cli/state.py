@@ -26,7 +26,13 @@ class GlobalOptions:
     """What stands before the command."""
 
     store: str | None = None
+    model: str | None = None
     debug: bool = False
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings among them."""
+        return {"store.url": self.store, "llm.model": self.model}
 
 
 def get_current_directory() -> Path:
@@ -48,14 +54,14 @@ def load(context: typer.Context, *, asks: bool = False, quiet: bool = False) -> 
 
     options: GlobalOptions = context.obj
     here = get_current_directory()
-    loaded = load_settings(here, {"store.url": options.store})
+    loaded = load_settings(here, options.settings)
     if not quiet and (asks or loaded.project is not None):
         from ragforge.cli import trust_questions  # most commands find nothing to trust
 
         if not asks or not trust_questions.is_somebody_there():
             trust_questions.note_ignored(loaded, here, instructions=asks)
         elif trust_questions.ask_about_folder(loaded.settings, here):
-            loaded = load_settings(here, {"store.url": options.store})
+            loaded = load_settings(here, options.settings)
     folder = Path(loaded.settings.agent.state_dir)
     log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
     return loaded

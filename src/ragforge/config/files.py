@@ -28,8 +28,13 @@ def find_user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
         if not path.exists():
             raise SettingsError(f"RAGFORGE_CONFIG: there is no file {str(path)!r}.")
         return path
-    path = Path(platformdirs.user_config_dir("ragforge", appauthor=False)) / "config.yaml"
+    path = name_user_file()
     return path if exists(path) else None
+
+
+def name_user_file() -> Path:
+    """Return where the user's file lies, if there is one."""
+    return Path(platformdirs.user_config_dir("ragforge", appauthor=False)) / "config.yaml"
 
 
 def find_project_file(cwd: Path) -> Path | None:
@@ -52,7 +57,7 @@ def read_file(path: Path, shown: str) -> dict[Any, Any]:
 
     Raises SettingsError, with the line where it is known.
     """
-    text = _read_text(path, shown)
+    text = read_text(path, shown)
     if not text:
         return {}
     from ragforge.config.mapping import parse  # most runs have no file, and no need of YAML
@@ -60,7 +65,8 @@ def read_file(path: Path, shown: str) -> dict[Any, Any]:
     return parse(text, shown)
 
 
-def _read_text(path: Path, shown: str) -> str:
+def read_text(path: Path, shown: str) -> str:
+    """Return the text of a configuration file. Raises SettingsError."""
     try:
         if not path.is_file() and path.exists():
             raise SettingsError(f"{shown}: it is not a file.")

@@ -7,18 +7,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from ragforge.config.services import SERVICES
+
 KEYRING_SERVICE = "ragforge"
-VARIABLES: Mapping[str, tuple[str, ...]] = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-}
 
 
 def find_api_key(provider: str, environ: Mapping[str, str] | None = None) -> str | None:
     """Return the key of a provider, or None if there is none anywhere."""
     variables = os.environ if environ is None else environ
-    for name in VARIABLES[provider]:
+    for name in SERVICES[provider].variables:
         if value := variables.get(name, "").strip():
             return value
     return _from_keyring(provider)
@@ -26,9 +23,8 @@ def find_api_key(provider: str, environ: Mapping[str, str] | None = None) -> str
 
 def explain_key(provider: str) -> str:
     """Return half a sentence that says how to give a provider's key."""
-    return (
-        f"set {VARIABLES[provider][0]}, or store it with `keyring set {KEYRING_SERVICE} {provider}`"
-    )
+    variable = SERVICES[provider].variables[0]
+    return f"set {variable}, or store it with `keyring set {KEYRING_SERVICE} {provider}`"
 
 
 def find_neo4j_credentials(

@@ -30,7 +30,7 @@ from ragforge.errors import SettingsError
 from ragforge.folders import find_project
 
 DEFAULT = "default"
-OPTION_NAMES = {"store.url": "--store"}
+OPTION_NAMES = {"store.url": "--store", "llm.model": "--model"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 from ragforge.config.aliases import ALIASES
+from ragforge.config.services import SERVICES
 
 WEB_ADDRESS = r"^https?://[^\s@]+$"
 
@@ -222,11 +223,9 @@ class LlmSettings(_Section):
 
     model: str = Field(
         default="none",
-        pattern=r"^(none|(openai|anthropic|google):\S+)$",
+        pattern=rf"^(none|({'|'.join(SERVICES)}):\S+)$",
         description="The chat model; none: answers are the best passages found.",
-        json_schema_extra={
-            "form": "none, openai:MODEL, anthropic:MODEL or google:MODEL",
-        },
+        json_schema_extra={"form": f"none, or MODEL after one of {':, '.join(SERVICES)}:"},
     )
     base_url: str | None = Field(
         default=None,

@@ -62,10 +62,12 @@ def open_model(
     limits: Limits | None = None,
     *,
     calls_tools: bool = True,
+    name: str | None = None,
 ) -> ProvidedModel:
     """Return a provider's model; nothing is sent until it is asked something.
 
-    Raises ModelMissing if the provider's library is not installed.
+    `name` is what it is called, where that is not its provider's. Raises ModelMissing if the
+    provider's library is not installed.
     """
     from httpx2 import AsyncClient, Timeout
 
@@ -80,7 +82,7 @@ def open_model(
             f"{format_install_command(provider)}"
         ) from error
     return ProvidedModel(
-        f"{provider}:{model}",
+        name or f"{provider}:{model}",
         made,
         http,
         limits,

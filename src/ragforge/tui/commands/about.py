@@ -36,7 +36,7 @@ async def model(terminal: Terminal, argument: str) -> None:
     terminal.app = terminal.app.with_model(argument)
     now = terminal.app.model
     screen.say(f"{now} answers from now on." if now else "No model answers from now on.")
-    screen.note("To keep it: set llm.model in your configuration file.")
+    screen.note(f"To keep it: ragforge model {now or 'none'}")
 
 
 async def verbose(terminal: Terminal, argument: str) -> None:
