@@ -96,7 +96,7 @@ async def test_every_tool_prompt_and_resource_answers_about_the_clients_folder(
             call("recall", query="why are hashes compared", agent="codex"),
             call("search_code", query="where are passwords checked"),
         )
-        assert recalled[0]["turn_id"] == shop.turn
+        assert (recalled[0]["turn_id"], recalled[0]["agent"]) == (shop.turn, "codex")
         assert "changed since" in recalled[0]["aged"][0]
         assert code[0]["file"] == "src/login.py"
         assert "searching" in reports

@@ -45,11 +45,12 @@ async def recall(app: App, given: Given, client: Client) -> Any:
         of_agent = {uuid for uuid, one in sessions.items() if one.agent == given["agent"]}
         hits = [hit for hit in hits if hit.conversation_id in of_agent]
     hits = hits[:limit]
+    agents = {uuid: one.agent for uuid, one in sessions.items()}
     found = []
     for hit, aged in zip(hits, await app.memory.find_changed_code(hits), strict=True):
         session = sessions.get(hit.conversation_id or "")
-        by = {} if session is None else {"agent": session.agent, "session": session.title}
-        found.append({**by, **memory_to_json(hit, aged)})
+        title = {} if session is None else {"session": session.title}
+        found.append({**title, **memory_to_json(hit, aged, agents)})
     return found
 
 
