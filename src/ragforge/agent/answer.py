@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragforge.context.build import EnrichedContext
+from ragforge.context.excerpts import Excerpt
 from ragforge.domain.answers import Passage
 from ragforge.domain.hits import TurnHit
 from ragforge.domain.turns import Turn
@@ -19,6 +20,9 @@ def answer_from_passages(context: EnrichedContext) -> str:
     if not found and failures:  # what was not looked at may hold the answer
         return f"{failures} Whether anything is relevant is not known."
     if not found:
+        searches = context.receipt.searches
+        if any(one.state == "ingesting" for one in searches):
+            return "This project is still being read. Ask again in a moment. This is remembered."
         return "Nothing in this project's memory is relevant yet. This is remembered from now on."
     in_code = len(context.code[:CODE_PASSAGES])
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])
@@ -31,9 +35,24 @@ def answer_from_passages(context: EnrichedContext) -> str:
 def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
     """Return the best passages of a context: code first, then documents and what was said."""
     excerpts = (*context.code[:CODE_PASSAGES], *context.documents[:DOCUMENT_PASSAGES])
-    read = [Passage(one.text, f"{one.place} {one.name}", one.score) for one in excerpts]
-    turns = [hit for hit in context.found if isinstance(hit, TurnHit)][:PASSAGES]
+    read = [_cite(one) for one in excerpts]
+    turns = [
+        hit for hit in context.found if isinstance(hit, TurnHit) and _says_something(hit.turn)
+    ][:PASSAGES]
     return (*read, *(Passage(_quote(hit.turn), _name_source(hit), hit.score) for hit in turns))
+
+
+def _cite(one: Excerpt) -> Passage:
+    lines = one.text.rstrip("\n").count("\n") + 1
+    return Passage(
+        one.text,
+        f"{one.place} {one.name}",
+        one.score,
+        one.file,
+        one.start_line,
+        one.name,
+        is_verbatim=lines == one.end_line - one.start_line + 1,
+    )
 
 
 def _count_findings(code: int, documents: int, turns: int) -> str:
@@ -49,6 +68,11 @@ def _count_findings(code: int, documents: int, turns: int) -> str:
     verb = "is" if code + documents + turns == 1 else "are"
     found = f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]
     return f"{found[0].upper()}{found[1:]} {verb} relevant:"
+
+
+def _says_something(turn: Turn) -> bool:
+    """Tell whether a turn holds more than a question that nobody answered."""
+    return bool(turn.answer) or not turn.user.content.rstrip().endswith("?")
 
 
 def _quote(turn: Turn) -> str:

@@ -172,6 +172,7 @@ class Agent:
                 turn_index=asked.turn_index or 0,
                 passages=list_passages(context),
                 receipt=receipt,
+                question=asked.content,
             )
             if self.chat is not None:
                 environment = TurnEnvironment(

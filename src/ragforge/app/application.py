@@ -224,6 +224,9 @@ class App:
             session, question, **_choose_listener(on_event, approve)
         )
         await self.code.ingest_in_background(list_edited(answer.tool_calls))
+        if answer.model is None and answer.passages and (best := answer.passages[0]).file:
+            related = await self.code.find_users(best.file, best.line)
+            return replace(answer, related=related)
         return answer
 
     async def retry(

@@ -30,7 +30,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json, new_id
 from ragforge.domain.work import NewJob
-from ragforge.errors import InputError
+from ragforge.errors import InputError, RagForgeError
 from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
 from ragforge.ports.embedder import Embedder
@@ -55,6 +55,8 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 CODE_HITS = 10
+FIRST_READING_SECONDS = 15.0
+"""How long the first question in a project waits until its code is read."""
 SEMANTIC_LIMIT = 100
 LISTING_SECONDS = 5.0
 
@@ -101,6 +103,25 @@ class Code:
         self.trust.allow_by_name()
         paths = [self._locate_file(file) for file in files]
         return await self.brain.ingest(on_step, paths or None)
+
+    async def read_first(
+        self, on_step: OnStep = lambda _: None, seconds: float = FIRST_READING_SECONDS
+    ) -> bool:
+        """Read a project that was never read, for some seconds at most, if the settings want that.
+
+        Returns whether nothing is left to wait for. What is left is read in the background.
+        """
+        if not self.is_kept_current or not self.is_read or await self.is_ingested():
+            return True
+        try:
+            async with asyncio.timeout(seconds):
+                await self.brain.ingest(on_step)
+        except TimeoutError:
+            await self.ingest_in_background()
+            return False
+        except (OSError, RagForgeError) as error:  # a question is answered without the code too
+            log.warning("The project is not read: %s", error)
+        return True
 
     async def ingest_in_background(self, files: Sequence[str] = ()) -> bool:
         """Queue an ingestion, once a minute at most, if the settings want that.
@@ -223,6 +244,12 @@ class Code:
             return (await explore_code(self.brain, given)).to_json()
         except InputError:
             return None
+
+    async def find_users(self, file: str, line: int, limit: int = 3) -> tuple[str, ...]:
+        """Return places that use or test the code at a line, as `file:start-end name`."""
+        found = await self.explore(f"{file}:{line}")
+        users = found.get("used_by") if isinstance(found, dict) else None
+        return tuple(users[:limit]) if isinstance(users, list) else ()
 
     def locate(self, path: Path) -> str:
         """Return the path of a place relative to the project, "" for the project itself.

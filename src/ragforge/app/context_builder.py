@@ -8,7 +8,7 @@ from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.context.budget import Budget
-from ragforge.context.build import ContextBuilder, ContextOptions
+from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
 from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
 from ragforge.context.searches import Deadlines, Searches
@@ -24,7 +24,7 @@ from ragforge.tools.grep_files import make_grep_tool
 from ragforge.tools.search_files import make_search_tool
 from ragforge.tools.workspace import Workspace
 
-__all__ = ["ContextOptions", "open_context"]
+__all__ = ["ContextOptions", "EnrichedContext", "open_context"]
 
 FOUND_LINES = {"context_lines": 0}
 """The planner does not choose this: the lines around a hit are read once, for all hits."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragforge.cli.outputs import Output, show_end
 from ragforge.events import Event
 from ragforge.permissions import PermissionRequest, Verdict
-from ragforge.show.console import open_console, sanitise
+from ragforge.show.console import open_console
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.tui.keyboard import hide_typing
@@ -58,8 +58,6 @@ class LiveOutput(Output):
     def end(self, answer: Answer) -> None:
         if answer.problem is not None:
             self._screen.problem(answer.problem)
-        if answer.model is None:
-            open_console().print(sanitise(answer.content))
         show_end(answer)
 
     def _interrupt(self) -> None:

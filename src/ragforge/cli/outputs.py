@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragforge.errors import RagForgeError
 from ragforge.events import Event, ToolFinished
 from ragforge.permissions import PermissionRequest, Verdict, allow_edits, deny_all
-from ragforge.show.answers import show_passages
+from ragforge.show.answers import show_found, show_sources
 from ragforge.show.console import open_console, print_json, print_note, sanitise
 from ragforge.show.events import answer_to_json, event_to_json
 
@@ -97,7 +97,8 @@ class AsText(Output):
     def end(self, answer: Answer) -> None:
         if answer.problem is not None:
             print_note(answer.problem)
-        open_console().print(sanitise(answer.content))
+        if answer.model is not None:
+            open_console().print(sanitise(answer.content))
         show_end(answer)
 
 
@@ -109,7 +110,10 @@ def show_failures(receipt: Receipt) -> None:
 
 def show_end(answer: Answer) -> None:
     """Show what an answer rests on, and how to have a model where there is none."""
-    show_passages(answer)
+    if answer.model is None:
+        show_found(answer)
+    else:
+        show_sources(answer)
     show_failures(answer.receipt)
     if answer.model is None and answer.problem is None:
         from ragforge.app.models import NO_CHAT_MODEL

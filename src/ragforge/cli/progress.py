@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ragforge.app.code import IngestionStep, OnStep
+    from ragforge.app.code import Code, IngestionStep, OnStep
 
 OnProgress: TypeAlias = Callable[[str, int, int], None]
 """Receives what is counted, how many are done, and how many there are."""
@@ -87,3 +87,20 @@ def show_ingestion() -> Iterator[OnStep]:
             bar.update(task, visible=True, completed=step.done, total=total, scopes=scopes)
 
         yield on_step
+
+
+async def read_first(code: Code) -> None:
+    """Read a project that was never read, with a bar; say so if it takes longer than one waits."""
+    from ragforge.show.console import print_note
+
+    done: list[IngestionStep] = []
+    with show_ingestion() as on_step:
+
+        def note(step: IngestionStep) -> None:
+            done[:] = [step]
+            on_step(step)
+
+        is_read = await code.read_first(note)
+    if not is_read:
+        how_far = f", {done[0].done:,} of {done[0].total:,} done" if done and done[0].total else ""
+        print_note(f"Still reading this project{how_far}: a later answer knows more of it.")

@@ -19,6 +19,10 @@ class Passage:
     text: str
     source: str
     score: float
+    file: str | None = None  # None: it was said in a turn
+    line: int = 1  # of the file, where the text begins
+    name: str = ""  # of the code
+    is_verbatim: bool = False  # the text is the file's lines; a class may be an outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Answer:
     problem: str | None = None  # why the model did not write it, or not to the end
     stopped: Stopped | None = None  # what broke it off; it can be resumed
     usage: Usage = field(default_factory=Usage)
+    question: str = ""
+    related: tuple[str, ...] = ()  # without a model: places that use the best one
 
     @property
     def is_complete(self) -> bool:

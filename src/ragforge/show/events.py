@@ -72,7 +72,13 @@ def answer_to_json(answer: Answer) -> dict[str, Json]:
         "usage": usage_to_json(answer.usage),
         "receipt": answer.receipt.to_json(),
         "passages": [
-            {"source": p.source, "score": round(p.score, 4), "text": p.text}
+            {
+                "source": p.source,
+                "score": round(p.score, 4),
+                "text": p.text,
+                "file": p.file,
+                "line": p.line if p.file else None,
+            }
             for p in answer.passages
         ],
     }

@@ -45,6 +45,8 @@ class Terminal:
         if self.session is None:
             self.session = await self.app.sessions.create()
         uuid = self.session.uuid
+        if not await self.app.code.read_first():
+            self.screen.note("Still reading this project: a later answer knows more of it.")
         await self._turn(
             lambda on_event, approve: self.app.ask(
                 question, uuid, on_event=on_event, approve=approve

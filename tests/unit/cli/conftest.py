@@ -26,6 +26,10 @@ class Output:
     err: str
 
 
+async def _read_at_once(on_step: object) -> bool:
+    return True
+
+
 @dataclass
 class FakeApp:
     """An application that returns what a test gave it and remembers what it was asked."""
@@ -35,6 +39,7 @@ class FakeApp:
     hits: list[object] = field(default_factory=list)
     store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))
     maintenance: object = None
+    code: object = field(default_factory=lambda: SimpleNamespace(read_first=_read_at_once))
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from ragforge.cli.question import MAX_QUESTION_BYTES, with_input
+from ragforge.domain.answers import Passage
 from ragforge.domain.chat import Usage
 from ragforge.domain.receipts import Receipt
 from tests.unit.cli.conftest import FakeApp, Ragforge
@@ -25,7 +26,7 @@ ANSWER = SimpleNamespace(
     tool_calls=(),
     usage=Usage(11, 7, 1, 0.001, cached_tokens=5),
     receipt=Receipt(max_chars=100, chars=0),
-    passages=(SimpleNamespace(text="The lease\nis renewed", source="turn 1", score=0.81234),),
+    passages=(Passage("The lease\nis renewed", "turn 1", 0.81234),),
 )
 
 
@@ -53,6 +54,51 @@ def test_ask_names_a_source_once(ragforge: Ragforge, app: FakeApp) -> None:
     assert ragforge("ask", "How often?").out.count("turn 1") == 1
 
 
+SOURCE = """\
+async def _keep(self, job):
+    \"\"\"Renew the lease of a job until it is done.\"\"\"
+    seconds = self.lease.total_seconds() / 3
+    while True:
+        await asyncio.sleep(seconds)
+        await self.queue.renew(job.key, self.holder)
+
+
+def other():
+    pass
+"""
+
+
+def test_without_a_model_each_place_shows_its_telling_lines(
+    ragforge: Ragforge, app: FakeApp
+) -> None:
+    place = Passage(
+        SOURCE, "src/worker.py:77-82 Worker._keep", 0.8, "src/worker.py", 77, "_keep", True
+    )
+    said = Passage("Why so early?\nTwo beats may be lost.", "turn 1 of session ab12cd34", 0.6)
+    more = {
+        "model": None,
+        "passages": (place, said),
+        "question": "How is the lease of a job renewed?",
+        "related": ("src/worker.py:40-60 Worker.run",),
+    }
+    app.answer = SimpleNamespace(**{**vars(ANSWER), **more})
+    shown = ragforge("ask", "How is the lease of a job renewed?")
+    assert shown.out.splitlines() == [
+        "src/worker.py:77  _keep",
+        "  77  async def _keep(self, job):",
+        '  78      """Renew the lease of a job until it is done."""',
+        "  79      seconds = self.lease.total_seconds() / 3",
+        "  80      while True:",
+        "  81          await asyncio.sleep(seconds)",
+        "  82          await self.queue.renew(job.key, self.holder)",
+        "",
+        "turn 1 of session ab12cd34",
+        "  Why so early? Two beats may be lost.",
+        "",
+    ]
+    assert "See also: src/worker.py:40-60 Worker.run" in shown.err
+
+
 def test_ask_in_json_is_json_alone(ragforge: Ragforge, app: FakeApp) -> None:
     app.answer = ANSWER
     shown = ragforge("ask", "--json", "How often?")
@@ -67,7 +113,15 @@ def test_ask_in_json_is_json_alone(ragforge: Ragforge, app: FakeApp) -> None:
         "tool_calls": [],
         "usage": {"input_tokens": 11, "output_tokens": 7, "cached_tokens": 5, "usd": 0.001},
         "receipt": Receipt(max_chars=100, chars=0).to_json(),
-        "passages": [{"source": "turn 1", "score": 0.8123, "text": "The lease\nis renewed"}],
+        "passages": [
+            {
+                "source": "turn 1",
+                "score": 0.8123,
+                "text": "The lease\nis renewed",
+                "file": None,
+                "line": None,
+            }
+        ],
     }
 
 

@@ -103,6 +103,7 @@ def ask(
     """
     import asyncio
 
+    from ragforge.cli.progress import read_first
     from ragforge.show.console import print_note
 
     if new + go_on + (session is not None) > 1:
@@ -115,6 +116,7 @@ def ask(
     async def take_turn(app: App) -> Answer:
         chosen = await _choose_session(app, new, session)
         with ending.cancel_task():
+            await read_first(app.code)
             return await show_turn(app, chosen)
 
     async def show_turn(app: App, chosen: str | None) -> Answer:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.cli.state import JsonOption, get_current_directory, use_app
+
+if TYPE_CHECKING:
+    from ragforge.app import App
+    from ragforge.app.context_builder import EnrichedContext
 
 EXAMPLES = """\b
 Examples:
@@ -46,6 +50,7 @@ def context(
 
     Nothing is stored.
     """
+    from ragforge.cli.progress import read_first
     from ragforge.cli.trust_questions import settle_reading
     from ragforge.show.console import print_json, print_note, sanitise
     from ragforge.show.receipts import show_receipt
@@ -63,9 +68,14 @@ def context(
             show_receipt(receipt)
         return
     text = message
+
+    async def build(app: App) -> EnrichedContext:
+        await read_first(app.code)
+        return await app.build_context(text)
+
     built = use_app(
         ctx,
-        lambda app: app.build_context(text),
+        build,
         asks=True,
         before=lambda settings: settle_reading(settings, get_current_directory()),
     )
