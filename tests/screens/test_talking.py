@@ -65,7 +65,7 @@ async def test_without_a_model_what_was_found_is_the_answer(ragforge: Open) -> N
     async with ragforge(size=(30, 150)) as terminal:
         await terminal.prompt()
         terminal.type(f"Where is the login?{ENTER}")
-        await terminal.see("src/login.py:1-2")
+        await terminal.see("src/login.py:1  login")
         await terminal.prompt()
 
 

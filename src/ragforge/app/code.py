@@ -55,6 +55,7 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 CODE_HITS = 10
+SETTLE_SECONDS = 0.05
 FIRST_READING_SECONDS = 15.0
 """How long the first question in a project waits until its code is read."""
 SEMANTIC_LIMIT = 100
@@ -105,23 +106,38 @@ class Code:
         return await self.brain.ingest(on_step, paths or None)
 
     async def read_first(
-        self, on_step: OnStep = lambda _: None, seconds: float = FIRST_READING_SECONDS
+        self,
+        on_step: OnStep = lambda _: None,
+        seconds: float = FIRST_READING_SECONDS,
+        *,
+        begun: bool = False,
     ) -> bool:
         """Read a project that was never read, for some seconds at most, if the settings want that.
 
         Returns whether nothing is left to wait for. What is left is read in the background.
+        With `begun` somebody else has begun it, and is waited for.
         """
-        if not self.is_kept_current or not self.is_read or await self.is_ingested():
+        if not self.is_kept_current or not self.is_read:
+            return True
+        if not begun and await self.is_ingested():
             return True
         try:
             async with asyncio.timeout(seconds):
                 await self.brain.ingest(on_step)
+                await self._wait_until_settled()
         except TimeoutError:
             await self.ingest_in_background()
             return False
         except (OSError, RagForgeError) as error:  # a question is answered without the code too
             log.warning("The project is not read: %s", error)
         return True
+
+    async def _wait_until_settled(self) -> None:
+        """Wait while another process reads or embeds the project."""
+        settled = await self.brain.is_settled()
+        while not settled:
+            await asyncio.sleep(SETTLE_SECONDS)
+            settled = await self.brain.is_settled()
 
     async def ingest_in_background(self, files: Sequence[str] = ()) -> bool:
         """Queue an ingestion, once a minute at most, if the settings want that.

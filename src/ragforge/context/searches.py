@@ -253,16 +253,21 @@ class Searches:
         """Return code found by meaning, words and names; and the reason if there is none."""
         if not self.trust.reads:
             return [], "skipped"
-        hits = await self.brain.search_code_semantic(
-            message,
-            cwd,
-            initial_limit=budget.code_hits,
-            subdirectory_only=self.subdirectory_only,
-            relevant_only=True,
+        settled, hits = await asyncio.gather(
+            self.brain.is_settled(),
+            self.brain.search_code_semantic(
+                message,
+                cwd,
+                initial_limit=budget.code_hits,
+                subdirectory_only=self.subdirectory_only,
+                relevant_only=True,
+            ),
         )
         excerpts = [
             Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
+        if not excerpts and not settled:
+            return [], "ingesting"
         return excerpts, "nothing relevant" if excerpts else await self._explain_no_code()
 
     async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:

@@ -61,6 +61,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     screen = Screen()
     async with open_app(settings, cwd, detach=True) as app:
         terminal = Terminal(app, screen, verbose=beginning.verbose)
+        terminal.is_unread = not await app.code.is_ingested()
         here = await app.sessions.find(limit=MOST_SESSIONS)
         session = await _begin_with(terminal, here, beginning)
         if session is None and here and beginning.resume is not None:

@@ -37,6 +37,7 @@ class Terminal:
         self.receipt: Receipt | None = None
         self.usage = Usage()
         self.jobs = 0  # that are still to be done
+        self.is_unread = False  # the project is read for the first time
         self.is_leaving = False
         self.work = Interruptible()
 
@@ -45,8 +46,10 @@ class Terminal:
         if self.session is None:
             self.session = await self.app.sessions.create()
         uuid = self.session.uuid
-        if not await self.app.code.read_first():
-            self.screen.note("Still reading this project: a later answer knows more of it.")
+        if self.is_unread:
+            self.is_unread = not await self.app.code.read_first(begun=True)
+            if self.is_unread:
+                self.screen.note("Still reading this project: a later answer knows more of it.")
         await self._turn(
             lambda on_event, approve: self.app.ask(
                 question, uuid, on_event=on_event, approve=approve
