@@ -21,6 +21,7 @@ from ragforge.domain.transcripts import (
     NewMessage,
     RetractedMessage,
     SessionUpdate,
+    TokenCount,
     TranscriptCursor,
 )
 from ragforge.domain.work import NewJob
@@ -244,6 +245,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
                     NewMessage("okapi-talk", user("Mine?", uuid="okapi-0")),
                     CallResult("okapi-answer", tool_call(uuid="okapi-call")),
                     RetractedMessage("okapi-answer"),
+                    TokenCount("okapi-answer", 7),
                     SessionUpdate("okapi-talk", "9", "main", "Mine", "okapi title"),
                 ],
             ),

@@ -18,6 +18,7 @@ from ragforge.domain.transcripts import (
     RetractedMessage,
     SessionUpdate,
     StoredIds,
+    TokenCount,
     TranscriptCursor,
 )
 from ragforge.ports.store import Store
@@ -164,6 +165,7 @@ PIECES: Sequence[IntakeStep] = [
     *[begin("branch", after="a0"), ask("b1", "Do not deploy.", "branch")],
     *[CallResult("step", RESULT), answer("b2", "branch"), answer("a2")],
     *[RetractedMessage("a1"), RetractedMessage("nowhere"), RetractedMessage("b2")],
+    *[TokenCount("a2", 42), TokenCount("nowhere", 7)],
     *[SessionUpdate("talk", "2.0", "main", "Tests", None), SessionUpdate("talk", git_branch="x")],
 ]
 
@@ -192,6 +194,7 @@ async def test_read_in_pieces_or_at_once_it_is_the_same(
         one.char_count for one in await whole.conversations.messages("talk")
     )
     assert [one.turn_index for one in said] == [0, 0, 0, 1, 1]
+    assert (await whole.conversations.message("a2")).token_count == 42
     assert expected[0].conversation.title == "Tests"
     assert expected[0].conversation.git_branch == "x"
     assert expected[1].branch_of is not None

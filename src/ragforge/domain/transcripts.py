@@ -57,6 +57,14 @@ class RetractedMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenCount:
+    """The agent said how many tokens a stored message took."""
+
+    message_id: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class SessionUpdate:
     """What an agent says anew of a session; None leaves what was said before."""
 
@@ -67,7 +75,9 @@ class SessionUpdate:
     instead_of: str | None = None  # only this title, or none, is replaced: users rename sessions
 
 
-IntakeStep: TypeAlias = NewConversation | NewMessage | CallResult | RetractedMessage | SessionUpdate
+IntakeStep: TypeAlias = (
+    NewConversation | NewMessage | CallResult | RetractedMessage | TokenCount | SessionUpdate
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +104,7 @@ def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
         elif isinstance(step, NewMessage):
             added[step.message.uuid] = len(merged)
         elif (
-            isinstance(step, CallResult | RetractedMessage)
+            isinstance(step, CallResult | RetractedMessage | TokenCount)
             and (place := added.get(step.message_id)) is not None
         ):
             owner = merged[place]
@@ -105,8 +115,10 @@ def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
     return merged
 
 
-def _change(message: Message, step: CallResult | RetractedMessage) -> Message:
-    """Return the message without its text, or with a result for a call that has none."""
+def _change(message: Message, step: CallResult | RetractedMessage | TokenCount) -> Message:
+    """Return the message as a step leaves it: a call that has a result keeps it."""
+    if isinstance(step, TokenCount):
+        return replace(message, token_count=step.tokens)
     if isinstance(step, RetractedMessage):
         return replace(message, content="", reasoning=None)
     done = step.call

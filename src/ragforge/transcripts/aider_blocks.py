@@ -28,6 +28,7 @@ _RUN = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
 _END = "  "
 _NOTE = re.compile(r"> (Applied edit to |Creating empty file |Tokens: |Commit |Did not apply )")
 _EDIT = re.compile(r"> Applied edit to (.+)")
+_TOKENS = re.compile(r"> Tokens: .*?([\d.,]+)([kM]?) received")
 _VERSION = re.compile(r"> Aider v(\S+)")
 _MODEL = re.compile(r"> (?:Main model|Model|Models): (\S+)")
 _TALK = ("/ask", "/code", "/architect", "/context", "/help")
@@ -121,6 +122,8 @@ class AiderReader:
             call = Call(record_id, "edit", {"path": path})
             done = Result(record_id, output=line[2:].strip(), changes=(FileChange(path),))
             yield self._put(record_id, "assistant", calls=(call,), results=(done,))
+        elif (tokens := _TOKENS.match(line)) and self._last != ROOT:
+            yield Record(self._facts.session, self._last, tokens=_read_count(*tokens.groups()))
         elif version := _VERSION.match(line):
             self._facts = SessionFacts(self._facts.session, str(self._folder), version=version[1])
             yield self._facts
@@ -138,6 +141,11 @@ class AiderReader:
         before, self._last = self._last, record_id
         session, model = self._facts.session, self._model
         return Record(session, record_id, before, self._at, speaker, model=model, **said)
+
+
+def _read_count(number: str, unit: str) -> int:
+    """Return a number as aider rounds it: 812, 2.1k."""
+    return round(float(number.replace(",", "") or 0) * {"": 1, "k": 1_000, "M": 1_000_000}[unit])
 
 
 def _find_words(text: str) -> str:

@@ -78,6 +78,7 @@ class CodexReader:
         self._order = Chain()
         self._facts: SessionFacts | None = None
         self._model: str | None = None
+        self._said = ""  # the id of the newest thing that the model said
         self._ends = Ends()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
@@ -107,6 +108,7 @@ class CodexReader:
             "chain": self._chain,
             "order": self._order.save(),
             "model": self._model,
+            "said": self._said,
             "facts": None if self._facts is None else asdict(self._facts),
             "ends": self._ends.save(),
         }
@@ -116,7 +118,7 @@ class CodexReader:
             return
         self._session, self._chain = state["session"], state["chain"]
         self._order.load(state["order"])
-        self._model = state["model"]
+        self._model, self._said = state["model"], state["said"]
         facts = state["facts"]
         self._facts = None if facts is None else SessionFacts(**facts)
         self._ends.load(state["ends"])
@@ -150,10 +152,19 @@ class CodexReader:
         kind = get_text(event, "type")
         if kind == "thread_name_updated":
             yield from self._note(title=get_text(event, "thread_name"))
+        elif kind == "token_count":
+            yield from self._count_tokens(event)
         elif kind == "thread_rolled_back":
             self._order.rewind_turns(get_number(event, "num_turns") or 1)
         else:
             self._ends.note(event)
+
+    def _count_tokens(self, event: Mapping[str, Any]) -> Iterator[Record]:
+        """Yield how many tokens an answer took, which stands after all of its items."""
+        last = get_mapping(get_mapping(event, "info"), "last_token_usage")
+        tokens = get_number(last, "output_tokens")
+        if tokens is not None and self._said:
+            yield Record(self._session, self._said, tokens=tokens)
 
     def _note(self, **new: Any) -> Iterator[SessionFacts]:
         """Yield the facts of the session when they changed."""
@@ -192,6 +203,8 @@ class CodexReader:
         """Return a record whose id follows from what was said before it."""
         texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
         self._chain = hash_texts((self._chain, speaker or "", key, *texts))
+        if speaker == "assistant":
+            self._said = self._chain
         record = Record(self._session, self._chain, None, None, speaker, **said)
         return self._order.link(record)
 

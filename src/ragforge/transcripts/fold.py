@@ -17,7 +17,7 @@ from ragforge.transcripts.calls import Calls
 from ragforge.transcripts.fields import make_uuid
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts
-from ragforge.transcripts.steps import Add, Begin, Finish, Retract, Step
+from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
 
 _MOST_IDS = 10_000
 MOST_LINKS = 128
@@ -134,7 +134,9 @@ class Fold:
         self._clock = record.at or self._clock
         message_id = self.make_id(record.id)
         before = self._find_message(record, session)
-        if message_id in self.places:
+        if message_id in self.places and record.speaker is None and record.tokens is not None:
+            yield Count(message_id, record.tokens)
+        elif message_id in self.places:
             self._link(record, session, message_id)
             self._calls.note(self.make_id, record, message_id)
         elif record.speaker is None:

@@ -63,7 +63,7 @@ class Record:
     calls: tuple[Call, ...] = ()
     results: tuple[Result, ...] = ()
     model: str | None = None
-    tokens: int | None = None
+    tokens: int | None = None  # where nobody speaks: of the message with this id
     retracts: tuple[str, ...] = ()  # answers that the agent took back
 
 

@@ -50,4 +50,12 @@ class Retract:
     message_id: str
 
 
-Step: TypeAlias = Begin | Add | Finish | Retract | SessionFacts
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The agent said afterwards how many tokens a stored message took."""
+
+    message_id: str
+    tokens: int
+
+
+Step: TypeAlias = Begin | Add | Finish | Retract | Count | SessionFacts

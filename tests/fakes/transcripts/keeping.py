@@ -13,7 +13,7 @@ from ragforge.domain.conversations import Message, ToolCall
 from ragforge.transcripts.fold import Fold, Place
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.source import Source
-from ragforge.transcripts.steps import Add, Begin, Finish, Retract, Step
+from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
 from tests.fakes.transcripts.files import START
 
 
@@ -66,13 +66,11 @@ class Keeper:
         """Return what was said in each conversation, in the order in which they began."""
         return [kept.show() for kept in self.conversations.values()]
 
+    def list_messages(self) -> list[Message]:
+        return [message for kept in self.conversations.values() for message in kept.messages]
+
     def list_calls(self) -> list[ToolCall]:
-        return [
-            call
-            for kept in self.conversations.values()
-            for message in kept.messages
-            for call in message.tool_calls
-        ]
+        return [call for message in self.list_messages() for call in message.tool_calls]
 
     def _look_up(self, fold: Fold, entries: list[Entry]) -> None:
         needs = fold.list_needs(entries)
@@ -106,6 +104,8 @@ class Keeper:
                 self._change(step.message_id, lambda m: _finish(m, step.call))
             case Retract():
                 self._change(step.message_id, lambda m: replace(m, content="", reasoning=None))
+            case Count():
+                self._change(step.message_id, lambda m: replace(m, token_count=step.tokens))
             case SessionFacts():
                 known = self.facts.setdefault(step.session, {})
                 known |= {name: getattr(step, name) for name in _FACTS if getattr(step, name)}

@@ -31,6 +31,8 @@ def test_a_run_is_a_session_with_words_answers_and_edits(tmp_path: Path) -> None
     first, second = kept.facts.values()
     assert first == second == {"cwd": str(tmp_path / "shop"), "version": "0.86.1"}
     assert kept.models == {"sonnet"}
+    said = next(one for one in kept.list_messages() if one.content == ANSWER)
+    assert said.token_count == 80
     edit = kept.list_calls()[0].result
     assert edit is not None
     assert edit.result["changes"] == [{"file": "cart.py"}]

@@ -32,7 +32,11 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
     one.call("k1", "shell", command=["pytest"])
     one.give_output("k1", "Exit code: 1\nWall time: 1\nOutput:\n1 failed")
     one.answer("It skips the first item.")
+    usage = {"last_token_usage": {"input_tokens": 900, "output_tokens": 42}}
+    one.put("event_msg", type="token_count", info=usage)
+    one.put("event_msg", type="token_count", info=None)
     kept = read(one, home=tmp_path)
+    assert kept.list_messages()[-1].token_count == 42
     assert kept.show() == [
         [
             "user: Why is the cart wrong?",

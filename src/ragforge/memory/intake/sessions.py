@@ -16,12 +16,13 @@ from ragforge.domain.transcripts import (
     NewMessage,
     RetractedMessage,
     SessionUpdate,
+    TokenCount,
 )
 from ragforge.memory.clean import clean_call
 from ragforge.memory.sessions import sign
 from ragforge.memory.titles import TITLE_CHARS, shorten_to_title
 from ragforge.transcripts.record import SessionFacts
-from ragforge.transcripts.steps import Add, Begin, Finish, Step
+from ragforge.transcripts.steps import Add, Begin, Count, Finish, Step
 
 MOST_SESSIONS = 64
 """So many sessions of a transcript are remembered between two readings: the newest."""
@@ -85,6 +86,8 @@ class SessionBook:
             return
         elif isinstance(step, Finish):
             yield CallResult(step.message_id, self._cut(step.call))
+        elif isinstance(step, Count):
+            yield TokenCount(step.message_id, step.tokens)
         else:
             yield RetractedMessage(step.message_id)
 

@@ -21,6 +21,7 @@ from ragforge.domain.transcripts import (
     NewMessage,
     RetractedMessage,
     SessionUpdate,
+    TokenCount,
     merge_results,
 )
 from ragforge.errors import ConversationNotFound, MessageNotFound, NotAuthor
@@ -54,6 +55,8 @@ class Intake:
                 await self._finish(step)
             elif isinstance(step, RetractedMessage):
                 await self._retract(step)
+            elif isinstance(step, TokenCount):
+                await self._count(step)
             else:
                 await self._update(step)
         await self._store_waiting()
@@ -126,6 +129,14 @@ class Intake:
         )
         await messages.index_turns(self._tx, [(place, row["turn_index"])], self._tokeniser)
         await self._mark_grown(place, {row["turn_index"]}, set())
+
+    async def _count(self, step: TokenCount) -> None:
+        await self._store_waiting()
+        place = "MATCH (m:Message {uuid: $id}) RETURN m.conversation_id"
+        conversation_id = await self._tx.value(place, id=step.message_id)
+        if conversation_id is not None and await self._is_own(conversation_id):
+            change = "MATCH (m:Message {uuid: $id}) SET m.token_count = $tokens"
+            await self._tx.rows(change, id=step.message_id, tokens=step.tokens)
 
     async def _update(self, step: SessionUpdate) -> None:
         if not await self._is_own(step.conversation_id):

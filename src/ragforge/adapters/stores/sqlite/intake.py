@@ -25,6 +25,7 @@ from ragforge.domain.transcripts import (
     NewMessage,
     RetractedMessage,
     SessionUpdate,
+    TokenCount,
     merge_results,
 )
 from ragforge.domain.turns import group_into_turns
@@ -68,6 +69,8 @@ class Intake:
                 self._finish(step)
             elif isinstance(step, RetractedMessage):
                 self._retract(step)
+            elif isinstance(step, TokenCount):
+                self._count(step)
             else:
                 self._update(step)
         for one in self._opened.values():
@@ -142,6 +145,12 @@ class Intake:
             "UPDATE message SET content = '', reasoning = NULL WHERE uuid = ?", (row["uuid"],)
         )
         self._grow(row, into, -len(row["content"]))
+
+    def _count(self, step: TokenCount) -> None:
+        row = messages.find_row(self._connection, step.message_id)
+        if row is not None and self._open(row["conversation_id"]) is not None:
+            statement = "UPDATE message SET token_count = ? WHERE uuid = ?"
+            self._connection.execute(statement, (step.tokens, row["uuid"]))
 
     def _grow(self, row: Row, into: _Open, chars: int) -> None:
         """Note that a stored message has so many characters more."""
