@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ class Goose:
         self.path = home / ".local" / "share" / "goose" / "sessions" / "sessions.db"
         self.path.parent.mkdir(parents=True)
         self.connection = sqlite3.connect(self.path, isolation_level=None)
+        weakref.finalize(self, self.connection.close)  # where a test leaves it open
         self.connection.executescript(_SCHEMA)
         self._number = 0
 

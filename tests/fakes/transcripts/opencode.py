@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ class OpenCode:
         self.path = home / ".local" / "share" / "opencode" / "opencode.db"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.connection = sqlite3.connect(self.path, isolation_level=None)
+        weakref.finalize(self, self.connection.close)  # where a test leaves it open
         if wal:
             self.connection.execute("PRAGMA journal_mode = WAL")
         self.connection.executescript(_SCHEMA)
