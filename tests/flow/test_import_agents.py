@@ -75,6 +75,7 @@ def work_with_codex(home: Path, shop: Path) -> None:
     )
     one.say("Which quagga tests are flaky?")
     one.answer("The quagga checkout test waits for a clock.")
+    one.put("event_msg", type="token_count", info={"last_token_usage": {"output_tokens": 42}})
     one.lines = [_move(line, shop) for line in one.lines]
     one.write(home)
 
@@ -127,6 +128,7 @@ def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
     assert "quagga checkout" in found.stdout
     said = [m for turn in json.loads(shown.stdout)["turns"] for m in turn["messages"]]
     assert [m["model"] for m in said] == [None, "gpt-x"]
+    assert said[1]["token_count"] == 42
 
 
 async def finish_jobs(app: App) -> None:
@@ -270,6 +272,8 @@ async def test_an_open_application_follows_what_another_agent_writes(
             await asyncio.sleep(0.01)
         stopping.set()
         await following
+        turns = await app.sessions.latest_turns(one, 1)
+    assert turns[-1].user.content == "And the tests?"
 
 
 async def test_nothing_is_read_before_the_user_imports(

@@ -32,6 +32,7 @@ from ragforge.domain.transcripts import (
     NewConversation,
     NewMessage,
     SessionUpdate,
+    TokenCount,
     TranscriptCursor,
 )
 from ragforge.domain.work import Holder, NewJob
@@ -132,7 +133,13 @@ async def take_in_everything(store: Store) -> None:
     waiting = replace(make_message(), role="assistant", tool_calls=(late,))
     new = make_conversation(uuid="taken-in", agent="codex")
     cursor = TranscriptCursor("codex", "", "a.jsonl", "s", JSON)
-    steps = [NewConversation(new), NewMessage("taken-in", waiting)]
+    plain = Message("assistant", "Done.", model=TEXT)
+    steps = [
+        NewConversation(new),
+        NewMessage("taken-in", waiting),
+        NewMessage("taken-in", plain),
+        TokenCount(plain.uuid, 7),
+    ]
     assert await store.transcripts.take_in(cursor, steps)
     result = CallResult(waiting.uuid, replace(late, result=ToolResult(False, JSON, TEXT)))
     update = SessionUpdate("taken-in", TEXT, TEXT, TEXT, TEXT)
@@ -169,7 +176,7 @@ async def test_no_method_of_a_store_writes_a_secret(
     store = guard_store(await engines.empty(engine))
     await write_everything(store)
 
-    assert await store.archive.count("message") == 5
+    assert await store.archive.count("message") == 6
     assert await find_secret(store, engine, tmp_path) == []
     if engine == "neo4j":
         assert await find_in_neo4j(engines.location(engine)) == []

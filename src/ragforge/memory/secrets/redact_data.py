@@ -21,7 +21,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
-    RetractedMessage,
+    SessionUpdate,
     TranscriptCursor,
 )
 from ragforge.domain.work import NewJob
@@ -112,8 +112,7 @@ def _list_values(step: NewMessage | CallResult) -> Iterator[Json]:
     """Yield all that a message or a result says: a transcript has thousands of short strings."""
     calls = (step.call,) if isinstance(step, CallResult) else step.message.tool_calls
     if isinstance(step, NewMessage):
-        yield step.message.content
-        yield step.message.reasoning
+        yield from (getattr(step.message, name) for name in _MESSAGE_TEXTS)
         yield step.message.receipt
     for call in calls:
         yield call.tool_name
@@ -198,9 +197,9 @@ class DataRedactor:
         if isinstance(step, NewConversation):
             clean = self.redact_conversation(step.conversation)
             return step if clean is step.conversation else replace(step, conversation=clean)
-        if isinstance(step, RetractedMessage):
-            return step
-        return self._redact_fields(step, ("title", "instead_of", "agent_version", "git_branch"))
+        if isinstance(step, SessionUpdate):
+            return self._redact_fields(step, ("title", "instead_of", "agent_version", "git_branch"))
+        return step  # the others hold ids and numbers alone
 
     def redact_text(self, text: str | None) -> Json:
         return text and self._clean(redact, text)
