@@ -109,17 +109,13 @@ class Code:
         self,
         on_step: OnStep = lambda _: None,
         seconds: float = FIRST_READING_SECONDS,
-        *,
-        begun: bool = False,
     ) -> bool:
-        """Read a project that was never read, for some seconds at most, if the settings want that.
+        """Read a project for the first time, for some seconds at most, if the settings want that.
 
-        Returns whether nothing is left to wait for. What is left is read in the background.
-        With `begun` somebody else has begun it, and is waited for.
+        Returns whether nothing is left to wait for. What is left is read in the background. If
+        somebody else has begun it, that is waited for.
         """
         if not self.is_kept_current or not self.is_read:
-            return True
-        if not begun and await self.is_ingested():
             return True
         try:
             async with asyncio.timeout(seconds):

@@ -93,6 +93,8 @@ async def read_first(code: Code) -> None:
     """Read a project that was never read, with a bar; say so if it takes longer than one waits."""
     from ragforge.show.console import print_note
 
+    if await code.is_ingested():
+        return
     done: list[IngestionStep] = []
     with show_ingestion() as on_step:
 

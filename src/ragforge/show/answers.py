@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
-from ragforge.show.snippets import compile_words, cut_snippet
+from ragforge.show.snippets import compile_words, cut_snippet, find_best_lines
 
 if TYPE_CHECKING:
     import re
@@ -69,14 +69,9 @@ def _show_lines(out: Console, passage: Passage, pattern: re.Pattern[str] | None)
 
 
 def _choose_lines(source: str, pattern: re.Pattern[str] | None) -> tuple[int, list[str]]:
-    """Return the lines with the most of the words, and how many stand before them.
-
-    A definition begins with its first line: only in a long one the best lines may be elsewhere.
-    """
+    """Return the lines with the most of the words, and how many stand before them."""
     lines = [sanitise(line).rstrip().expandtabs(4) for line in source.split("\n")]
-    scores = [len(pattern.findall(line)) if pattern else 0 for line in lines]
-    starts = range(max(len(lines) - SHOWN_LINES, 0) + 1)
-    best = max(starts, key=lambda start: (sum(scores[start : start + SHOWN_LINES]), -start))
+    best = find_best_lines(lines, pattern, SHOWN_LINES)
     shown = lines[best : best + SHOWN_LINES]
     while len(shown) > 1 and not shown[-1]:
         shown.pop()

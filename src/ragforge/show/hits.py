@@ -11,7 +11,7 @@ from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.notes import note_to_json
 from ragforge.show.sessions import name_other
-from ragforge.show.snippets import choose_text, compile_words, cut_snippet
+from ragforge.show.snippets import choose_text, compile_words, cut_snippet, find_best_lines
 
 if TYPE_CHECKING:
     from ragforge.app.code import CodeHit
@@ -65,10 +65,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
 def _choose_lines(source: str, query: str) -> list[str]:
     """Return a few lines of a source: those around the most of the query's words."""
     lines = [line.rstrip() for line in source.split("\n")]
-    pattern = compile_words(query)
-    scores = [len(pattern.findall(line)) if pattern else 0 for line in lines]
-    starts = range(max(len(lines) - SNIPPET_LINES, 0) + 1)
-    best = max(starts, key=lambda start: (sum(scores[start : start + SNIPPET_LINES]), -start))
+    best = find_best_lines(lines, compile_words(query), SNIPPET_LINES)
     shown = [line for line in lines[best : best + SNIPPET_LINES] if line.strip()]
     margin = min((len(line) - len(line.lstrip()) for line in shown), default=0)
     return [line[margin : margin + WIDEST] for line in shown]

@@ -25,6 +25,13 @@ def choose_text(texts: Sequence[str], pattern: re.Pattern[str] | None) -> str:
     return next(found, texts[0] if texts else "")
 
 
+def find_best_lines(lines: Sequence[str], pattern: re.Pattern[str] | None, most: int) -> int:
+    """Return where the lines begin that hold the most of the words; the first of equals."""
+    scores = [len(pattern.findall(line)) if pattern else 0 for line in lines]
+    starts = range(max(len(lines) - most, 0) + 1)
+    return max(starts, key=lambda start: (sum(scores[start : start + most]), -start))
+
+
 def cut_snippet(
     text: str, pattern: re.Pattern[str] | None, width: int, max_lines: int = 2
 ) -> list[str]:

@@ -47,7 +47,7 @@ class Terminal:
             self.session = await self.app.sessions.create()
         uuid = self.session.uuid
         if self.is_unread:
-            self.is_unread = not await self.app.code.read_first(begun=True)
+            self.is_unread = not await self.app.code.read_first()
             if self.is_unread:
                 self.screen.note("Still reading this project: a later answer knows more of it.")
         await self._turn(

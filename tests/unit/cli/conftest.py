@@ -26,7 +26,7 @@ class Output:
     err: str
 
 
-async def _read_at_once(on_step: object) -> bool:
+async def _is_ingested() -> bool:
     return True
 
 
@@ -39,7 +39,7 @@ class FakeApp:
     hits: list[object] = field(default_factory=list)
     store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))
     maintenance: object = None
-    code: object = field(default_factory=lambda: SimpleNamespace(read_first=_read_at_once))
+    code: object = field(default_factory=lambda: SimpleNamespace(is_ingested=_is_ingested))
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)
 
