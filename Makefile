@@ -62,9 +62,9 @@ neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)
 
 lock: $(VENV)/.dev ## Choose new versions of all dependencies
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile --quiet --upgrade --no-strip-extras --universal --python-version 3.11 --generate-hashes \
 	  --custom-compile-command "make lock" -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --extra all --group dev \
+	$(BIN)/uv pip compile --quiet --upgrade --no-strip-extras --universal --python-version 3.11 --generate-hashes --extra all --group dev \
 	  --custom-compile-command "make lock" -c requirements.lock -o requirements-dev.lock pyproject.toml
 
 clean: ## Remove the virtual environment and all caches
@@ -75,11 +75,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
-	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-deps --require-hashes -r requirements.lock
 	$(INSTALL) --no-deps --editable .
 	@$(BIN)/python -m compileall -q src  # as an installed program has it: commands start sooner
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
-	$(INSTALL) --require-hashes -r requirements-dev.lock
+	$(INSTALL) --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
