@@ -17,6 +17,7 @@ from ragforge import load_settings, open_app
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app import App
 from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import Message
 from ragforge.domain.receipts import SECTIONS, Receipt, read_receipt
@@ -162,6 +163,7 @@ async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
 ) -> None:
     async with opened(environ, project) as app:
         await app.brain.ingest()
+        await unsettle(app.store.code, await app.store.code.project(app.brain.project_id))
         holder = this_process()
         name = locks.name_ingestion_lock(app.brain.project_id)
         assert await app.store.locks.acquire(name, holder, timedelta(seconds=60))

@@ -19,7 +19,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.app.projects import recognise
 from ragforge.brain.files import walk
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import format_embedded_state
+from ragforge.brain.ingestion.embedding_state import format_embedded_state, unsettle
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep
 from ragforge.brain.project import Brain, ProjectStatus
 from ragforge.domain.work import Holder
@@ -270,10 +270,11 @@ async def test_a_model_that_fails_leaves_what_was_read_to_be_found_by_words(
 
 
 @pytest.mark.parametrize("lock", [locks.name_ingestion_lock, locks.name_embedding_lock])
-async def test_nothing_is_found_by_meaning_while_somebody_ingests_or_embeds(
+async def test_nothing_is_found_by_meaning_while_somebody_changes_or_embeds_the_code(
     brain: Brain, store: Store, root: Path, lock: object
 ) -> None:
     await brain.ingest()
+    await unsettle(store.code, await store.code.project(brain.project_id))
     assert callable(lock)
 
     async with held(store, lock(brain.project_id)):
@@ -283,6 +284,16 @@ async def test_nothing_is_found_by_meaning_while_somebody_ingests_or_embeds(
         assert await brain.search_code_semantic("price", root) != []
 
     assert await brain.search_code_semantic("price", root) != []
+
+
+async def test_a_look_at_the_files_that_changes_nothing_hides_nothing(
+    brain: Brain, store: Store, root: Path
+) -> None:
+    await brain.ingest()
+
+    async with held(store, locks.name_ingestion_lock(brain.project_id)):
+        assert await brain.is_settled()
+        assert await brain.search_code_semantic("price", root) != []
 
 
 async def test_an_ingestion_waits_for_another_one(brain: Brain, store: Store) -> None:

@@ -152,8 +152,8 @@ class Brain:
     ) -> list[CodeHit]:
         """Return scopes of the subtree of `cwd` within a budget of characters, best first.
 
-        Returns nothing while the project is being ingested or embedded, since the code may be
-        about to change. At the root the whole project is searched, or nothing with
+        Returns nothing while the project is being changed or embedded, since what is found may
+        be half of it. At the root the whole project is searched, or nothing with
         `subdirectory_only`. `min_score` is relative to the best hit. With `relevant_only`
         nothing is returned if the query has nothing to do with the code.
         """
@@ -220,9 +220,10 @@ class Brain:
         return keep_relevant(hits, MIN_DOCUMENT_RELEVANCE)
 
     async def is_settled(self) -> bool:
-        """Tell whether nobody is ingesting or embedding the project.
+        """Tell whether nobody is changing or embedding what is known of the project.
 
-        Searches that begin together ask the store once.
+        A process that only looks whether files have changed holds a lock too: then the project
+        is still settled. Searches that begin together ask the store once.
         """
         look = self._looks.get(loop := asyncio.get_running_loop())
         if look is None:
@@ -240,7 +241,19 @@ class Brain:
             locks.name_ingestion_lock(self.project_id),
             locks.name_embedding_lock(self.project_id),
         )
-        return not await self.ingester.locks.is_any_held(names)
+        if not await self.ingester.locks.is_any_held(names):
+            return True
+        return await self._is_embedded()
+
+    async def _is_embedded(self) -> bool:
+        """Tell whether all scopes have vectors, and no ingestion has changed any since."""
+        if (embedder := self.finder.embedder) is None:
+            return False
+        try:
+            project = await self.finder.code.project(self.project_id)
+        except ProjectNotFound:
+            return False
+        return project.state == embedding_state.format_embedded_state(embedder.name)
 
     async def status(self, thorough: bool = False) -> ProjectStatus:
         """Compare the store with the files; if only a few seem changed, by their contents too.

@@ -8,6 +8,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, RelevantHits
@@ -227,6 +228,8 @@ async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> N
 
 
 async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> None:
+    code = bundled.finder.code
+    await unsettle(code, await code.project(bundled.project_id))
     name = locks.name_ingestion_lock(bundled.project_id)
     async with locks.hold_lock(bundled.ingester.locks, name, bundled.ingester.holder):
         assert await bundled.find_relevant_code("the price") == RelevantHits((), INGESTING)
