@@ -9,7 +9,8 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.files import names
-from ragforge.brain.files.secret_files import has_secret_content, is_secret_file, split_words
+from ragforge.brain.files.secret_files import has_secret_content, is_secret_file
+from ragforge.domain.text import split_words
 from ragforge.errors import InputError
 from ragforge.search.tokenise import WORDS
 from ragforge.tools.grep_files import GrepArguments, grep_files

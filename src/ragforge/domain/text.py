@@ -57,6 +57,11 @@ def to_text(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def split_words(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as text."""
+    return frozenset(text.split())
+
+
 def indent_lines(text: str) -> str:
     """Return text whose lines after the first are indented.
 

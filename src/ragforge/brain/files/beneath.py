@@ -13,9 +13,10 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from typing import cast
 
 from ragforge.brain.files.atomic_write import replace_file
 
@@ -46,8 +47,7 @@ def open_file(root: str, path: str) -> int:
         _check_path(root, path)
         descriptor = os.open(os.path.join(root, path), _READ)
     else:
-        with _open_root(root) as start:
-            descriptor = _follow(start, path, _READ)
+        descriptor = _open_below(root, path, _READ)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is not a regular file")
@@ -63,8 +63,7 @@ def read_bytes(root: str, path: str) -> bytes:
 @contextmanager
 def open_directory(root: str, path: str) -> Iterator[int]:
     """Open a directory to list it, or to reach what is in it. Raises OSError."""
-    with _open_root(root) as start:
-        descriptor = _follow(start, path, _DIRECTORY) if path else os.dup(start)
+    descriptor = _open_below(root, path, _DIRECTORY) if path else os.open(root, _DIRECTORY)
     try:
         yield descriptor
     finally:
@@ -118,13 +117,12 @@ def _make_directories(root: str, folder: str) -> None:
         done = f"{done}/{step}" if done else step
 
 
-@contextmanager
-def _open_root(root: str) -> Iterator[int]:
-    descriptor = os.open(root, _DIRECTORY)
+def _open_below(root: str, path: str, flags: int) -> int:
+    start = os.open(root, _DIRECTORY)
     try:
-        yield descriptor
+        return _follow(start, path, flags)
     finally:
-        os.close(descriptor)
+        os.close(start)
 
 
 def _follow(start: int, path: str, flags: int) -> int:
@@ -162,23 +160,25 @@ def _follow_steps(start: int, path: str, flags: int) -> int:
 
 
 @cache
-def _load_openat2() -> ctypes.CDLL | None:
-    return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+def _load_openat2() -> Callable[[int, int, bytes, _OpenHow, int], int] | None:
+    """Return the system call, which the C library has no function for on every Linux."""
+    if sys.platform != "linux":
+        return None
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    how = ctypes.POINTER(_OpenHow)
+    call.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, how, ctypes.c_size_t)
+    return cast("Callable[[int, int, bytes, _OpenHow, int], int]", call)
 
 
 def _call_openat2(start: int, path: str, flags: int) -> int:
-    library = _load_openat2()
-    assert library is not None
+    call = _load_openat2()
+    assert call is not None
     how = _OpenHow(flags, 0, _NO_MAGIC_LINKS | _NO_LINKS | _BENEATH)
-    size = ctypes.c_size_t(ctypes.sizeof(how))
-    name = ctypes.c_char_p(os.fsencode(path))
-    descriptor = library.syscall(
-        ctypes.c_long(_OPENAT2), ctypes.c_int(start), name, ctypes.byref(how), size
-    )
+    descriptor = call(_OPENAT2, start, os.fsencode(path), how, ctypes.sizeof(how))
     if descriptor < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), path)
-    return int(descriptor)
+    return descriptor
 
 
 def _check_path(root: str, path: str) -> None:

@@ -65,15 +65,17 @@ def _read_entries(
     rules = above if IGNORE_FILES.isdisjoint(names) else above.enter(place, path, names)
     found = DirectoryContents(rules, names)
     lead = f"{path}/" if path else ""
+    inside = os.path.join(place, "")
     for entry in entries:
-        name, inner = entry.name, lead + entry.name
+        name = entry.name
+        inner = lead + name
         if not is_utf8(name) or len(inner) > MAX_ID_CHARS:
             found.skipped[name.encode(errors="backslashreplace").decode()] = "name"
         elif entry.is_dir(follow_symlinks=False):
             if reason := check_directory(inner, name, rules):
                 found.skipped[f"{name}/"] = reason
             else:
-                found.directories.append((os.path.join(place, name), inner))
+                found.directories.append((inside + name, inner))
         elif reason := check_name(inner, name, rules):
             found.skipped[name] = reason
         elif isinstance(file := _check_file(root, place, entry, inner, limits), FoundFile):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal, TypeAlias
 
-from ragforge.brain.files.secret_files import is_secret_file, split_words
+from ragforge.brain.files.secret_files import is_secret_file
+from ragforge.domain.text import split_words
 
 SkipReason: TypeAlias = Literal[
     "ignored",

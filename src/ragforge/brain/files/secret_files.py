@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import re
 
-
-def split_words(text: str) -> frozenset[str]:
-    """Return the words of a list that is written as text."""
-    return frozenset(text.split())
-
+from ragforge.domain.text import split_words
 
 _SAMPLES = split_words("example examples sample samples template tmpl tpl dist")
 _ENV = re.compile(r"\.env(?:rc)?(?:[._-].*)?|.+\.env")
@@ -42,6 +38,7 @@ _PLACES = split_words(  # names that mean something else in other folders
     .composer/auth.json gh/hosts.yml glab-cli/config.yml gcloud/credentials.db rclone/rclone.conf
     """
 )
+_PLACE_NAMES = frozenset(place.partition("/")[2] for place in _PLACES)
 NAME_PATTERNS = (
     *(".env", ".env.*", ".env-*", ".env_*", "*.env", ".envrc"),
     *sorted(_NAMES),
@@ -69,17 +66,15 @@ def is_secret_file(path: str) -> bool:
     `.env.example` and the like hold none: they are there to be read.
     """
     folder, _, name = path.lower().rpartition("/")
-    if _ENV.fullmatch(name):
+    # A walk asks this of every file, so what is seldom true is looked at last.
+    if ".env" in name and _ENV.fullmatch(name):
         return _SAMPLES.isdisjoint(_PARTS.split(name))
     _, dot, ending = name.removesuffix(".backup").rpartition(".")
     if name in _NAMES or (dot and ending in _ENDINGS):
         return True
-    if not folder:
-        return False
-    steps = folder.split("/")
-    if _FOLDERS.isdisjoint(steps):
-        return f"{steps[-1]}/{name}" in _PLACES
-    return not name.endswith(".pub") and name not in _PUBLIC
+    if "." in folder and not _FOLDERS.isdisjoint(folder.split("/")):
+        return not name.endswith(".pub") and name not in _PUBLIC
+    return name in _PLACE_NAMES and f"{folder.rpartition('/')[2]}/{name}" in _PLACES
 
 
 def has_secret_content(path: str, data: bytes) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import ModuleFinder
+from ragforge.domain.text import split_words
 
 _FUNCTIONS = '"def" "defp" "defdelegate" "defguard" "defguardp"'
 _MACROS = '"defmacro" "defmacrop"'

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import (
     ProjectPaths,
@@ -17,6 +17,7 @@ from ragforge.brain.languages.paths import (
     list_ancestors,
     resolve_path,
 )
+from ragforge.domain.text import split_words
 
 _FUNCTION_BODY = """[
   (arrow_function body: (_) @body)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import ProjectPaths, get_parent, pick_nearest
+from ragforge.domain.text import split_words
 
 _JAVA_DEFINITIONS = """
 [(class_declaration) (record_declaration)] @definition.class

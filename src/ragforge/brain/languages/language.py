@@ -135,8 +135,3 @@ class Language:
     blanked: re.Pattern[bytes] | None = None  # what the grammar cannot parse becomes spaces
     simplify: Callable[[bytes], bytes] | None = None  # a second try for a file with errors
     detect_dialect: Callable[[str, str], str] | None = None  # path and text to a language's name
-
-
-def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
-    return frozenset(text.split())

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
 from ragforge.brain.languages.paths import keep_single
+from ragforge.domain.text import split_words
 
 _DEFINITIONS = """
 (function_declaration name: (method_index_expression)) @definition.method

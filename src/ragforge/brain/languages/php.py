@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import ProjectPaths, get_parent, keep_single, resolve_path
+from ragforge.domain.text import split_words
 
 _DEFINITIONS = """
 (namespace_definition name: (_)) @definition.namespace

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
-from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import (
     ProjectPaths,
@@ -16,6 +16,7 @@ from ragforge.brain.languages.paths import (
     join_path,
     list_ancestors,
 )
+from ragforge.domain.text import split_words
 
 _COMMENT = re.compile(r"#[^\n]*")
 _FILLER = re.compile(r"[\s\\()]+")

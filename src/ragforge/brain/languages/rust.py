@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 
-from ragforge.brain.languages.language import Import, Language, NameRules, split_words
+from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import (
     ProjectPaths,
@@ -15,6 +15,7 @@ from ragforge.brain.languages.paths import (
     join_path,
     list_ancestors,
 )
+from ragforge.domain.text import split_words
 
 _DEFINITIONS = """
 [(function_item) (function_signature_item)] @definition.function

@@ -8,7 +8,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
 
-from ragforge.tools.command.options import split_words
+from ragforge.domain.text import split_words
 from ragforge.tools.confine import Root
 
 TRUSTED_DIRECTORIES = (

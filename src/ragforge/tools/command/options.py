@@ -37,11 +37,6 @@ class Option:
 Options: TypeAlias = dict[str, Option]
 
 
-def split_words(text: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
-    return frozenset(text.split())
-
-
 def flags(names: str) -> dict[str, Option]:
     """Return options without a value."""
     return {name: Option() for name in names.split()}

@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
 from ragforge.tools.command.line import Word
-from ragforge.tools.command.options import Parsed, read_options, split_words
+from ragforge.tools.command.options import Parsed, read_options
 from ragforge.tools.command.paths import WorkingDirectory, quote_short, resolve_directory
 from ragforge.tools.command.plan import NotAllowed, Stage
 from ragforge.tools.command.secrets import holds_secrets

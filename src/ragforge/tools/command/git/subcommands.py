@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.git.formats import file_format, group, ref_format, sort_key
 from ragforge.tools.command.git.options import (
     DIFF,
@@ -33,7 +34,6 @@ from ragforge.tools.command.options import (
     ProgramRules,
     flags,
     maybe,
-    split_words,
     take_no_operands,
     takes,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import layout, matching, text
 from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
@@ -11,7 +12,6 @@ from ragforge.tools.command.options import (
     Parsed,
     ProgramRules,
     check_paths,
-    split_words,
     takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short

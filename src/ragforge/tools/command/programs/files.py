@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import (
     amount,
     date,
@@ -25,7 +26,6 @@ from ragforge.tools.command.options import (
     ProgramRules,
     flags,
     maybe,
-    split_words,
     take_at_most,
     take_no_operands,
     take_paths,

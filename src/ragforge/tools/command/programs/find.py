@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import Kind, date, layout, matching, number, one_of, path, text
 from ragforge.tools.command.line import Word
-from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths, split_words
+from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed
 

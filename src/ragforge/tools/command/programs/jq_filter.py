@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragforge.tools.command.options import split_words
+from ragforge.domain.text import split_words
 from ragforge.tools.command.paths import quote_short
 from ragforge.tools.command.plan import NotAllowed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import (
     amount,
     matching,
@@ -20,7 +21,6 @@ from ragforge.tools.command.options import (
     flags,
     instead,
     maybe,
-    split_words,
     take_pattern_then_paths,
     takes,
 )

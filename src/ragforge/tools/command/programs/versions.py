@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.line import Word
-from ragforge.tools.command.options import CustomProgram, ListedProgram, split_words
+from ragforge.tools.command.options import CustomProgram, ListedProgram
 from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.plan import NotAllowed
 
