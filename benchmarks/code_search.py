@@ -225,11 +225,11 @@ def ways(brain: Brain, ablation: bool) -> dict[str, Search]:
     wordy = replace(brain, finder=replace(brain.finder, embedder=None))
     return chosen | {
         "words only, ranked": through(wordy),
-        "vectors only, ranked": without(brain, by_words=[], scopes_named=[]),
+        "vectors only, ranked": without(brain, by_words=[], scopes_named={}),
         "vectors only, not ranked": raw_vectors(brain),
         "no ranking (convex .3)": fused(brain),
         "no graph": without(brain, importers={}),
-        "no names": without(brain, scopes_named=[]),
+        "no names": without(brain, scopes_named={}),
     }
 
 

@@ -191,7 +191,7 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
     assert await store.code.project(given.uuid) == given
     assert await store.code.file(name, name) == file
     assert await store.code.files(name, name) == [file]
-    [told] = await store.code.scopes_named(name, text)
+    [told] = (await store.code.scopes_named(name, [text]))[text]
     stored = await store.code.scope(name)
     assert (told.uuid, stored.embedding_hash) == (name, text)
     assert await store.code.scopes([name]) == {name: stored}

@@ -221,7 +221,7 @@ async def test_in_a_list_of_ids_or_a_filter_they_find_nothing(
         lambda: store.conversations.touches(names=[BAD], project_ids=[BAD]),
         lambda: store.code.scopes([BAD]),
         lambda: store.code.files("p", BAD),
-        lambda: store.code.scopes_named("p", BAD),
+        lambda: store.code.scopes_named("p", [BAD]),
     ):
         try:
             assert not await ask()

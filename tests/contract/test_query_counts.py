@@ -18,6 +18,7 @@ from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import Holder, NewJob
+from ragforge.memory.code.links import link_turn
 from ragforge.memory.record import Recorder
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
@@ -97,6 +98,24 @@ async def test_many_turns_are_stored_with_the_queries_of_one(store: Store) -> No
     assert len(sent) <= 8
 
 
+async def test_a_turn_that_names_thirty_functions_is_linked_with_ten_queries(store: Store) -> None:
+    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    names = [f"count_{number}_things" for number in range(30)]
+    files = [parsed("a.py", *(scope(name, uuid=name) for name in names))]
+    await store.code.replace_files(PROJECT, files)
+    await store.conversations.create(conversation(str(HERE), uuid="c", project_id=PROJECT))
+    asked = user("What calls " + " ".join(f"`{name}`" for name in names))
+    answer = assistant("First `count_0_things`, then `count_1_things`.")
+    await store.conversations.append("c", [asked, answer])
+
+    with record_queries() as sent:
+        assert await link_turn(store, asked.uuid)
+
+    linked = await store.conversations.references_of([asked.uuid, answer.uuid])
+    assert {uuid: len(found) for uuid, found in linked.items()} == {asked.uuid: 30, answer.uuid: 2}
+    assert len(sent) <= 10
+
+
 async def test_a_job_is_taken_and_done_with_three_queries(store: Store) -> None:
     holder, lease = Holder("here", 1, 1.0), timedelta(minutes=1)
     await store.jobs.enqueue([NewJob("a", "kind")])
@@ -138,7 +157,7 @@ async def test_each_search_is_one_query(store: Store) -> None:
         "turns by meaning": lambda: store.conversations.turns_by_vector(direction(1), where, 10),
         "scopes by words": lambda: store.code.by_words("s", code, 10),
         "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
-        "scopes by name": lambda: store.code.scopes_named(PROJECT, "s"),
+        "scopes by name": lambda: store.code.scopes_named(PROJECT, ["s", "t"]),
         "words of the code": lambda: store.code.known_words(PROJECT, ["s", "t", "u"]),
         "locks": lambda: store.locks.is_any_held(["a", "b"]),
         "messages": lambda: store.conversations.latest_messages("c", 5),

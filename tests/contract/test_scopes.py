@@ -97,11 +97,14 @@ async def test_scopes_are_found_by_either_name_by_file_and_line(store: Store, sh
     ]
     await store.code.replace_files(shop, files)
 
-    told = await store.code.scopes_named(shop, "run")
-    assert [(s.file, s.start_line) for s in told] == [("a.py", 2), ("a.py", 9), ("b.py", 1)]
-    assert names(await store.code.scopes_named(shop, "A.run")) == ["A.run"]
-    for missing in ("A", "ru", "r%", "run_", "", ".run"):
-        assert await store.code.scopes_named(shop, missing) == []
+    missing = ("A", "ru", "r%", "run_", "", ".run")
+    found = await store.code.scopes_named(shop, ["run", "A.run", *missing])
+
+    assert found.keys() == {"run", "A.run"}
+    places = [(scope.file, scope.start_line) for scope in found["run"]]
+    assert places == [("a.py", 2), ("a.py", 9), ("b.py", 1)]
+    assert names(found["A.run"]) == ["A.run"]
+    assert await store.code.scopes_named(shop, []) == {}
 
 
 async def test_the_smallest_scope_at_a_place_is_found(store: Store, shop: str) -> None:

@@ -64,7 +64,8 @@ async def remember_shop(folder: Path) -> RememberedShop:
         await store.conversations.create(talk)
         asked = user(ASKED)
         await store.conversations.append(talk.uuid, [asked, assistant(ANSWERED)])
-        [found] = await store.code.scopes_named(app.brain.project_id, "check_password")
+        named = await store.code.scopes_named(app.brain.project_id, ["check_password"])
+        [found] = named["check_password"]
         scope = await store.code.scope(found.uuid)
         touched = reference(scope.uuid, scope.file, scope.qualified_name, scope.hash)
         await store.conversations.refer(asked.uuid, [touched])

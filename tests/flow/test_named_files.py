@@ -194,7 +194,7 @@ async def test_files_that_the_agent_edited_are_read_without_a_walk(
         await app.jobs.wait(60)
 
         code, uuid = app.store.code, app.brain.project_id
-        assert await code.scopes_named(uuid, "edited")
-        assert not await code.scopes_named(uuid, "unnoticed")
+        assert await code.scopes_named(uuid, ["edited"])
+        assert not await code.scopes_named(uuid, ["unnoticed"])
         [refused] = await app.jobs.find(10, ["dead"])
         assert "outside of the project" in (refused.error or "")

@@ -265,7 +265,7 @@ async def test_a_constant_is_redacted_in_place_and_ingestion_stays_incremental(
     scopes = await store.code.scopes_in(report.project_id, "app.py")
     [module] = [scope for scope in scopes if scope.type == "module"]
     assert 'TOKEN = "[redacted: GitHub token]"' in module.source
-    [use] = await store.code.scopes_named(report.project_id, "use")
+    [use] = (await store.code.scopes_named(report.project_id, ["use"]))["use"]
     assert (use.start_line, use.end_line) == (6, 8)
     assert await find_secret(store, "sqlite", tmp_path) == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -114,8 +114,13 @@ class CodeStore(Protocol):
     async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
         """Return the scopes of a file, in order of lines, outer before inner."""
 
-    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
-        """Return those of the scopes with this name or qualified name, by file and line."""
+    async def scopes_named(
+        self, project_id: str, names: Collection[str]
+    ) -> dict[str, list[ScopeName]]:
+        """Return the scopes with each of these names or qualified names, by file and line.
+
+        A name that no scope has is left out.
+        """
 
     async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
         """Return those of the scopes with this content, by file and line."""

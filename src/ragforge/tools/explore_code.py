@@ -77,7 +77,8 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
         if scope is None:
             raise InputError(f"There is no code at {given.file}:{given.line}.")
     elif given.name is not None:
-        named = await code.scopes_named(brain.project_id, given.name)
+        found = await code.scopes_named(brain.project_id, [given.name])
+        named = found.get(given.name, [])
         if given.file is not None:
             named = [one for one in named if one.file == given.file]
         if not named:

@@ -158,10 +158,12 @@ class CodeFinder:
     ) -> Sequence[ScopeName]:
         """Return the scopes whose identifiers are in the question."""
         wanted = {name.rpartition(".")[2] for name in find_identifiers(question)[:MAX_IDENTIFIERS]}
+        if not wanted:
+            return []
+        named = await self.code.scopes_named(project_id, wanted)
         found: list[ScopeName] = []
-        for name in sorted(wanted):
-            called = await self.code.scopes_named(project_id, name)
-            inside = [scope for scope in called if _is_under(scope.file, under)]
+        for _, scopes in sorted(named.items()):
+            inside = [scope for scope in scopes if _is_under(scope.file, under)]
             found += inside[:SAME_NAME]
         return found
 

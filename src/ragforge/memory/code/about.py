@@ -128,9 +128,10 @@ async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: Projec
     known = await find_checkout(code, project)
     if known is None:
         return Subject(paths, (), names)
-    scopes = await code.scopes_named(known.uuid, names[0]) if names else []
+    named = await code.scopes_named(known.uuid, names) if names else {}
     files = await _find_files(code, known.uuid, wanted, paths)
-    return Subject(files or paths, tuple(scope.uuid for scope in scopes), names)
+    scopes = [scope.uuid for scopes in named.values() for scope in scopes]
+    return Subject(files or paths, tuple(scopes), names)
 
 
 def _guess_paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 
 from ragforge.domain.authors import AGENT
@@ -16,6 +16,7 @@ from ragforge.domain.code import (
     FileMention,
     Project,
     Scope,
+    ScopeName,
     TouchKind,
     make_file_target,
     pick_strongest,
@@ -52,16 +53,16 @@ async def link_turn(store: Store, turn_id: str) -> bool:
         return False
     [turn] = group_into_turns(found)
     view = await TurnCode.load(store.code, project, conversation, turn)
-    for message in (turn.user, *turn.replies):
-        hows = view.find_touched(message)
-        # A text that no model wrote lists what a search found.
-        said: TouchKind = FOUND if message.role == "system" else "named"
-        for scope_id in await _find_named_scopes(store.code, project, view, message.content):
-            hows[scope_id] = pick_strongest((hows.get(scope_id, said), said))
-        scopes = await store.code.scopes(list(hows)[:MOST_SCOPES])
-        unknown = _refer_to_files(conversation, view, message, scopes.values())
+    messages = (turn.user, *turn.replies)
+    texts = [message.content for message in messages]
+    named = await _find_scopes_named_in(store.code, project, texts)
+    touches = [_find_touches(view, message, named) for message in messages]
+    known = await store.code.scopes(list(dict.fromkeys(chain.from_iterable(touches))))
+    for message, hows in zip(messages, touches, strict=True):
+        scopes = [known[scope_id] for scope_id in hows if scope_id in known]
+        unknown = _refer_to_files(conversation, view, message, scopes)
         if scopes or unknown:
-            references = [_make_reference(scope, hows[scope.uuid]) for scope in scopes.values()]
+            references = [_make_reference(scope, hows[scope.uuid]) for scope in scopes]
             # What an edit left is not what is there now: it has changed since.
             references = [
                 replace(one, hash=view.stale[one.file])
@@ -71,6 +72,18 @@ async def link_turn(store: Store, turn_id: str) -> bool:
             ]
             await store.conversations.refer(message.uuid, [*references, *unknown])
     return view.is_current
+
+
+def _find_touches(
+    view: TurnCode, message: Message, named: Mapping[str, Sequence[ScopeName]]
+) -> dict[str, TouchKind]:
+    """Return how a message touches scopes, by their id."""
+    hows = view.find_touched(message)
+    # A text that no model wrote lists what a search found.
+    said: TouchKind = FOUND if message.role == "system" else "named"
+    for scope_id in _list_named_scopes(view, message.content, named):
+        hows[scope_id] = pick_strongest((hows.get(scope_id, said), said))
+    return dict(islice(hows.items(), MOST_SCOPES))
 
 
 def _refer_to_files(
@@ -150,8 +163,8 @@ async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKin
     return done
 
 
-async def _find_named_scopes(
-    code: CodeStore, project: Project, view: TurnCode, text: str
+def _list_named_scopes(
+    view: TurnCode, text: str, named: Mapping[str, Sequence[ScopeName]]
 ) -> list[str]:
     """Return the scopes that a text names unambiguously; a path names the module of its file."""
     found = [
@@ -159,12 +172,19 @@ async def _find_named_scopes(
     ]
     for name in find_names(text):
         parts = split_name(name)
-        fitting = await code.scopes_named(project.uuid, ".".join(parts))
-        if not fitting and len(parts) > 1:
-            fitting = await code.scopes_named(project.uuid, parts[-1])
+        fitting = named.get(".".join(parts)) or named.get(parts[-1], [])
         if len(fitting) == 1:  # else it is ambiguous
             found.append(fitting[0].uuid)
     return found
+
+
+async def _find_scopes_named_in(
+    code: CodeStore, project: Project, texts: Iterable[str]
+) -> Mapping[str, Sequence[ScopeName]]:
+    """Return the scopes with each name that is in texts, and with its last part."""
+    parts = [split_name(name) for text in texts for name in find_names(text)]
+    names = {".".join(one) for one in parts} | {one[-1] for one in parts}
+    return await code.scopes_named(project.uuid, names) if names else {}
 
 
 def _contains_name(name: str, text: str) -> bool:

@@ -120,15 +120,10 @@ class CodeTracker:
         if len(same) == 1:
             return _make_moved(same[0], is_same=True)
         # If only one scope has the name now, the code moved there.
-        for name in (touch.name, touch.name.rpartition(".")[2]):
-            fitting = await self.code.scopes_named(project.uuid, name)
-            if fitting:
-                return (
-                    _make_moved(fitting[0], is_same=False)
-                    if len(fitting) == 1
-                    else CodeState("gone")
-                )
-        return CodeState("gone")
+        names = (touch.name, touch.name.rpartition(".")[2])
+        found = await self.code.scopes_named(project.uuid, names)
+        fitting = found.get(names[0]) or found.get(names[1], [])
+        return _make_moved(fitting[0], is_same=False) if len(fitting) == 1 else CodeState("gone")
 
     async def _find_file(self, touch: Touch, project: Project) -> CodeState:
         files = await self.code.files(project.uuid)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
@@ -42,7 +42,7 @@ _TO_EMBED = """(s.embedding_model IS NULL OR s.embedding_model <> $model
                 OR s.embedding_hash IS NULL OR s.embedding_hash <> s.hash)"""
 # Each label and name by its own index: of one condition with OR, all scopes would be read.
 _NAMED = " UNION ".join(
-    f"""MATCH (s:{label} {{project_id: $project, {key}: $name}})
+    f"""MATCH (s:{label} {{project_id: $project, {key}: key}})
         USING INDEX s:{label}(project_id, {key}) RETURN s"""
     for label in SCOPE_LABELS.split("|")
     for key in ("name_key", "qualified_name_key")
@@ -94,11 +94,18 @@ class Scopes:
                     RETURN {_ROW} AS row ORDER BY s.startLine, s.endLine DESC, s.uuid"""
         return await self._scopes(query, project=project_id, path=path)
 
-    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
-        query = f"""CALL () {{ {_NAMED} }}
-                    RETURN {_NAME} AS row ORDER BY s.file, s.startLine, s.uuid"""
-        rows = await self._database.column(query, project=project_id, name=index_key(name))
-        return [_decode_name(row) for row in rows]
+    async def scopes_named(
+        self, project_id: str, names: Collection[str]
+    ) -> dict[str, list[ScopeName]]:
+        query = f"""UNWIND range(0, size($keys) - 1) AS number
+                    WITH number, $keys[number] AS key CALL (key) {{ {_NAMED} }}
+                    RETURN [number, {_NAME}] AS row ORDER BY s.file, s.startLine, s.uuid"""
+        asked = list(dict.fromkeys(names))
+        keys = [index_key(name) for name in asked]
+        found: dict[str, list[ScopeName]] = {}
+        for number, row in await self._database.column(query, project=project_id, keys=keys):
+            found.setdefault(asked[number], []).append(_decode_name(row))
+        return found
 
     async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
         query = f"""MATCH (s:{SCOPE_LABELS}) WHERE s.project_id = $project AND s.hash = $hash

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import apsw
@@ -195,16 +195,24 @@ class SqliteCode(ScopeSearch):
                         ORDER BY startLine, endLine DESC, uuid"""
         return await self._scopes(statement, (project_id, path))
 
-    async def scopes_named(self, project_id: str, name: str) -> list[ScopeName]:
+    async def scopes_named(
+        self, project_id: str, names: Collection[str]
+    ) -> dict[str, list[ScopeName]]:
         # Asked for in one condition, SQLite would read all scopes in the order of their files.
         statement = f"""
             {_NAMES} WHERE id IN (
               SELECT id FROM scope WHERE project_id = ?1 AND name = ?2 UNION
               SELECT id FROM scope WHERE project_id = ?1 AND qualified_name = ?2)
             ORDER BY file, startLine, uuid"""
-        return await self._database.read(
-            lambda c: [ScopeName(*row) for row in c.execute(statement, (project_id, name))]
-        )
+
+        def work(connection: apsw.Connection) -> dict[str, list[ScopeName]]:
+            found = {
+                name: [ScopeName(*row) for row in connection.execute(statement, (project_id, name))]
+                for name in names
+            }
+            return {name: scopes for name, scopes in found.items() if scopes}
+
+        return await self._database.read(work)
 
     async def scopes_with_hash(self, project_id: str, hash: str) -> list[ScopeName]:
         statement = f"{_NAMES} WHERE project_id = ? AND hash = ? ORDER BY file, startLine, uuid"
