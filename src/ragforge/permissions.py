@@ -8,6 +8,7 @@ await conversation.send_message("Fix the login.", approve=approve)
 """
 
 from ragforge.agent.permissions import Approve, Verdict, allow_edits, deny_all
+from ragforge.domain.modes import Mode
 from ragforge.tools.permission import PermissionRequest
 
-__all__ = ["Approve", "PermissionRequest", "Verdict", "allow_edits", "deny_all"]
+__all__ = ["Approve", "Mode", "PermissionRequest", "Verdict", "allow_edits", "deny_all"]

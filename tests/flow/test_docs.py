@@ -38,6 +38,8 @@ SCRIPT: list[Step] = [
         )
     ),
     Says("Done."),
+    Says("1. Compare them with ==."),
+    Says("The plan is carried out."),
     Breaks(Says("A session is kept for an hour, as"), after=4),
     Says("An hour."),
     Says(calls=(call("deployed", service="shop"),)),
@@ -86,6 +88,7 @@ async def test_the_page_on_the_library_runs_from_top_to_bottom(
         "grep_files {'pattern'",
         "[read_file {'path': 'auth.py'}]",
         "+    return given == stored",
+        "1. Compare them with ==.",
         "An hour.",
         "Version 2.7.1.",
         "It was about passwords.",

@@ -66,6 +66,7 @@ def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
     assert {event.__name__ for event in get_args(events.Event)} <= set(events.__all__)
     assert sorted(permissions.__all__) == [
         "Approve",
+        "Mode",
         "PermissionRequest",
         "Verdict",
         "allow_edits",

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from ragforge.agent.rule_file import PermissionRules
 from ragforge.agent.rules import Rule, make_rule
+from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
 from ragforge.tools.permission import PermissionRequest
 
@@ -26,6 +27,10 @@ class Verdict:
 Approve: TypeAlias = Callable[[PermissionRequest], Awaitable[Verdict]]
 
 NOBODY = "Nobody is here to allow it: RagForge runs without a terminal."
+PLANNING = (
+    "Plan mode is on: nothing is changed and nothing is run that does more than read. "
+    "Make it a step of your plan."
+)
 
 
 async def deny_all(request: PermissionRequest) -> Verdict:
@@ -40,18 +45,22 @@ async def allow_edits(request: PermissionRequest) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Decides on the requests of one project."""
+    """Decides on the requests of one project, in one mode."""
 
     rules: PermissionRules
     approve: Approve
+    mode: Mode = "ask"
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def require_permission(self, request: PermissionRequest) -> None:
         """Return if the request is allowed. Raises Declined.
 
         The user is asked about one request at a time. A request that the answer to an earlier
-        one has settled is not asked.
+        one has settled is not asked. In plan mode every request is declined, whatever the rules
+        say; where edits are accepted, only a rule that forbids declines one.
         """
+        if self.mode == "plan":
+            raise Declined(PLANNING)
         async with self._turn:
             effect = self.rules.verdict(request)
             if effect == "allow" and not request.network:
@@ -60,6 +69,8 @@ class Permissions:
                 raise Declined(
                     f"A rule of the user forbids {request.action} for {request.subject!r}."
                 )
+            if self.mode == "accept-edits" and request.action == "edit_file":
+                return
             verdict = await self.approve(request)
             if verdict.answer == "always" and request.always:
                 with suppress(InputError):  # the rule cannot be stored: the user is asked again

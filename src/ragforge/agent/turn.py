@@ -20,6 +20,7 @@ from ragforge.context.replay import replay_messages
 from ragforge.domain.answers import Answer, Stopped
 from ragforge.domain.chat import ChatRequest, Reply, UserMessage
 from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.modes import Mode
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError, ModelError, RagForgeError, SpendCapReached
 from ragforge.llm.ask import Asker
@@ -53,6 +54,7 @@ class TurnEnvironment:
     asker: Asker
     approve: Approve
     on_event: OnEvent
+    mode: Mode = "ask"
 
 
 ToolFactory: TypeAlias = Callable[[TurnEnvironment], Sequence[Tool]]
@@ -80,6 +82,7 @@ class Agent:
         *,
         on_event: OnEvent = ignore_event,
         approve: Approve = deny_all,
+        mode: Mode = "ask",
     ) -> Answer:
         """Answer a question. It is stored before anything else happens.
 
@@ -89,10 +92,15 @@ class Agent:
         """
         await self._settle_broken_turn(conversation_id)
         asked = await self.recorder.record_question(conversation_id, question)
-        return await self._answer(conversation_id, asked, question, (), on_event, approve)
+        return await self._answer(conversation_id, asked, question, (), on_event, approve, mode)
 
     async def resume_turn(
-        self, conversation_id: str, *, on_event: OnEvent = ignore_event, approve: Approve = deny_all
+        self,
+        conversation_id: str,
+        *,
+        on_event: OnEvent = ignore_event,
+        approve: Approve = deny_all,
+        mode: Mode = "ask",
     ) -> Answer:
         """Resume the last turn, which broke off or has no answer; nothing is repeated.
 
@@ -102,8 +110,10 @@ class Agent:
         if turn.is_answered:
             raise InputError("The last question is answered. Ask another.")
         replies = await self._settle_calls(conversation_id, turn)
-        question = turn.user.content
-        return await self._answer(conversation_id, turn.user, question, replies, on_event, approve)
+        asked = turn.user
+        return await self._answer(
+            conversation_id, asked, asked.content, replies, on_event, approve, mode
+        )
 
     async def _load_last_turn(self, conversation_id: str) -> Turn:
         turn = await self._find_last_turn(conversation_id)
@@ -147,6 +157,7 @@ class Agent:
         before: Sequence[Message],
         on_event: OnEvent,
         approve: Approve,
+        mode: Mode,
     ) -> Answer:
         again = bool(before)  # a resumed turn may have been ended once already
         on_event(QuestionStored(conversation_id, asked.turn_index or 0))
@@ -160,7 +171,7 @@ class Agent:
             context = await self.builder.build_enriched_context(
                 conversation, asked.content, asked.uuid
             )
-            laid_out = lay_out(context, _load_system_prompt(), question)
+            laid_out = lay_out(context, _load_prompt("system"), question, _describe_mode(mode))
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
@@ -176,7 +187,7 @@ class Agent:
             )
             if self.chat is not None:
                 environment = TurnEnvironment(
-                    conversation_id, self._add_meter(self.chat), approve, on_event
+                    conversation_id, self._add_meter(self.chat), approve, on_event, mode
                 )
                 request = _resume(laid_out.request, before)
                 answer = await self._ask_model(environment, request, progress, answer)
@@ -268,8 +279,13 @@ class Agent:
         )
 
 
-def _load_system_prompt() -> str:
-    return load_prompt("ragforge.agent.prompts", "system")
+def _load_prompt(name: str) -> str:
+    return load_prompt("ragforge.agent.prompts", name)
+
+
+def _describe_mode(mode: Mode) -> str:
+    """Return what the model has to know of the mode; mostly nothing."""
+    return _load_prompt("plan_mode") if mode == "plan" else ""
 
 
 def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:

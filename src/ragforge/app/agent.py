@@ -25,6 +25,8 @@ from ragforge.tools.toolbox import Toolbox
 
 RECALLING = frozenset({"search_memory", "read_memory"})
 """Tools that a model does not have where memory is only written."""
+WRITING = frozenset({"write_file", "edit_file", "remember"})
+"""Tools that a model does not have in plan mode. What others want to change is declined there."""
 
 
 def open_agent(
@@ -50,7 +52,9 @@ def open_agent(
         left_out |= RECALLING
 
     def make_tools(turn: TurnEnvironment) -> Sequence[Tool]:
-        permissions = Permissions(rules, turn.approve)
+        permissions = Permissions(rules, turn.approve, turn.mode)
+        plans = turn.mode == "plan"
+        absent = left_out | WRITING if plans else left_out
         reads = trust.reads
         found = toolbox.make_reading_tools() if reads else toolbox.make_memory_tools()
         looking = [tool for tool in found if tool.spec.name not in left_out]
@@ -65,7 +69,9 @@ def open_agent(
             make_analyze_tool(turn.asker),
             make_delegate_tool(Delegation(turn.asker, looking, turn.on_event)),
         )
-        return (*looking, *(t for t in others if t.spec.name not in left_out), *own_tools)
+        # Nobody knows what the program's own tools change: a plan is made without them.
+        own = () if plans else own_tools
+        return (*looking, *(t for t in others if t.spec.name not in absent), *own)
 
     def find_broken_edits(conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
         journal = Journal.of(state, conversation_id)

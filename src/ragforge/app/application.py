@@ -28,6 +28,7 @@ from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.modes import Mode, parse_mode
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 from ragforge.jobs.worker import Worker
@@ -56,9 +57,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class _Listener(TypedDict):
+class _TurnOptions(TypedDict):
     on_event: OnEvent
     approve: Approve
+    mode: Mode
 
 
 @dataclass(frozen=True)
@@ -209,20 +211,21 @@ class App:
         *,
         on_event: OnEvent | None = None,
         approve: Approve | None = None,
+        mode: Mode = "ask",
     ) -> Answer:
         """Answer in a session, given by its id, or in the current one of the directory.
 
         `on_event` receives every event. `approve` decides before anything is changed; without
-        it nothing is. If this is cancelled, the turn is stored as far as it went.
-        Raises InputError if the question is empty.
+        it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
+        `accept-edits` edits need no approval. If this is cancelled, the turn is stored as far
+        as it went. Raises InputError if the question is empty, or there is no such mode.
         """
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
+        options = _choose_options(on_event, approve, mode)
         if session is None:
             session = (await self.sessions.ensure_current()).uuid
-        answer = await self.agent.take_turn(
-            session, question, **_choose_listener(on_event, approve)
-        )
+        answer = await self.agent.take_turn(session, question, **options)
         await self.code.ingest_in_background(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:
             related = await self.code.find_users(best.file, best.line)
@@ -235,12 +238,13 @@ class App:
         *,
         on_event: OnEvent | None = None,
         approve: Approve | None = None,
+        mode: Mode = "ask",
     ) -> Answer:
         """Resume the last turn of a session, which broke off or has no answer.
 
-        Raises InputError if there is none.
+        Raises InputError if there is none, or no such mode.
         """
-        return await self.agent.resume_turn(session, **_choose_listener(on_event, approve))
+        return await self.agent.resume_turn(session, **_choose_options(on_event, approve, mode))
 
     async def undo(self, session: str) -> Undone:
         """Take back the last edit that was made in a session; the model sees that it was.
@@ -286,9 +290,13 @@ class App:
         return redact(text)
 
 
-def _choose_listener(on_event: OnEvent | None, approve: Approve | None) -> _Listener:
+def _choose_options(on_event: OnEvent | None, approve: Approve | None, mode: Mode) -> _TurnOptions:
     """Return who receives events and who gives permission: nobody, if not given."""
     from ragforge.agent.events import ignore_event
     from ragforge.agent.permissions import deny_all
 
-    return {"on_event": on_event or ignore_event, "approve": approve or deny_all}
+    return {
+        "on_event": on_event or ignore_event,
+        "approve": approve or deny_all,
+        "mode": parse_mode(mode),
+    }

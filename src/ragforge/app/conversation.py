@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragforge.app.undo import Undone
     from ragforge.context.build import ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
+    from ragforge.domain.modes import Mode
     from ragforge.domain.summaries import Summary
     from ragforge.memory.history import TouchedFile
 
@@ -60,18 +61,25 @@ class Conversation:
         return self._facts
 
     async def send_message(
-        self, text: str, *, on_event: OnEvent | None = None, approve: Approve | None = None
+        self,
+        text: str,
+        *,
+        on_event: OnEvent | None = None,
+        approve: Approve | None = None,
+        mode: Mode = "ask",
     ) -> Answer:
         """Ask, and return the answer with its tool calls, reasoning and `context_used`.
 
         `on_event` receives every event as it happens. `approve` decides before a file is
         changed or a command run that is not read-only; without it, neither is done.
+        In the mode `plan` neither is done at all and the answer is a plan; in `accept-edits`
+        files are changed without `approve`.
         Raises InputError if the text is empty.
         """
-        return await self._app.ask(text, self.id, on_event=on_event, approve=approve)
+        return await self._app.ask(text, self.id, on_event=on_event, approve=approve, mode=mode)
 
     async def stream_message(
-        self, text: str, *, approve: Approve | None = None
+        self, text: str, *, approve: Approve | None = None, mode: Mode = "ask"
     ) -> AsyncGenerator[Event, None]:
         """Ask, and yield every event as it comes; the last is `Done` with the answer.
 
@@ -81,7 +89,7 @@ class Conversation:
         """
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         asking = asyncio.create_task(
-            self.send_message(text, on_event=events.put_nowait, approve=approve)
+            self.send_message(text, on_event=events.put_nowait, approve=approve, mode=mode)
         )
         asking.add_done_callback(lambda _: events.put_nowait(None))
         try:
@@ -93,13 +101,17 @@ class Conversation:
             await asyncio.gather(asking, return_exceptions=True)
 
     async def retry(
-        self, *, on_event: OnEvent | None = None, approve: Approve | None = None
+        self,
+        *,
+        on_event: OnEvent | None = None,
+        approve: Approve | None = None,
+        mode: Mode = "ask",
     ) -> Answer:
         """Resume the last turn, which broke off or has no answer.
 
         Raises InputError if there is none.
         """
-        return await self._app.retry(self.id, on_event=on_event, approve=approve)
+        return await self._app.retry(self.id, on_event=on_event, approve=approve, mode=mode)
 
     async def undo(self) -> Undone:
         """Take back the last edit that was made in this conversation; the model sees that it was.

@@ -52,7 +52,7 @@ def expand_terminal_options(arguments: Sequence[str]) -> list[str]:
         if name in ("-r", "--resume") and not has_value:
             given.insert(at + 1, "")
             has_value = True
-        takes_value = name in ("-r", "--resume", *_WITH_VALUE)
+        takes_value = name in ("-r", "--resume", "--mode", *_WITH_VALUE)
         at += 2 if takes_value and has_value else 1
     return given
 

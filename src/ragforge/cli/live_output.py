@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 class LiveOutput(Output):
     """The answer as it comes, and questions before changes."""
 
-    def __init__(self, yes: bool) -> None:
-        super().__init__(yes)
+    def __init__(self) -> None:
         self._screen = Screen()
         # Lines of tool calls belong to stderr; in the same terminal they must not cross the view.
         calls_out = None if sys.stderr.isatty() else open_console(stderr=True)
@@ -51,8 +50,6 @@ class LiveOutput(Output):
         self._view.on_event(event)
 
     async def approve(self, request: PermissionRequest) -> Verdict:
-        if self.yes and request.action == "edit_file":
-            return Verdict("once")
         return await Permission(self._screen, self._view, self._interrupt).approve(request)
 
     def end(self, answer: Answer) -> None:

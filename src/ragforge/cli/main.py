@@ -22,8 +22,9 @@ from ragforge.cli.arguments import (
     wants_debug,
 )
 from ragforge.cli.exit_codes import FAILED, INTERRUPTED, MISUSED
-from ragforge.cli.state import GlobalOptions, get_current_directory, load
+from ragforge.cli.state import GlobalOptions, ModeOption, get_current_directory, load
 from ragforge.cli.system_errors import explain_system_error
+from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError, SettingsError
 from ragforge.show.console import print_error
 
@@ -128,6 +129,7 @@ def read_options(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="In the terminal: the model's reasoning in full.")
     ] = False,
+    mode: ModeOption = None,
     version: Annotated[
         bool,
         typer.Option(
@@ -139,10 +141,12 @@ def read_options(
     debug = debug or wants_debug((), os.environ.get(DEBUG_VARIABLE))
     context.obj = GlobalOptions(store=store_url, model=model, debug=debug)
     if context.invoked_subcommand is not None:
-        if go_on or resume is not None or verbose:
-            raise typer.BadParameter("-c, -r and --verbose are for the terminal, not a command")
+        if go_on or resume is not None or verbose or mode is not None:
+            raise typer.BadParameter(
+                "-c, -r, --verbose and --mode before a command are for the terminal"
+            )
     elif sys.stdin.isatty() and sys.stdout.isatty():
-        open_terminal(context, go_on=go_on, resume=resume, verbose=verbose)
+        open_terminal(context, go_on=go_on, resume=resume, verbose=verbose, mode=mode or "ask")
     elif go_on or resume is not None:
         raise typer.BadParameter("this needs a terminal; `ragforge ask -c` needs none")
     else:
@@ -150,7 +154,7 @@ def read_options(
 
 
 def open_terminal(
-    context: typer.Context, *, go_on: bool, resume: str | None, verbose: bool
+    context: typer.Context, *, go_on: bool, resume: str | None, verbose: bool, mode: Mode
 ) -> None:
     """Open the terminal until the user leaves."""
     from ragforge.cli.trust_questions import settle_reading
@@ -159,7 +163,7 @@ def open_terminal(
     settle_reading(settings, here)
     from ragforge.tui.start import Beginning, start
 
-    start(settings, here, Beginning(go_on, resume, verbose))
+    start(settings, here, Beginning(go_on, resume, verbose, mode))
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.errors import RagForgeError
 from ragforge.events import Event, ToolFinished
-from ragforge.permissions import PermissionRequest, Verdict, allow_edits, deny_all
+from ragforge.permissions import PermissionRequest, Verdict, deny_all
 from ragforge.show.answers import show_found, show_sources
 from ragforge.show.console import open_console, print_json, print_note, sanitise
 from ragforge.show.events import answer_to_json, event_to_json
@@ -30,9 +30,6 @@ def is_terminal() -> bool:
 class Output:
     """Receives the events of a turn, answers its requests, and prints the answer at the end."""
 
-    def __init__(self, yes: bool) -> None:
-        self.yes = yes
-
     async def __aenter__(self) -> Output:
         return self
 
@@ -48,7 +45,7 @@ class Output:
         pass
 
     async def approve(self, request: PermissionRequest) -> Verdict:
-        return await (allow_edits if self.yes else deny_all)(request)
+        return await deny_all(request)
 
     def end(self, answer: Answer) -> None:
         """Print the answer, where no event has shown it."""

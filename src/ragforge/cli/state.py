@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from ragforge.domain.modes import Mode
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+ModeOption = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        help="Ask before each change (the default), only plan, or edit files without asking.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,14 @@ class PreparedRequest:
     layout: Layout
 
 
-def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedRequest:
-    """Return the request for a question; a provider can cache its first messages."""
+def lay_out(
+    context: EnrichedContext, system: str, question: str, mode: str = ""
+) -> PreparedRequest:
+    """Return the request for a question; a provider can cache its first messages.
+
+    `mode` says what is special in this turn. It stands last: the system prompt stays the same,
+    and a request that is shortened keeps it.
+    """
     instructions = context.instructions
     whole_system = "\n\n".join(filter(None, (system, instructions.text)))
     memory = [UserMessage(context.memory_text)] if context.memory_text else []
@@ -35,7 +41,8 @@ def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedReq
     found = "\n\n".join(filter(None, (context.question_text, failures)))
     lead = f"{found}\n\n# Question\n\n" if found else ""
     stable: list[ChatMessage] = [*memory, *turns]
-    asked = UserMessage(lead + question, context_chars=len(lead))
+    asked_text = "\n\n".join(filter(None, (question, mode)))
+    asked = UserMessage(lead + asked_text, context_chars=len(lead))
     request = ChatRequest((*stable, asked), system=whole_system, stable=len(stable))
     parts = [
         RequestPart("system prompt", len(system)),
@@ -44,6 +51,7 @@ def lay_out(context: EnrichedContext, system: str, question: str) -> PreparedReq
         RequestPart(_name_turns(context), sum(map(count_chars, turns))),
         RequestPart("found for this question", len(found)),
         RequestPart("question", len(question)),
+        RequestPart("mode", len(mode)),
     ]
     marks = _compute_marks(whole_system, request.messages)
     layout = Layout(

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from ragforge.errors import RagForgeError
 from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.commands.calls import expand_last
+from ragforge.tui.commands.modes import change_mode
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
 from ragforge.tui.keyboard import hide_typing
 from ragforge.tui.prompt import Prompt
-from ragforge.tui.toolbar import format_toolbar, watch_jobs
+from ragforge.tui.toolbar import format_mode, format_toolbar, watch_jobs
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -37,6 +38,8 @@ async def converse(terminal: Terminal) -> None:
         lambda: format_toolbar(terminal),
         lambda: expand_last(terminal),
         {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
+        lambda: format_mode(terminal.mode),
+        lambda: change_mode(terminal),
     )
     following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))
     try:
@@ -70,7 +73,7 @@ async def _handle(terminal: Terminal, text: str) -> None:
     try:
         if (found := find_command(text)) is not None:
             command, argument = found
-            is_turn = command.name == "retry"
+            is_turn = command.name in ("retry", "accept")
             await command.run(terminal, argument)
         else:
             await terminal.ask(text)

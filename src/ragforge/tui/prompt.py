@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_or_none, run_in_terminal
 from prompt_toolkit.filters import Condition, completion_is_selected
+from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
@@ -16,7 +17,12 @@ from ragforge.tui.completion import InputCompleter, can_complete
 
 MENU_LINES = 8
 STYLE = Style.from_dict(
-    {"bottom-toolbar": "noreverse ansibrightblack", "prompt": "ansicyan bold", "dim": "ansigray"}
+    {
+        "bottom-toolbar": "noreverse ansibrightblack",
+        "prompt": "ansicyan bold",
+        "mode": "ansiyellow",
+        "dim": "ansigray",
+    }
 )
 
 
@@ -31,9 +37,15 @@ class Prompt:
         toolbar: Callable[[], str],
         expand: Callable[[], None],
         shortcuts: Mapping[str, str],
+        lead: Callable[[], str],
+        change_mode: Callable[[], None],
     ) -> None:
-        """`shortcuts` are keys that stand for a complete input, until something is typed."""
+        """`shortcuts` are keys that stand for a complete input, until something is typed.
+
+        `lead` is written before the sign of the prompt; Shift-Tab changes the mode.
+        """
         self._signs = signs
+        self._lead = lead
         self._untouched = True
         self._session: PromptSession[str] = PromptSession(
             history=history,
@@ -43,7 +55,9 @@ class Prompt:
             reserve_space_for_menu=MENU_LINES,
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
-            key_bindings=_bind_keys(completer, expand, shortcuts, lambda: self._untouched),
+            key_bindings=_bind_keys(
+                completer, expand, shortcuts, lambda: self._untouched, change_mode
+            ),
             bottom_toolbar=toolbar,
             enable_open_in_editor=True,
             tempfile_suffix=".md",
@@ -55,9 +69,14 @@ class Prompt:
     async def ask(self) -> str:
         """Return what the user typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
         try:
-            return await self._session.prompt_async([("class:prompt", f"{self._signs.prompt} ")])
+            return await self._session.prompt_async(self._format_sign)
         finally:
             self._touch()
+
+    def _format_sign(self) -> StyleAndTextTuples:
+        lead = self._lead()
+        sign: StyleAndTextTuples = [("class:prompt", f"{self._signs.prompt} ")]
+        return [("class:mode", f"{lead} "), *sign] if lead else sign
 
     def _touch(self) -> None:
         self._untouched = False
@@ -83,6 +102,7 @@ def _bind_keys(
     expand: Callable[[], None],
     shortcuts: Mapping[str, str],
     is_untouched: Callable[[], bool],
+    change_mode: Callable[[], None],
 ) -> KeyBindings:
     keys = KeyBindings()
     for key, meaning in shortcuts.items():
@@ -119,6 +139,13 @@ def _bind_keys(
             buffer.complete_next()
         else:
             buffer.start_completion(insert_common_part=True)
+
+    @keys.add("s-tab")
+    def _(event: KeyPressEvent) -> None:
+        if event.current_buffer.complete_state:
+            event.current_buffer.complete_previous()
+        else:
+            change_mode()
 
     @keys.add("c-c", filter=Condition(_has_text))
     def _(event: KeyPressEvent) -> None:

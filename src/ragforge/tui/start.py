@@ -14,6 +14,7 @@ from ragforge.app import App, open_app
 from ragforge.config import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
 from ragforge.show.screen import Screen
 from ragforge.tui.greeting import format_goodbye, greet, show_latest
@@ -36,6 +37,7 @@ class Beginning:
     go_on: bool = False  # resume the last session of the directory
     resume: str | None = None  # the start of a session's id; "" asks which
     verbose: bool = False
+    mode: Mode = "ask"
 
     @property
     def is_chosen(self) -> bool:
@@ -60,7 +62,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     is_first_run = not is_server(url) and not Path(url).exists()
     screen = Screen()
     async with open_app(settings, cwd, detach=True) as app:
-        terminal = Terminal(app, screen, verbose=beginning.verbose)
+        terminal = Terminal(app, screen, verbose=beginning.verbose, mode=beginning.mode)
         terminal.is_unread = not await app.code.is_ingested()
         here = await app.sessions.find(limit=MOST_SESSIONS)
         session = await _begin_with(terminal, here, beginning)

@@ -16,20 +16,29 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.domain.answers import Answer
     from ragforge.domain.conversations import Conversation
+    from ragforge.domain.modes import Mode
     from ragforge.domain.receipts import Receipt
     from ragforge.events import OnEvent, ToolFinished
     from ragforge.permissions import Approve
 
     Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
 
+PLANNED = (
+    "Nothing was changed. /accept carries this plan out, /accept edits without asking before "
+    "edits; or say what to change in it."
+)
+
 
 class Terminal:
     """The state of the open terminal. Commands work with it."""
 
-    def __init__(self, app: App, screen: Screen, *, verbose: bool = False) -> None:
+    def __init__(
+        self, app: App, screen: Screen, *, verbose: bool = False, mode: Mode = "ask"
+    ) -> None:
         self.app = app
         self.screen = screen
         self.verbose = verbose
+        self.mode = mode  # of the next turn
         self.session: Conversation | None = None  # None: the first message begins one
         # One key resumes each of these, before anything is typed.
         self.offered: tuple[Conversation, ...] = ()
@@ -50,9 +59,10 @@ class Terminal:
             self.is_unread = not await self.app.code.read_first()
             if self.is_unread:
                 self.screen.note("Still reading this project: a later answer knows more of it.")
+        mode = self.mode
         await self._turn(
             lambda on_event, approve: self.app.ask(
-                question, uuid, on_event=on_event, approve=approve
+                question, uuid, on_event=on_event, approve=approve, mode=mode
             )
         )
 
@@ -60,7 +70,7 @@ class Terminal:
         """Resume the last turn of a session."""
         await self._turn(
             lambda on_event, approve: self.app.retry(
-                session.uuid, on_event=on_event, approve=approve
+                session.uuid, on_event=on_event, approve=approve, mode=self.mode
             )
         )
 
@@ -84,4 +94,6 @@ class Terminal:
             show_found(answer)
         elif answer.receipt.failures:
             self.screen.problem(answer.receipt.failures)
+        if self.mode == "plan" and answer.model is not None and answer.is_complete:
+            self.screen.note(PLANNED)
         self.screen.say()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ragforge.domain.chat import Usage
+from ragforge.domain.modes import Mode
 from ragforge.errors import StoreError
 from ragforge.show.console import fit_line
 
@@ -28,6 +29,11 @@ def format_toolbar(terminal: Terminal) -> str:
         parts.append("1 job" if terminal.jobs == 1 else f"{terminal.jobs:,} jobs")
     width = shutil.get_terminal_size().columns
     return fit_line(f" {terminal.screen.signs.dot} ".join(parts), max(width - 1, 10))
+
+
+def format_mode(mode: Mode) -> str:
+    """Return what stands before the prompt in a mode; nothing in the usual one."""
+    return "" if mode == "ask" else mode.replace("-", " ")
 
 
 def format_usage(usage: Usage) -> str:

@@ -36,6 +36,7 @@ class FakeApp:
 
     identity = Identity("Ann <ann@example.org>", "laptop")
     answer: object = None
+    mode: str = ""  # of the last turn
     hits: list[object] = field(default_factory=list)
     store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))
     maintenance: object = None
@@ -44,8 +45,9 @@ class FakeApp:
     calls: list[tuple[object, ...]] = field(default_factory=list)
 
     async def ask(
-        self, question: str, session: str | None, *, on_event: object, approve: object
+        self, question: str, session: str | None, *, on_event: object, approve: object, mode: str
     ) -> object:
+        self.mode = mode
         return self._return(self.answer, "ask", question, *([session] if session else []))
 
     @property

@@ -49,6 +49,28 @@ def test_ask_shows_the_answer_and_what_it_rests_on(ragforge: Ragforge, app: Fake
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "mode"),
+    [((), "ask"), (("--yes",), "accept-edits"), (("--mode", "plan"), "plan")],
+)
+def test_ask_takes_a_mode(
+    ragforge: Ragforge, app: FakeApp, options: tuple[str, ...], mode: str
+) -> None:
+    app.answer = ANSWER
+    assert ragforge("ask", *options, "How often?").code == 0
+    assert app.mode == mode
+    assert ragforge(*options, "-p", "How often?").code == 0
+    assert app.mode == mode
+
+
+def test_a_mode_that_does_not_exist_is_named_with_those_that_do(ragforge: Ragforge) -> None:
+    shown = ragforge("ask", "--mode", "yolo", "How often?")
+    assert shown.code == 2
+    assert all(name in shown.err for name in ("'ask'", "'plan'", "'accept-edits'"))
+    assert ragforge("ask", "--mode", "plan", "--yes", "How often?").code == 2
+    assert ragforge("--mode", "plan", "doctor").code == 2
+
+
 def test_ask_names_a_source_once(ragforge: Ragforge, app: FakeApp) -> None:
     app.answer = SimpleNamespace(**{**vars(ANSWER), "content": "See [1] turn 1."})
     assert ragforge("ask", "How often?").out.count("turn 1") == 1

@@ -11,13 +11,14 @@ import typer
 from ragforge.cli.exit_codes import BY_SIGNAL, INCOMPLETE
 from ragforge.cli.question import read_question
 from ragforge.cli.signals import EndingSignals
-from ragforge.cli.state import JsonOption, get_current_directory, use_app
+from ragforge.cli.state import JsonOption, ModeOption, get_current_directory, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.cli.outputs import Output
     from ragforge.config import Settings
     from ragforge.domain.answers import Answer
+    from ragforge.domain.modes import Mode
 
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
 
@@ -27,6 +28,7 @@ Examples:
   git diff | ragforge ask "Is this right?"
   ragforge ask - < question.txt
   ragforge ask --new --yes "Add a test for the lease"
+  ragforge ask --mode plan "How would you split the worker?"
   ragforge ask --json "Where is the lease renewed?" | jq -r .content
   ragforge ask --output stream-json "Tidy up" | while read -r event; do echo "$event"; done
 
@@ -39,7 +41,8 @@ What is asked:
 What may be done:
   Reading needs no permission. Before a file is changed or a command is run you are asked,
   in a terminal. Without one the answer is no; --yes allows changes of files inside the
-  project, and nothing else. Rules that you made in the terminal hold here too.
+  project, and nothing else: it is short for --mode accept-edits. With --mode plan nothing is
+  changed, and the answer is a plan. Rules that you made in the terminal hold here too.
 
 \b
 Exit codes:
@@ -85,6 +88,7 @@ def ask(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Change files in the project without asking.")
     ] = False,
+    mode: ModeOption = None,
     stdin: Annotated[
         bool, typer.Option("--stdin", help="Wait for what is piped in, however long.")
     ] = False,
@@ -108,8 +112,11 @@ def ask(
 
     if new + go_on + (session is not None) > 1:
         raise typer.BadParameter("choose one of --continue, --new and --session")
+    if yes and mode is not None:
+        raise typer.BadParameter("choose one of --yes and --mode")
+    chosen_mode: Mode = "accept-edits" if yes else mode or "ask"
     text = read_question(question, stdin)
-    output = _make_output(Form.json if as_json else form, yes)
+    output = _make_output(Form.json if as_json else form)
 
     ending = EndingSignals()
 
@@ -121,7 +128,9 @@ def ask(
 
     async def show_turn(app: App, chosen: str | None) -> Answer:
         async with output:
-            answer = await app.ask(text, chosen, on_event=output.on_event, approve=output.approve)
+            answer = await app.ask(
+                text, chosen, on_event=output.on_event, approve=output.approve, mode=chosen_mode
+            )
         output.end(answer)  # before the application closes, which may take a moment
         return answer
 
@@ -143,18 +152,18 @@ def _settle_reading(settings: Settings) -> None:
     settle_reading(settings, get_current_directory())
 
 
-def _make_output(form: Form, yes: bool) -> Output:
+def _make_output(form: Form) -> Output:
     from ragforge.cli import outputs
 
     if form is Form.json:
-        return outputs.AsJson(yes)
+        return outputs.AsJson()
     if form is Form.stream:
-        return outputs.AsStream(yes)
+        return outputs.AsStream()
     if not outputs.is_terminal():
-        return outputs.AsText(yes)
+        return outputs.AsText()
     from ragforge.cli.live_output import LiveOutput
 
-    return LiveOutput(yes)
+    return LiveOutput()
 
 
 async def _choose_session(app: App, new: bool, session: str | None) -> str | None:

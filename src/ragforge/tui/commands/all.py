@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
-from ragforge.tui.commands import about, calls, memory, permissions, sessions, turns
+from ragforge.tui.commands import about, calls, memory, modes, permissions, sessions, turns
 from ragforge.tui.commands.command import Command
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "another line"),
+    ("Shift-Tab", "the next mode: ask, plan, accept edits"),
     ("@", "name a file of the project"),
     ("Up, Ctrl-R", "what was typed before"),
     ("Ctrl-O", "the last tool call, with all of its result"),
@@ -37,6 +38,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "", "All commands and keys", show_help),
     *about.COMMANDS,
     *turns.COMMANDS,
+    *modes.COMMANDS,
     *calls.COMMANDS,
     *sessions.COMMANDS,
     *memory.COMMANDS,

@@ -1,0 +1,25 @@
+"""Modes: how freely the agent may act in a turn."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+from ragforge.errors import InputError
+
+Mode: TypeAlias = Literal["ask", "plan", "accept-edits"]
+"""ask: the user is asked before each change. plan: nothing is changed, the answer is a plan.
+accept-edits: edits inside the project need no yes, commands still do."""
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+def parse_mode(name: str) -> Mode:
+    """Return the mode with this name. Raises InputError if there is none."""
+    for mode in MODES:
+        if name == mode:
+            return mode
+    raise InputError(f"{name!r} is no mode: write {', '.join(MODES[:-1])} or {MODES[-1]}.")
+
+
+def next_mode(mode: Mode) -> Mode:
+    """Return the mode that follows; the first follows the last."""
+    return MODES[(MODES.index(mode) + 1) % len(MODES)]
