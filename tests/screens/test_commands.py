@@ -43,7 +43,7 @@ async def test_help_lists_every_command_and_key(ragforge: Open) -> None:
         await terminal.prompt()
         shown = "\n".join(terminal.scrollback)
         names = "help sessions resume rename branch export context memory search model undo"
-        names += " compact status clear retry permissions quit verbose expand mode accept"
+        names += " compact status clear retry permissions quit verbose expand mode accept jobs"
         for name in names.split():
             assert re.search(rf"^  /{name} .*\w", shown, re.MULTILINE), name
 

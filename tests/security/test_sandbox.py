@@ -18,6 +18,7 @@ from ragforge.tools.command import approved as approved_module
 from ragforge.tools.command import run as run_module
 from ragforge.tools.command.agent_tool import AgentCommandArguments, run_command
 from ragforge.tools.command.approved import ApprovedCommands, ApprovedLimits
+from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.command.sandbox import bubblewrap, landlock
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
@@ -308,7 +309,7 @@ async def test_the_question_says_what_a_command_may_reach(
     commands = ApprovedCommands(str(project), mode)
     given = AgentCommandArguments.model_validate({"command": "touch x", "network": network})
     with pytest.raises(Declined):
-        await run_command(CommandRunner(project), commands, permit, given)
+        await run_command(CommandRunner(project), commands, permit, given, BackgroundCommands())
 
     assert [request.preview for request in asked] == [shown]
     assert asked[0].network is network

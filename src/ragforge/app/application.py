@@ -8,7 +8,7 @@ What doors and programs do with it stands by topic: `app.sessions`, `app.memory`
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,6 +40,7 @@ from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.store import Store
+from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
+    from ragforge.tools.command.run import CommandResult
     from ragforge.tools.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
@@ -81,6 +83,7 @@ class App:
     models: AsyncExitStack  # closes all models that were opened, when the application closes
     trust: FolderTrust
     identity: Identity
+    background: BackgroundCommands
     tools: Sequence[Tool] = ()  # of the program's own
 
     @property
@@ -156,6 +159,7 @@ class App:
             Workspace.at(self.project_path),
             CommandRunner(self.project_path, sandbox=tools.sandbox),
             ApprovedCommands(root, tools.sandbox, names),
+            self.background,
             self.brain,
             self.recall,
             self.notebook,
@@ -245,6 +249,19 @@ class App:
         Raises InputError if there is none, or no such mode.
         """
         return await self.agent.resume_turn(session, **_choose_options(on_event, approve, mode))
+
+    async def run_command(
+        self, line: str, session: str, on_output: Callable[[str], None] = lambda text: None
+    ) -> CommandResult:
+        """Run a line of the user's in their shell, and store it with its output in a session.
+
+        Nobody is asked: it is the user's own. `on_output` receives what it prints as it comes.
+        If this is cancelled, the command is ended and stored as far as it went.
+        Raises InputError if there is no line, or it cannot be started.
+        """
+        from ragforge.app.user_command import run_user_command
+
+        return await run_user_command(self.recorder, session, self.cwd, line, on_output)
 
     async def undo(self, session: str) -> Undone:
         """Take back the last edit that was made in a session; the model sees that it was.

@@ -35,6 +35,7 @@ from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.sessions import normalise
 from ragforge.ports.store import Store
+from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
     from ragforge.llm.calls import Tool
@@ -103,6 +104,8 @@ def _build_app(
     for model in (code_embedder, None if chat is None else chat.model):
         if model is not None:
             models.push_async_callback(model.close)
+    background = BackgroundCommands()
+    models.push_async_callback(background.close)
     memory = settings.agent.memory
     embedder = code_embedder if memory.embeddings.enabled else None
     recall = MemorySearch(store.conversations, embedder, store.summaries)
@@ -127,6 +130,7 @@ def _build_app(
             identity.author,
         ),
         identity=identity,
+        background=background,
         condenser=condenser,
         worker=open_worker(settings, store, recall, brain, chat, condenser, trust),
         meter=meter,

@@ -10,7 +10,13 @@ from rich.text import Text
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
 from ragforge.events import ToolFinished
-from ragforge.show.calls import format_count, format_duration, format_headline, format_outcome
+from ragforge.show.calls import (
+    format_count,
+    format_duration,
+    format_headline,
+    format_outcome,
+    get_failed_output,
+)
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.screen import Signs
 from ragforge.show.visible import style_visible
@@ -30,6 +36,12 @@ def style_diff_line(line: str) -> Text:
     return style_visible(line, style=_choose_style(line))
 
 
+def format_last_lines(output: str, most: int) -> list[Text]:
+    """Return the last lines of what a failed command printed."""
+    lines = sanitise(output.expandtabs(4)).rstrip("\n").split("\n")
+    return [Text(line, style="red") for line in lines[-most:]]
+
+
 def format_plan(items: Sequence[Json], signs: Signs) -> list[Text]:
     """Return a plan as a list of what is done, being done and still to do."""
     lines = []
@@ -46,7 +58,8 @@ def format_plan(items: Sequence[Json], signs: Signs) -> list[Text]:
 def format_call(call: ToolFinished, signs: Signs, width: int) -> Text:
     """Return a call on one line: success, subject, outcome and duration."""
     line = Text("  " * call.depth)
-    mark, style = (signs.done, "green") if call.success else (signs.failed, "red")
+    is_good = call.success and get_failed_output(call.result) is None
+    mark, style = (signs.done, "green") if is_good else (signs.failed, "red")
     line.append(f"{mark} ", style=style)
     line.append(sanitise(call.name), style="bold")
     gave = format_outcome(call.result) if call.success else fit_line(call.error or "failed", 200)
@@ -58,7 +71,7 @@ def format_call(call: ToolFinished, signs: Signs, width: int) -> Text:
     room = max(10, width - line.cell_len - min(len(end), width // 2) - 1)
     if about:
         line.append(f" {fit_line(about, room)}")
-    line.append(end, style="dim" if call.success else "red")
+    line.append(end, style="dim" if is_good else "red")
     line.truncate(max(width, 20), overflow="ellipsis")
     return line
 

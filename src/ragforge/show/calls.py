@@ -73,6 +73,23 @@ def format_outcome(result: Json) -> str:
     return _count_lines(result)
 
 
+def get_failed_output(result: Json) -> str | None:
+    """Return what a command printed that failed; None if it did not, or is none.
+
+    One that prints nothing and ends with 1 has found nothing.
+    """
+    if not isinstance(result, dict) or "exit_code" not in result:
+        return None
+    code = result["exit_code"]
+    texts = [result.get(name) for name in ("stdout", "output", "stderr")]
+    printed = "\n".join(
+        text.strip("\n") for text in texts if isinstance(text, str) and text.strip()
+    )
+    if code in (0, None) and not result.get("timed_out"):
+        return None
+    return None if code == 1 and not printed else printed
+
+
 def count_changes(diff: str) -> str:
     """Return how many lines a diff adds and takes away."""
     lines = diff.splitlines()

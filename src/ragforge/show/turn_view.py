@@ -26,8 +26,14 @@ from ragforge.events import (
 )
 from ragforge.events import Text as Words
 from ragforge.show.blocks import Blocks
-from ragforge.show.call_lines import format_call, format_diff, format_plan, format_receipt
-from ragforge.show.calls import format_headline
+from ragforge.show.call_lines import (
+    format_call,
+    format_diff,
+    format_last_lines,
+    format_plan,
+    format_receipt,
+)
+from ragforge.show.calls import format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.markdown import dim_text, render_markdown
 from ragforge.show.screen import Screen
@@ -35,6 +41,7 @@ from ragforge.show.screen import Screen
 FRAMES_PER_SECOND = 10
 TALLEST = 20  # lines of an answer that is being written
 DIFF_LINES = 60
+FAILED_LINES = 5
 SEEN_CHARS = 10_000
 """Diffs that begin with so many equal characters are one: a result has the beginning alone."""
 
@@ -140,6 +147,8 @@ class TurnView:
             self._print_some(format_diff(diff), indent)
         elif call.name == "plan" and isinstance(items, list):
             self._print_some(format_plan(items, signs), indent)
+        elif call.success and (output := get_failed_output(call.result)):
+            self._print_some(format_last_lines(output, FAILED_LINES), indent)
 
     def _print_some(self, lines: list[Text], indent: int) -> None:
         shown = lines[:DIFF_LINES]

@@ -12,6 +12,8 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.tools.command.agent_tool import make_command_tool
 from ragforge.tools.command.approved import ApprovedCommands
+from ragforge.tools.command.background import BackgroundCommands
+from ragforge.tools.command.output_tool import make_output_tool
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.edit_file import make_edit_tool
 from ragforge.tools.edits.editor import Editor
@@ -47,6 +49,7 @@ class Toolbox:
     workspace: Workspace
     runner: CommandRunner
     approved: ApprovedCommands
+    background: BackgroundCommands
     brain: Brain
     recall: MemorySearch
     notebook: Notebook
@@ -81,6 +84,7 @@ class Toolbox:
         return (
             make_write_tool(editor),
             make_edit_tool(editor),
-            make_command_tool(self.runner, self.approved, permit),
+            make_command_tool(self.runner, self.approved, permit, self.background),
+            make_output_tool(self.background),
             make_plan_tool(),
         )

@@ -13,6 +13,7 @@ from ragforge.errors import RagForgeError
 from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.commands.modes import change_mode
+from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
 from ragforge.tui.keyboard import hide_typing
@@ -71,7 +72,10 @@ async def _handle(terminal: Terminal, text: str) -> None:
     """Do what an input says: a command, or a question."""
     is_turn = True
     try:
-        if (found := find_command(text)) is not None:
+        if (line := find_shell_command(text)) is not None:
+            is_turn = False
+            await run_shell_command(terminal, line)
+        elif (found := find_command(text)) is not None:
             command, argument = found
             is_turn = command.name in ("retry", "accept")
             await command.run(terminal, argument)

@@ -27,6 +27,8 @@ def format_toolbar(terminal: Terminal) -> str:
         parts.append(taken)
     if terminal.jobs:
         parts.append("1 job" if terminal.jobs == 1 else f"{terminal.jobs:,} jobs")
+    if running := terminal.app.background.count_running():
+        parts.append("1 command runs" if running == 1 else f"{running} commands run")
     width = shutil.get_terminal_size().columns
     return fit_line(f" {terminal.screen.signs.dot} ".join(parts), max(width - 1, 10))
 

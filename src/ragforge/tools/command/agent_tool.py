@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from asyncio.subprocess import STDOUT
 
 from pydantic import Field
 
 from ragforge.llm.calls import Tool
 from ragforge.tools.command.approved import ApprovedCommands
+from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.lasting import list_lasting_patterns
+from ragforge.tools.command.output_tool import CommandState
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.confine import Root
@@ -25,13 +28,22 @@ class AgentCommandArguments(Arguments):
     cwd: str | None = Field(None, description="A directory of the project; its root if missing")
     timeout: float | None = Field(None, gt=0, description="Seconds; 120 if missing")
     network: bool = Field(False, description="Whether it needs the network; the user is asked")
+    background: bool = Field(
+        False,
+        description="Start it and return at once; command_output reads what it prints",
+    )
 
 
-def make_command_tool(runner: CommandRunner, approved: ApprovedCommands, permit: Permit) -> Tool:
+def make_command_tool(
+    runner: CommandRunner,
+    approved: ApprovedCommands,
+    permit: Permit,
+    background: BackgroundCommands,
+) -> Tool:
     """Return run_command for a model that may ask the user."""
 
-    async def call(given: AgentCommandArguments) -> CommandResult:
-        return await run_command(runner, approved, permit, given)
+    async def call(given: AgentCommandArguments) -> CommandResult | CommandState:
+        return await run_command(runner, approved, permit, given, background)
 
     prompts = "ragforge.tools.command.prompts"
     return as_tool(
@@ -49,19 +61,22 @@ async def run_command(
     approved: ApprovedCommands,
     permit: Permit,
     given: AgentCommandArguments,
-) -> CommandResult:
+    background: BackgroundCommands,
+) -> CommandResult | CommandState:
     """Run a line: at once if it only reads, else if the user allows it.
 
+    In the background every line needs a yes: it goes on when nobody looks.
     Raises OutsideProject for a directory outside the project, Declined.
     """
     root = Root.at(runner.root)
     cwd = root.full(root.inside(given.cwd or ""))
-    if os.name == "posix":
+    if os.name == "posix" and not given.background:
         decision = await asyncio.to_thread(decide, given.command, root.path, given.cwd)
         if isinstance(decision, Allowed):
             return await runner.run(given.command, given.cwd, given.timeout)
     line = given.command.strip()
     notes = [] if cwd == root.path else [f"in {root.inside(cwd)}"]
+    notes += ["in the background"] if given.background else []
     notes += ["with network"] if given.network else []
     missing = await asyncio.to_thread(approved.describe_sandbox, given.network)
     notes += [missing] if missing else []
@@ -72,4 +87,9 @@ async def run_command(
         "run_command", line, f"{where}$ {line}", always, network=given.network
     )
     await permit(request)
+    if given.background:
+        started = background.start(
+            line, lambda: approved.open(line, cwd, given.network, errors=STDOUT)
+        )
+        return CommandState.of(started)
     return await approved.run(line, cwd, given.timeout, given.network)

@@ -6,14 +6,15 @@ import asyncio
 import os
 import tempfile
 import time
-from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from ragforge.processes import open_process
 from ragforge.tools.command.environment import find_program, select_variables
 from ragforge.tools.command.git.repository import find_repository
+from ragforge.tools.command.kept_output import KeptOutput
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.run import CommandResult
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, explain_absence, find_sandbox
@@ -33,31 +34,6 @@ class ApprovedLimits:
     seconds: float = 120.0  # where the caller does not say
     max_seconds: float = 1_800.0
     output_bytes: int = 100_000  # of each stream: its beginning and its end
-
-
-@dataclass(slots=True)
-class _KeptOutput:
-    """The beginning and the end of a stream."""
-
-    most: int
-    head: bytearray = field(default_factory=bytearray)
-    tail: bytearray = field(default_factory=bytearray)
-    size: int = 0
-
-    def add(self, chunk: bytes) -> None:
-        self.size += len(chunk)
-        room = self.most // 2 - len(self.head)
-        self.head += chunk[: max(room, 0)]
-        self.tail += chunk[max(room, 0) :]
-        del self.tail[: -self.most // 2]
-
-    @property
-    def lost(self) -> int:
-        return self.size - len(self.head) - len(self.tail)
-
-    def text(self) -> str:
-        gap = f"\n[… {self.lost:,} bytes …]\n" if self.lost else ""
-        return self.head.decode(errors="replace") + gap + self.tail.decode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,40 +59,20 @@ class ApprovedCommands:
     ) -> CommandResult:
         """Run a line to its end or to its time limit; all processes it started end with it."""
         start = time.monotonic()
-        sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
-        if sandbox is None and self.sandbox == "required":
-            return CommandResult(stderr=f"Refused: {REQUIRED}.", refused=REQUIRED)
-        variables = select_variables(os.environ, self.environment)
-        out, err = _KeptOutput(self.limits.output_bytes), _KeptOutput(self.limits.output_bytes)
+        out, err = KeptOutput(self.limits.output_bytes), KeptOutput(self.limits.output_bytes)
         timed_out = False
-        async with AsyncExitStack() as stack:
-            folder = stack.enter_context(_make_temporary()) if sandbox else None
-            command: str | list[str] = line
-            if sandbox and folder:
-                place = sandbox.place_temporary(folder)
-                variables |= {"TMPDIR": place, "TMP": place, "TEMP": place}
-                policy = await asyncio.to_thread(self._make_policy, cwd, folder, network, variables)
-                command = sandbox.wrap(policy, SHELL, [SHELL, "-c", line])
-            try:
-                process = await stack.enter_async_context(
-                    open_process(
-                        command,
-                        GRACE,
-                        cwd=cwd,
-                        env=variables,
-                        stdin=DEVNULL,
-                        stdout=PIPE,
-                        stderr=PIPE,
-                    )
-                )
-            except (OSError, ValueError) as error:
-                return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
-            try:
-                async with asyncio.timeout(self._choose_seconds(seconds)):
-                    await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
-                    await process.wait()
-            except TimeoutError:
-                timed_out = True
+        try:
+            async with self.open(line, cwd, network) as process:
+                try:
+                    async with asyncio.timeout(self._choose_seconds(seconds)):
+                        await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
+                        await process.wait()
+                except TimeoutError:
+                    timed_out = True
+        except NotAllowed:
+            return CommandResult(stderr=f"Refused: {REQUIRED}.", refused=REQUIRED)
+        except (OSError, ValueError) as error:
+            return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
         code = process.returncode or 0
         return CommandResult(
             stdout=out.text(),
@@ -130,6 +86,31 @@ class ApprovedCommands:
             timed_out=timed_out,
             truncated=bool(out.lost or err.lost),
         )
+
+    @asynccontextmanager
+    async def open(
+        self, line: str, cwd: str, network: bool = False, errors: int = PIPE
+    ) -> AsyncIterator[Process]:
+        """Start a line; end it with all that it started when the block ends.
+
+        Raises NotAllowed if there must be a sandbox and is none, OSError, ValueError.
+        """
+        sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
+        if sandbox is None and self.sandbox == "required":
+            raise NotAllowed(REQUIRED)
+        variables = select_variables(os.environ, self.environment)
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(_make_temporary()) if sandbox else None
+            command: str | list[str] = line
+            if sandbox and folder:
+                place = sandbox.place_temporary(folder)
+                variables |= {"TMPDIR": place, "TMP": place, "TEMP": place}
+                policy = await asyncio.to_thread(self._make_policy, cwd, folder, network, variables)
+                command = sandbox.wrap(policy, SHELL, [SHELL, "-c", line])
+            opened = open_process(
+                command, GRACE, cwd=cwd, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=errors
+            )
+            yield await stack.enter_async_context(opened)
 
     def _choose_seconds(self, seconds: float | None) -> float:
         return min(seconds or self.limits.seconds, self.limits.max_seconds)
@@ -160,7 +141,7 @@ def _make_temporary() -> Iterator[str]:
         yield os.path.realpath(place)
 
 
-async def _read(stream: asyncio.StreamReader | None, kept: _KeptOutput) -> None:
+async def _read(stream: asyncio.StreamReader | None, kept: KeptOutput) -> None:
     assert stream is not None
     while chunk := await stream.read(65_536):
         kept.add(chunk)

@@ -7,7 +7,16 @@ import re
 from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
-from ragforge.tui.commands import about, calls, memory, modes, permissions, sessions, turns
+from ragforge.tui.commands import (
+    about,
+    calls,
+    jobs,
+    memory,
+    modes,
+    permissions,
+    sessions,
+    turns,
+)
 from ragforge.tui.commands.command import Command
 
 if TYPE_CHECKING:
@@ -18,6 +27,7 @@ KEYS = (
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "another line"),
     ("Shift-Tab", "the next mode: ask, plan, accept edits"),
+    ("!", "run a command in your shell; the model sees it with the next question"),
     ("@", "name a file of the project"),
     ("Up, Ctrl-R", "what was typed before"),
     ("Ctrl-O", "the last tool call, with all of its result"),
@@ -42,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     *calls.COMMANDS,
     *sessions.COMMANDS,
     *memory.COMMANDS,
+    *jobs.COMMANDS,
     *permissions.COMMANDS,
 )
 _OTHER_NAMES = {"exit": "quit", "new": "clear", "?": "help"}

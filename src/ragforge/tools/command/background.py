@@ -1,0 +1,110 @@
+"""Background: commands that go on while the agent does something else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from ragforge.errors import InputError
+from ragforge.tools.command.kept_output import KeptOutput
+from ragforge.tools.command.plan import NotAllowed
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+OUTPUT_BYTES = 200_000
+MOST_RUNNING = 20
+
+Open: TypeAlias = Callable[[], "AbstractAsyncContextManager[Process]"]
+
+
+@dataclass(slots=True)
+class BackgroundCommand:
+    """A command that was started, with what it printed; `exit_code` is None while it runs."""
+
+    id: int
+    line: str
+    started: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    exit_code: int | None = None
+    problem: str | None = None  # why it could not be started, or that it was ended
+    output: KeptOutput = field(default_factory=lambda: KeptOutput(OUTPUT_BYTES))
+    grew: asyncio.Event = field(default_factory=asyncio.Event)  # since it was last read
+
+    @property
+    def is_running(self) -> bool:
+        return self.ended is None
+
+    @property
+    def duration_ms(self) -> int:
+        return round(((self.ended or time.monotonic()) - self.started) * 1000)
+
+
+class BackgroundCommands:
+    """The background commands of one application. They end with it."""
+
+    def __init__(self) -> None:
+        self._commands: dict[int, BackgroundCommand] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    def all(self) -> list[BackgroundCommand]:
+        """Return the commands, in the order in which they were started."""
+        return list(self._commands.values())
+
+    def count_running(self) -> int:
+        return sum(command.is_running for command in self._commands.values())
+
+    def get(self, id: int) -> BackgroundCommand:
+        """Return a command. Raises InputError if there is none with this number."""
+        if id not in self._commands:
+            known = ", ".join(map(str, self._commands)) or "none"
+            raise InputError(f"There is no background command {id}. There are: {known}.")
+        return self._commands[id]
+
+    def start(self, line: str, open_command: Open) -> BackgroundCommand:
+        """Start a command. Raises InputError if too many are running."""
+        if self.count_running() >= MOST_RUNNING:
+            raise InputError(f"{MOST_RUNNING} background commands are running. End one first.")
+        command = BackgroundCommand(len(self._commands) + 1, line)
+        self._commands[command.id] = command
+        self._tasks[command.id] = asyncio.create_task(_follow(command, open_command))
+        return command
+
+    async def stop(self, id: int) -> BackgroundCommand:
+        """End a command with all that it started. Raises InputError if there is none."""
+        command = self.get(id)
+        await self._end(self._tasks[id])
+        return command
+
+    async def close(self) -> None:
+        """End all of them."""
+        await self._end(*self._tasks.values())
+
+    async def _end(self, *tasks: asyncio.Task[None]) -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _follow(command: BackgroundCommand, open_command: Open) -> None:
+    """Read what a command prints until it ends."""
+    try:
+        async with open_command() as process:
+            assert process.stdout is not None
+            while chunk := await process.stdout.read(65_536):
+                command.output.add(chunk)
+                command.grew.set()
+            code = await process.wait()
+            command.exit_code = code if code >= 0 else 128 - code  # as a shell says it
+    except asyncio.CancelledError:
+        command.problem = "It was ended."
+        raise
+    except (OSError, ValueError, NotAllowed) as error:
+        command.problem = f"It cannot be started: {error}"
+    finally:
+        command.ended = time.monotonic()
+        command.grew.set()

@@ -1,0 +1,81 @@
+"""User shell: run a command line that the user typed, as their own shell would."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import time
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragforge.errors import InputError
+from ragforge.processes import open_process
+from ragforge.tools.command.kept_output import KeptOutput
+from ragforge.tools.command.run import CommandResult
+
+GRACE = 2.0
+"""Seconds between SIGTERM and SIGKILL."""
+OUTPUT_BYTES = 100_000
+READ_BYTES = 65_536
+
+
+@dataclass(slots=True)
+class UserCommand:
+    """A command of the user's own: nobody is asked, no sandbox, all of their environment.
+
+    It has no input, and no time limit: the user is there to end it. `result` says what it did
+    so far, also if it was interrupted.
+    """
+
+    line: str
+    cwd: Path
+    on_output: Callable[[str], None]
+    _kept: KeptOutput = field(default_factory=lambda: KeptOutput(OUTPUT_BYTES))
+    _start: float = field(default_factory=time.monotonic)
+    _exit_code: int | None = None
+
+    async def run(self) -> CommandResult:
+        """Run it to its end; if this is cancelled, it is ended with all that it started.
+
+        Raises InputError if it cannot be started.
+        """
+        # Bytes of one letter may come in two pieces.
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        try:
+            opened = open_process(
+                _build_command(self.line),
+                GRACE,
+                cwd=str(self.cwd),
+                env=os.environ,
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=STDOUT,
+            )
+            async with opened as process:
+                assert process.stdout is not None
+                while chunk := await process.stdout.read(READ_BYTES):
+                    self._kept.add(chunk)
+                    self.on_output(decoder.decode(chunk))
+                code = await process.wait()
+        except (OSError, ValueError) as error:
+            raise InputError(f"It cannot be started: {error}") from error
+        self._exit_code = code if code >= 0 else 128 - code  # as a shell says it
+        return self.result
+
+    @property
+    def result(self) -> CommandResult:
+        """What it did so far."""
+        return CommandResult(
+            stdout=self._kept.text(),
+            exit_code=self._exit_code,
+            duration_ms=round((time.monotonic() - self._start) * 1000),
+            truncated=bool(self._kept.lost),
+        )
+
+
+def _build_command(line: str) -> str | list[str]:
+    if os.name != "posix":
+        return line
+    return [os.environ.get("SHELL") or "/bin/sh", "-c", line]
