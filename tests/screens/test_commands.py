@@ -36,14 +36,15 @@ async def test_files_are_offered_by_a_few_letters_of_their_path(ragforge: Open) 
 
 
 async def test_help_lists_every_command_and_key(ragforge: Open) -> None:
-    async with ragforge(size=(45, 100)) as terminal:
+    async with ragforge(size=(50, 100)) as terminal:
         await terminal.prompt()
         terminal.type(f"/help{ENTER}")
         await terminal.see("Ctrl-D")
         await terminal.prompt()
         shown = "\n".join(terminal.scrollback)
         names = "help sessions resume rename branch export context memory search model undo"
-        names += " compact status clear retry permissions quit verbose expand mode accept jobs"
+        names += " compact status clear retry permissions quit verbose expand mode accept"
+        names += " jobs diff rewind commit"
         for name in names.split():
             assert re.search(rf"^  /{name} .*\w", shown, re.MULTILINE), name
 

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent
+    from ragforge.app.commit import CommitDraft
     from ragforge.app.rules import PermissionRules
+    from ragforge.app.session_edits import SessionEdits
     from ragforge.app.undo import Undone
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
@@ -272,6 +274,37 @@ class App:
 
         state = Path(self.settings.agent.state_dir)
         return await undo_last(state, self.project_path, self.recorder, session)
+
+    async def edits(self, session: str) -> SessionEdits:
+        """Return the edits of a session: what they changed, and the way back to a turn."""
+        from ragforge.app.session_edits import SessionEdits
+        from ragforge.tools.confine import Root
+        from ragforge.tools.edits.journal import Journal
+
+        conversation = await self.sessions.load(session)
+        journal = Journal.of(Path(self.settings.agent.state_dir), conversation.uuid)
+        root = Root.at(self.project_path)
+        return SessionEdits(self.sessions, self.recorder, root, journal, conversation)
+
+    async def draft_commit(self, session: str, message: str = "") -> CommitDraft:
+        """Return the files that a session changed and a message for their commit.
+
+        Raises InputError if there is nothing to commit, or git fails.
+        """
+        from ragforge.app.commit import draft_commit
+
+        found = await (await self.edits(session)).list_changes()
+        changes = [one.change for one in found]
+        return await draft_commit(self.project_path, changes, self.chat, message)
+
+    async def commit(self, session: str, draft: CommitDraft) -> str:
+        """Commit the files of a draft, and nothing else; return what git says.
+
+        Raises InputError with the words of git if it fails.
+        """
+        from ragforge.app.commit import commit_files
+
+        return await commit_files(self.project_path, draft, self.recorder, session)
 
     async def build_context(
         self,

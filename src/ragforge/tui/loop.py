@@ -54,7 +54,8 @@ async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
     warned = False
     while not terminal.is_leaving:
         try:
-            text = await prompt.ask()
+            draft, terminal.draft = terminal.draft, ""
+            text = await prompt.ask(draft)
         except EOFError:
             return
         except KeyboardInterrupt:

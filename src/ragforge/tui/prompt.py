@@ -66,10 +66,13 @@ class Prompt:
         )
         self._session.default_buffer.on_text_changed += lambda _: self._touch()
 
-    async def ask(self) -> str:
-        """Return what the user typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C."""
+    async def ask(self, draft: str = "") -> str:
+        """Return what the user typed, or made of a draft.
+
+        Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C.
+        """
         try:
-            return await self._session.prompt_async(self._format_sign)
+            return await self._session.prompt_async(self._format_sign, default=draft)
         finally:
             self._touch()
 

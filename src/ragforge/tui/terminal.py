@@ -48,6 +48,7 @@ class Terminal:
         self.jobs = 0  # that are still to be done
         self.is_unread = False  # the project is read for the first time
         self.is_leaving = False
+        self.draft = ""  # stands in the next prompt, to be sent or changed
         self.work = Interruptible()
 
     async def ask(self, question: str) -> None:

@@ -38,6 +38,11 @@ class Entry:
     after_hash: str | None
     call: str = ""  # the id of the call that made it
 
+    @property
+    def made_at(self) -> int:
+        """When it was made, in nanoseconds of the clock."""
+        return int(self.file.name.partition("-")[0])
+
 
 @dataclass(frozen=True, slots=True)
 class Journal:
@@ -76,6 +81,20 @@ class Journal:
                 )
             entry.file.unlink()  # it was never made, or is undone already
         raise InputError("There is nothing to undo in this session.")
+
+    def copy_until(self, moment: int, into: Journal) -> None:
+        """Copy the changes before a moment (nanoseconds) to another journal.
+
+        Raises InputError if that cannot be written.
+        """
+        try:
+            for file in sorted(self.folder.glob("*.json")):
+                if int(file.name.partition("-")[0]) < moment:
+                    make_private_folder(into.folder)
+                    create_private_file(into.folder / file.name)
+                    (into.folder / file.name).write_bytes(file.read_bytes())
+        except OSError as error:
+            raise InputError(f"{into.folder} cannot be written: {error.strerror}.") from error
 
     def _keep(self, root: Root, change: Change) -> Path:
         kept = None

@@ -10,10 +10,13 @@ from ragforge.errors import InputError
 from ragforge.tui.commands import (
     about,
     calls,
+    commit,
+    diff,
     jobs,
     memory,
     modes,
     permissions,
+    rewind,
     sessions,
     turns,
 )
@@ -48,6 +51,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "", "All commands and keys", show_help),
     *about.COMMANDS,
     *turns.COMMANDS,
+    *diff.COMMANDS,
+    *rewind.COMMANDS,
+    *commit.COMMANDS,
     *modes.COMMANDS,
     *calls.COMMANDS,
     *sessions.COMMANDS,

@@ -1,0 +1,125 @@
+"""Session edits: what a session changed in the files, and going back to one of its turns."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+
+from ragforge.app.sessions import Sessions
+from ragforge.domain.conversations import Conversation, ToolCall, ToolResult
+from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.errors import InputError
+from ragforge.memory.record import Recorder
+from ragforge.tools.confine import Root
+from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits.session_changes import (
+    SessionChange,
+    list_session_changes,
+    rewind_files,
+)
+
+__all__ = ["ListedTurn", "Rewound", "SessionChange", "SessionEdits"]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTurn:
+    """A turn to which a session can go back, and the files that were changed since it began."""
+
+    turn: Turn
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """What became of a rewind."""
+
+    question: str  # the one before which the session is now
+    session: Conversation | None  # the one to go on in; None: a new one, which has no turns yet
+    files: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEdits:
+    """The edits of one session."""
+
+    sessions: Sessions
+    recorder: Recorder
+    root: Root
+    journal: Journal  # of the session
+    conversation: Conversation
+
+    async def list_changes(self) -> list[SessionChange]:
+        """Return the files that the session changed, with what they were and are."""
+        return await asyncio.to_thread(list_session_changes, self.journal, self.root)
+
+    async def list_turns(self) -> list[ListedTurn]:
+        """Return the turns of the session, oldest first, each with what was changed from it on."""
+        changed = await asyncio.to_thread(lambda: list(self.journal.read_entries(self.root.path)))
+        found = []
+        for turn in await self._load_turns():
+            since = _to_nanoseconds(turn.user.timestamp)
+            files = {entry.path for entry in changed if entry.made_at >= since}
+            found.append(ListedTurn(turn, tuple(sorted(files))))
+        return found
+
+    async def rewind(self, turn_index: int, *, talk: bool = True, files: bool = True) -> Rewound:
+        """Go back to before a turn: the conversation, the files that it edited, or both.
+
+        The conversation goes on in a branch; the session keeps its turns. Files get back the
+        bytes that they had, as edits that can be undone in the session.
+        Raises InputError if there is no such turn, or if somebody else has changed one of the
+        files: then nothing is done.
+        """
+        turns = await self._load_turns()
+        turn = next((one for one in turns if one.user.turn_index == turn_index), None)
+        if turn is None:
+            raise InputError(f"This session has no turn {turn_index}. /rewind lists them.")
+        since = _to_nanoseconds(turn.user.timestamp)
+        back: list[Change] = []
+        if files:
+            back = await asyncio.to_thread(rewind_files, self.journal, self.root, since)
+        if not talk:
+            await self._note(self.conversation.uuid, "took back", back)
+            return Rewound(turn.user.content, self.conversation, tuple(back))
+        session = await self._branch_before(turns, turn, since)
+        if session is not None and not files:
+            left = [one.change for one in await self._list_since(since)]
+            await self._note(session.uuid, "went back in the conversation and kept", left)
+        return Rewound(turn.user.content, session, tuple(back))
+
+    async def _load_turns(self) -> list[Turn]:
+        store = self.sessions.store.conversations
+        return group_into_turns(await store.messages(self.conversation.uuid, with_receipts=False))
+
+    async def _list_since(self, since: int) -> list[SessionChange]:
+        return await asyncio.to_thread(list_session_changes, self.journal, self.root, since)
+
+    async def _branch_before(
+        self, turns: list[Turn], turn: Turn, since: int
+    ) -> Conversation | None:
+        """Return a branch with all turns before one, and its journal; None if there are none."""
+        at = turns.index(turn)
+        if at == 0:
+            return None
+        point = str(turns[at - 1].user.turn_index)
+        made = await self.sessions.branch(self.conversation, point)
+        into = Journal(self.journal.folder.parent / made.uuid)
+        await asyncio.to_thread(self.journal.copy_until, since, into)
+        return made
+
+    async def _note(self, conversation_id: str, what: str, changes: list[Change]) -> None:
+        """Record what the user did with files: the model must not rely on what they were."""
+        if not changes:
+            return
+        paths = [change.path for change in changes]
+        done = ToolCall("rewind", {"paths": paths}, ToolResult(True, {"paths": paths}))
+        note = f"The user {what} the edits of {', '.join(paths)}."
+        await self.recorder.record_answer(
+            conversation_id, None, note, tool_calls=[done], by_model=False
+        )
+
+
+def _to_nanoseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000_000) * 1_000
