@@ -25,6 +25,7 @@ async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, st
         "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",  # a scripted model has its lines in order
         "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "60",  # a server that just started plans long
         "RAGFORGE_AGENT__STATE_DIR": str(tmp_path / "state"),
+        "RAGFORGE_AGENT__PROMPTS_DIR": str(tmp_path / "prompts"),
         "NO_COLOR": "1",
     }
 

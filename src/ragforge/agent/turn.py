@@ -74,6 +74,7 @@ class Agent:
     limits: TurnLimits = field(default_factory=TurnLimits)
     find_results: FindResults = field(default=lambda conversation_id, calls: [])
     is_gone: Callable[[str], bool] = field(default=lambda process: False)
+    describe_skills: Callable[[], str] = field(default=lambda: "")  # for the system prompt
 
     async def take_turn(
         self,
@@ -171,7 +172,9 @@ class Agent:
             context = await self.builder.build_enriched_context(
                 conversation, asked.content, asked.uuid
             )
-            laid_out = lay_out(context, _load_prompt("system"), question, _describe_mode(mode))
+            skills = await asyncio.to_thread(self.describe_skills)
+            system = "\n\n".join(filter(None, (_load_prompt("system"), skills)))
+            laid_out = lay_out(context, system, question, _describe_mode(mode))
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)

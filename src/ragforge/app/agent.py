@@ -20,6 +20,8 @@ from ragforge.llm.calls import Tool
 from ragforge.memory.record import Recorder
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
+from ragforge.tools.prompt_files import PromptFolders
+from ragforge.tools.read_skill import describe_skills, make_skill_tool
 from ragforge.tools.reconcile_edits import find_results
 from ragforge.tools.toolbox import Toolbox
 
@@ -39,6 +41,7 @@ def open_agent(
     chat: Asker | None,
     own_tools: Sequence[Tool],
     trust: FolderTrust,
+    prompts: PromptFolders,
 ) -> Agent:
     """Return the agent of a project, with all its tools and those of the program.
 
@@ -58,6 +61,8 @@ def open_agent(
         reads = trust.reads
         found = toolbox.make_reading_tools() if reads else toolbox.make_memory_tools()
         looking = [tool for tool in found if tool.spec.name not in left_out]
+        if (skills := prompts.find("skills")) and "read_skill" not in left_out:
+            looking.append(make_skill_tool(skills))
         if trust.obeys:
             inner = InnerInstructions(project, cwd)
             looking = [add_inner_instructions(tool, inner) for tool in looking]
@@ -77,4 +82,13 @@ def open_agent(
         journal = Journal.of(state, conversation_id)
         return find_results(journal, toolbox.workspace.root, calls)
 
-    return Agent(context, recorder, chat, make_tools, limits, find_broken_edits, is_gone)
+    return Agent(
+        context,
+        recorder,
+        chat,
+        make_tools,
+        limits,
+        find_broken_edits,
+        is_gone,
+        lambda: describe_skills(prompts.find("skills")),
+    )

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent
     from ragforge.app.commit import CommitDraft
+    from ragforge.app.prompts import PromptFolders
     from ragforge.app.rules import PermissionRules
     from ragforge.app.session_edits import SessionEdits
     from ragforge.app.undo import Undone
@@ -133,6 +134,13 @@ class App:
         )
 
     @cached_property
+    def prompts(self) -> PromptFolders:
+        """The commands and skills that the user or the trusted project wrote."""
+        from ragforge.app.prompts import open_prompts
+
+        return open_prompts(self.settings, self.trust)
+
+    @cached_property
     def rules(self) -> PermissionRules:
         """What the user allowed or forbade for good in this project."""
         from ragforge.app.rules import open_rules
@@ -193,6 +201,7 @@ class App:
             self.chat,
             self.tools,
             self.trust,
+            self.prompts,
         )
 
     @property

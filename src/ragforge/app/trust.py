@@ -147,6 +147,7 @@ class TrustQuestion:
 def examine_folder(settings: Settings, cwd: Path) -> TrustQuestion:
     """Return what the folder of a directory brings that needs trust."""
     from ragforge.context.instructions import find_instruction_files  # most commands ask nothing
+    from ragforge.tools.prompt_files import find_project_prompts
 
     place = normalise(cwd)
     root = find_project(place)
@@ -156,7 +157,11 @@ def examine_folder(settings: Settings, cwd: Path) -> TrustQuestion:
         TrustFile(Path(settings.agent.state_dir)).find(root),
         file,
         ProposedSettings() if file is None else read_proposed_settings(file),
-        find_instruction_files(root, place),
+        (
+            *find_instruction_files(root, place),
+            *(f"/{one.name}" for one in find_project_prompts(root, "commands")),
+            *(f"skill {one.name}" for one in find_project_prompts(root, "skills")),
+        ),
         is_project(root),
     )
 

@@ -182,6 +182,10 @@ def find_default_state() -> str:
     return platformdirs.user_data_dir("ragforge", appauthor=False)
 
 
+def find_default_prompts() -> str:
+    return platformdirs.user_config_dir("ragforge", appauthor=False)
+
+
 class AgentSettings(_Section):
     """How the agent works."""
 
@@ -189,6 +193,12 @@ class AgentSettings(_Section):
         default_factory=find_default_state,
         min_length=1,
         description="Where copies for /undo, permissions, the history of input and the log are.",
+        json_schema_extra={"user_only": True},
+    )
+    prompts_dir: str = Field(
+        default_factory=find_default_prompts,
+        min_length=1,
+        description="Where your own commands and skills are: its folders commands and skills.",
         json_schema_extra={"user_only": True},
     )
     turn: TurnSettings = Field(default_factory=TurnSettings)

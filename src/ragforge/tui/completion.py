@@ -12,7 +12,7 @@ from ragforge.errors import RagForgeError
 
 SHOWN = 20
 LIKE = 60  # of 100
-_COMMAND = re.compile(r"/[a-z]*")
+_COMMAND = re.compile(r"/[a-z0-9_-]*")
 _FILE = re.compile(r"(?:^|\s)@(\S*)$")
 
 
@@ -36,7 +36,7 @@ class InputCompleter(Completer):
         """Yield what the word before the cursor could become. Runs in a thread."""
         text = document.text_before_cursor
         if _COMMAND.fullmatch(text):
-            for name, purpose in self._commands.items():
+            for name, purpose in list(self._commands.items()):
                 if name.startswith(text):
                     yield Completion(name, -len(text), display_meta=purpose)
         elif found := _FILE.search(text):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.errors import RagForgeError
-from ragforge.tui.commands.all import COMMANDS, find_command
+from ragforge.tui.commands.all import find_command, list_commands
 from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.commands.modes import change_mode
 from ragforge.tui.commands.shell import find_shell_command, run_shell_command
@@ -32,8 +32,9 @@ LEAVING = "Ctrl-C again, or Ctrl-D, quits."
 async def converse(terminal: Terminal) -> None:
     """Take input until the user leaves; nothing that fails ends the session."""
     app = terminal.app
+    purposes: dict[str, str] = {}
     prompt = Prompt(
-        InputCompleter({f"/{one.name}": one.purpose for one in COMMANDS}, app.code.list_files),
+        InputCompleter(purposes, app.code.list_files),
         open_history(Path(app.settings.agent.state_dir), app.redact),
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
@@ -45,14 +46,23 @@ async def converse(terminal: Terminal) -> None:
     following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))
     try:
         with hide_typing():
-            await _take_input(terminal, prompt)
+            await _take_input(terminal, prompt, purposes)
     finally:
         following.cancel()
 
 
-async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
+async def _find_commands(terminal: Terminal, purposes: dict[str, str]) -> None:
+    """Find all commands anew: files of the user's own may have come or gone."""
+    terminal.own_commands = await asyncio.to_thread(terminal.app.prompts.find, "commands")
+    purposes.clear()
+    purposes.update((f"/{one.name}", one.purpose) for one in list_commands(terminal))
+
+
+async def _take_input(terminal: Terminal, prompt: Prompt, purposes: dict[str, str]) -> None:
+    """Ask for input and do what it says; `purposes` of commands are for completion."""
     warned = False
     while not terminal.is_leaving:
+        await _find_commands(terminal, purposes)
         try:
             draft, terminal.draft = terminal.draft, ""
             text = await prompt.ask(draft)
@@ -76,9 +86,9 @@ async def _handle(terminal: Terminal, text: str) -> None:
         if (line := find_shell_command(text)) is not None:
             is_turn = False
             await run_shell_command(terminal, line)
-        elif (found := find_command(text)) is not None:
+        elif (found := find_command(text, list_commands(terminal))) is not None:
             command, argument = found
-            is_turn = command.name in ("retry", "accept")
+            is_turn = command.is_turn
             await command.run(terminal, argument)
         else:
             await terminal.ask(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.domain.chat import Usage
@@ -14,6 +14,7 @@ from ragforge.tui.permission import Permission
 
 if TYPE_CHECKING:
     from ragforge.app import App
+    from ragforge.app.prompts import PromptFile
     from ragforge.domain.answers import Answer
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.modes import Mode
@@ -48,6 +49,7 @@ class Terminal:
         self.jobs = 0  # that are still to be done
         self.is_unread = False  # the project is read for the first time
         self.is_leaving = False
+        self.own_commands: Sequence[PromptFile] = ()  # that the user or the project wrote
         self.draft = ""  # stands in the next prompt, to be sent or changed
         self.work = Interruptible()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
@@ -21,6 +22,7 @@ from ragforge.tui.commands import (
     turns,
 )
 from ragforge.tui.commands.command import Command
+from ragforge.tui.commands.own import make_own_commands
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -41,7 +43,9 @@ KEYS = (
 
 
 async def show_help(terminal: Terminal, argument: str) -> None:
-    rows = [(f"/{one.name} {one.arguments}".strip(), one.purpose) for one in COMMANDS]
+    rows = [
+        (f"/{one.name} {one.arguments}".strip(), one.purpose) for one in list_commands(terminal)
+    ]
     width = max(len(left) for left, _ in (*rows, *KEYS))
     for left, right in (*rows, ("", ""), *KEYS):
         terminal.screen.say(f"  {left:<{width}}  {right}".rstrip())
@@ -62,10 +66,15 @@ COMMANDS: tuple[Command, ...] = (
     *permissions.COMMANDS,
 )
 _OTHER_NAMES = {"exit": "quit", "new": "clear", "?": "help"}
-_COMMAND = re.compile(r"/([a-z?]+)(?:\s+(.*))?", re.DOTALL)
+_COMMAND = re.compile(r"/([a-z?][a-z0-9_-]*)(?:\s+(.*))?", re.DOTALL)
 
 
-def find_command(text: str) -> tuple[Command, str] | None:
+def list_commands(terminal: Terminal) -> list[Command]:
+    """Return all commands, at the end those that the user or the project wrote."""
+    return [*COMMANDS, *make_own_commands(terminal.own_commands, COMMANDS)]
+
+
+def find_command(text: str, commands: Sequence[Command] = COMMANDS) -> tuple[Command, str] | None:
     """Return the command that an input calls and what follows it, or None for a question.
 
     A path such as /etc/hosts is not a command. Raises InputError if there is no such command.
@@ -74,7 +83,7 @@ def find_command(text: str) -> tuple[Command, str] | None:
     if found is None:
         return None
     name = _OTHER_NAMES.get(found[1], found[1])
-    by_name = {command.name: command for command in COMMANDS}
+    by_name = {command.name: command for command in commands}
     if name not in by_name:
         like = difflib.get_close_matches(name, by_name, 1)
         hint = f" Did you mean /{like[0]}?" if like else " /help lists them."

@@ -23,6 +23,7 @@ class Command:
     arguments: str
     purpose: str
     run: Run
+    is_turn: bool = False  # it takes a turn: what was done until an interrupt can be resumed
 
 
 def require_session(terminal: Terminal) -> Conversation:

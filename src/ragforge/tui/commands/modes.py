@@ -47,5 +47,7 @@ async def accept(terminal: Terminal, argument: str) -> None:
 
 COMMANDS = (
     Command("mode", "[NAME]", "Ask before changes, only plan, or accept edits (Shift-Tab)", mode),
-    Command("accept", "[edits]", "Carry out the plan that plan mode ended with", accept),
+    Command(
+        "accept", "[edits]", "Carry out the plan that plan mode ended with", accept, is_turn=True
+    ),
 )

@@ -41,7 +41,7 @@ async def compact(terminal: Terminal, argument: str) -> None:
 
 
 COMMANDS = (
-    Command("retry", "", "Resume a turn that broke off", retry),
+    Command("retry", "", "Resume a turn that broke off", retry, is_turn=True),
     Command("undo", "", "Take the last change of a file back", undo),
     Command("context", "", "What the last answer rests on, and why", context),
     Command("compact", "", "Summarise the conversation now", compact),
