@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import CTRL_C, ENTER
+from tests.fakes.terminal import CTRL_C, ENTER, ESCAPE
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import LOGIN, Open, model
 
@@ -70,8 +70,15 @@ async def test_what_the_session_changed_is_shown_committed_and_rewound(
         await terminal.prompt("accept edits ❯")
 
         terminal.type(f"/rewind{ENTER}")
-        await terminal.see("   0  Mend the login  (1 file edited since)")
-        terminal.type(f"/rewind 0{ENTER}")
+        await terminal.on_screen("   0  Mend the login  (1 file edited since)")
+        terminal.type(ESCAPE)
+        await terminal.see("Nothing was rewound.")
+        await terminal.prompt("accept edits ❯")
+        terminal.type(f"/rewind{ENTER}")
+        await terminal.on_screen("1 of 1  Enter goes before it, Esc leaves")
+        terminal.type(ENTER)
+        await terminal.prompt(r"Talk and files \(b\), talk alone \(t\), .*\?")
+        terminal.type(f"b{ENTER}")
         await terminal.see("src/login.py is as it was before turn 0.")
         await terminal.see("What followed is kept: ragforge -r ")
         await terminal.on_screen("accept edits ❯ Mend the login")

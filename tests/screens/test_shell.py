@@ -35,6 +35,9 @@ async def test_long_output_is_folded_and_a_failure_is_red_with_its_last_lines(
 ) -> None:
     async with ragforge() as terminal:
         await terminal.prompt()
+        terminal.type(f"!{ENTER}")
+        await terminal.see("Write a command after the !")
+        await terminal.prompt()
         line = "seq 1 500; echo the end is near >&2; exit 3"
         terminal.type(f"!{line}{ENTER}")
         await terminal.see(f"✗ {line}  exit 3 · ")

@@ -50,12 +50,9 @@ def _format_hunk(hunk: list[str], start: tuple[int, int], path: str, out: Consol
         number = old if sign == "-" else new
         old += sign != "+"
         new += sign != "-"
-        style = _SIGNS.get(sign, "")
-        row = Text.assemble((f"{number:>5} {sign} ", style or "dim"), code)
-        if sign in _SIGNS and sign in backgrounds:
+        row = Text.assemble((f"{number:>5} {sign} ", _SIGNS.get(sign, "dim")), code)
+        if sign in backgrounds:
             row.stylize(backgrounds[sign])
-        elif sign in _SIGNS and not out.color_system:
-            row.stylize(style)
         rows.append(row)
     return rows
 

@@ -1,4 +1,4 @@
-"""Confirm: a question that is answered with yes or no."""
+"""Confirm: a question that is answered with a letter."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 from ragforge.tui.keyboard import forget_typed
 
 
-async def confirm(question: str) -> bool:
-    """Return whether the user says yes. Ctrl-C, Ctrl-D and everything else mean no.
+async def ask_for_key(question: str) -> str:
+    """Return the answer in small letters; it is empty for Ctrl-C and Ctrl-D.
 
     What was typed before the question was there is no answer to it.
     """
@@ -17,7 +17,11 @@ async def confirm(question: str) -> bool:
     clear_typeahead(asking.app.input)
     forget_typed()
     try:
-        text = await asking.prompt_async(f"{question} [y/n] ", handle_sigint=False)
+        return (await asking.prompt_async(f"{question} ", handle_sigint=False)).strip().lower()
     except (KeyboardInterrupt, EOFError):
-        return False
-    return text.strip().lower() in ("y", "yes")
+        return ""
+
+
+async def confirm(question: str) -> bool:
+    """Return whether the user says yes. Everything else means no."""
+    return await ask_for_key(f"{question} [y/n]") in ("y", "yes")

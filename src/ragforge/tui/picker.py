@@ -1,8 +1,9 @@
-"""The picker: choose one of many sessions by typing a few words of it."""
+"""The picker: choose one of many sessions or turns by typing a few words of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -21,6 +22,7 @@ from ragforge.show.sessions import NO_TITLE, count_turns, shorten_id
 
 MOST_ROWS = 15
 MOST_SESSIONS = 10_000
+T = TypeVar("T")
 STYLE = Style.from_dict({"chosen": "bold", "dim": "ansibrightblack"})
 
 
@@ -50,16 +52,26 @@ def filter_sessions(lines: Sequence[SessionLine], typed: str) -> list[SessionLin
     return found
 
 
-class Picker:
+class Picker(Generic[T]):
     """A list that gets shorter as the user types. Arrows move, Enter selects, Esc leaves."""
 
-    def __init__(self, lines: Sequence[SessionLine], signs: Signs) -> None:
+    def __init__(
+        self,
+        lines: Sequence[T],
+        signs: Signs,
+        format_line: Callable[[T], str],
+        filter_lines: Callable[[Sequence[T], str], list[T]],
+        purpose: str,  # what Enter does
+    ) -> None:
         self._lines = lines
+        self._format = format_line
+        self._filter = filter_lines
+        self._purpose = purpose
         self._found = list(lines)
         self._at = 0
         self._signs = signs
         self._typed = Buffer(multiline=False, on_text_changed=lambda _: self._search())
-        self.app: Application[SessionLine | None] = Application(
+        self.app: Application[T | None] = Application(
             layout=Layout(
                 HSplit(
                     [
@@ -74,12 +86,12 @@ class Picker:
             erase_when_done=True,
         )
 
-    async def pick(self) -> SessionLine | None:
-        """Return the session that the user chose, or None."""
+    async def pick(self) -> T | None:
+        """Return what the user chose, or None."""
         return await self.app.run_async(handle_sigint=False)
 
     def _search(self) -> None:
-        self._found = filter_sessions(self._lines, self._typed.text)
+        self._found = self._filter(self._lines, self._typed.text)
         self._at = 0
 
     def _height(self) -> int:
@@ -93,13 +105,13 @@ class Picker:
         for number, line in enumerate(self._found[top : top + height], top):
             is_chosen = number == self._at
             lead = f"{self._signs.prompt} " if is_chosen else "  "
-            text = (lead + format_session(line))[: max(width - 1, 10)]
+            text = (lead + self._format(line))[: max(width - 1, 10)]
             rows.append(("class:chosen" if is_chosen else "", f"{text}\n"))
         return rows or [("class:dim", "  Nothing fits.")]
 
     def _foot(self) -> StyleAndTextTuples:
         many = f"{len(self._found)} of {len(self._lines)}"
-        return [("class:dim", f"  {many}  Enter resumes, Esc leaves")]
+        return [("class:dim", f"  {many}  Enter {self._purpose}, Esc leaves")]
 
     def _move(self, by: int) -> None:
         self._at = max(0, min(self._at + by, len(self._found) - 1))
@@ -130,5 +142,5 @@ class Picker:
 async def pick(app: App, here: Sequence[Conversation], signs: Signs) -> Conversation | None:
     """Let the user choose one of some sessions."""
     lines = await app.sessions.add_last_messages(here)
-    found = await Picker(lines, signs).pick()
+    found = await Picker(lines, signs, format_session, filter_sessions, "resumes").pick()
     return None if found is None else found.conversation

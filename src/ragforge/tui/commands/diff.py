@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ragforge.show.calls import count_changes
+from ragforge.show.calls import count_changes, format_count
 from ragforge.show.diffs import format_numbered_diff
 from ragforge.show.visible import make_visible
 from ragforge.tui.commands.command import Command, require_session
@@ -14,6 +14,8 @@ from ragforge.tui.commands.command import Command, require_session
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
+ROWS = 400
+"""Of one file: what is longer, nobody reads in a terminal."""
 MIXED = "somebody else has changed it too"
 
 
@@ -29,8 +31,11 @@ async def diff(terminal: Terminal, argument: str) -> None:
         if one.is_mixed:
             head.append(f"  ({MIXED})", style="yellow")
         screen.out.print(head)
-        for row in format_numbered_diff(text, one.change.path, screen.out):
+        rows = format_numbered_diff(text, one.change.path, screen.out)
+        for row in rows[:ROWS]:
             screen.out.print(row, no_wrap=True, overflow="fold", crop=False)
+        if hidden := len(rows[ROWS:]):
+            screen.note(f"… {format_count(hidden, 'more line', 'more lines')}: !git diff shows all")
 
 
 COMMANDS = (Command("diff", "", "Everything that this session changed in files", diff),)

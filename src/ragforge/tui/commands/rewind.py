@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
@@ -9,11 +10,14 @@ from ragforge.show.calls import format_count
 from ragforge.show.console import fit_line
 from ragforge.show.sessions import shorten_id
 from ragforge.tui.commands.command import Command, require_session
+from ragforge.tui.confirm import ask_for_key
+from ragforge.tui.picker import Picker
 
 if TYPE_CHECKING:
+    from ragforge.app.session_edits import ListedTurn
     from ragforge.tui.terminal import Terminal
 
-LISTED = 20
+QUESTION_CHARS = 60
 USAGE = (
     "/rewind N goes back to before turn N, with the files that were edited since; "
     "/rewind N talk or /rewind N files goes back in one of them."
@@ -22,8 +26,9 @@ USAGE = (
 
 async def rewind(terminal: Terminal, argument: str) -> None:
     session = require_session(terminal)
+    argument = argument or await _choose(terminal, session.uuid)
     if not argument:
-        await _list_turns(terminal, session.uuid)
+        terminal.screen.note(f"Nothing was rewound. {USAGE}")
         return
     number, _, what = argument.partition(" ")
     what = what.strip()
@@ -44,14 +49,37 @@ async def rewind(terminal: Terminal, argument: str) -> None:
     screen.say(f"This is before turn {number}. What followed is kept: {where}")
 
 
-async def _list_turns(terminal: Terminal, session_id: str) -> None:
-    screen = terminal.screen
+async def _choose(terminal: Terminal, session_id: str) -> str:
+    """Let the user pick a turn and what goes back; return it as it would be typed, or nothing."""
     turns = await (await terminal.app.edits(session_id)).list_turns()
-    for one in turns[-LISTED:]:
-        asked = fit_line(one.turn.user.content, max(screen.out.width - 50, 20))
-        since = f"{format_count(len(one.files), 'file', 'files')} edited since"
-        screen.say(f"{one.turn.user.turn_index:>4}  {asked}" + (f"  ({since})" * bool(one.files)))
-    screen.note(USAGE)
+    picker = Picker(turns[::-1], terminal.screen.signs, format_turn, filter_turns, "goes before it")
+    found = await picker.pick()
+    if found is None:
+        return ""
+    number = f"{found.turn.user.turn_index}"
+    if not found.files:
+        return f"{number} talk"
+    terminal.screen.say(f"Before turn {format_turn(found).strip()}")
+    word = await ask_for_key("Talk and files (b), talk alone (t), files alone (f), neither (n)?")
+    meanings = {"b": number, "t": f"{number} talk", "f": f"{number} files"}
+    return meanings.get(word, "")
+
+
+def format_turn(one: ListedTurn) -> str:
+    """Return a turn on one line: its number, its question, and how much was edited since."""
+    since = f"{format_count(len(one.files), 'file', 'files')} edited since"
+    asked = fit_line(one.turn.user.content, QUESTION_CHARS)
+    return f"{one.turn.user.turn_index:>4}  {asked}" + (f"  ({since})" if one.files else "")
+
+
+def filter_turns(turns: Sequence[ListedTurn], typed: str) -> list[ListedTurn]:
+    """Return the turns whose number, question or files hold every word."""
+    words = typed.lower().split()
+    return [
+        one
+        for one in turns
+        if all(w in f"{format_turn(one)} {' '.join(one.files)}".lower() for w in words)
+    ]
 
 
 COMMANDS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragforge.errors import InputError
 from ragforge.events import ToolFinished
 from ragforge.show.calls import format_duration
 from ragforge.show.console import fit_line
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
 SIGN = "!"
+NO_LINE = "Write a command after the !, such as !git status"
 LINE_CHARS = 60
 
 
@@ -23,6 +25,8 @@ def find_shell_command(text: str) -> str | None:
 
 async def run_shell_command(terminal: Terminal, line: str) -> None:
     """Run a line in the user's shell and show what it prints; it is part of the session."""
+    if not line:  # before a session begins
+        raise InputError(NO_LINE)
     if terminal.session is None:
         terminal.session = await terminal.app.sessions.create()
     screen = terminal.screen
