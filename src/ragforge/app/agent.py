@@ -21,7 +21,7 @@ from ragforge.memory.record import Recorder
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.prompt_files import PromptFolders
-from ragforge.tools.read_skill import describe_skills, make_skill_tool
+from ragforge.tools.read_skill import describe_skills
 from ragforge.tools.reconcile_edits import find_results
 from ragforge.tools.toolbox import Toolbox
 
@@ -60,9 +60,8 @@ def open_agent(
         absent = left_out | WRITING if plans else left_out
         reads = trust.reads
         found = toolbox.make_reading_tools() if reads else toolbox.make_memory_tools()
-        looking = [tool for tool in found if tool.spec.name not in left_out]
-        if (skills := prompts.find("skills")) and "read_skill" not in left_out:
-            looking.append(make_skill_tool(skills))
+        skills = toolbox.make_skill_tools(prompts.find("skills"))
+        looking = [tool for tool in (*found, *skills) if tool.spec.name not in left_out]
         if trust.obeys:
             inner = InnerInstructions(project, cwd)
             looking = [add_inner_instructions(tool, inner) for tool in looking]

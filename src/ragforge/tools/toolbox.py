@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragforge.brain.project import Brain
@@ -25,8 +26,10 @@ from ragforge.tools.grep_files import make_grep_tool
 from ragforge.tools.list_files import make_list_tool
 from ragforge.tools.permission import Permit
 from ragforge.tools.plan import make_plan_tool
+from ragforge.tools.prompt_files import PromptFile
 from ragforge.tools.read_file import make_read_tool
 from ragforge.tools.read_memory import make_read_memory_tool
+from ragforge.tools.read_skill import make_skill_tool
 from ragforge.tools.remember import make_remember_tool
 from ragforge.tools.search_code import make_code_tool
 from ragforge.tools.search_files import make_search_tool
@@ -73,6 +76,10 @@ class Toolbox:
             make_memory_tool(self.recall, self.notebook, self.project),
             make_read_memory_tool(self.store, self.project),
         )
+
+    def make_skill_tools(self, skills: Sequence[PromptFile]) -> tuple[Tool, ...]:
+        """Return the tool that reads skills, if there are any."""
+        return (make_skill_tool(skills),) if skills else ()
 
     def make_note_tool(self, conversation_id: str) -> Tool:
         """Return the tool that writes notes; it changes nothing but memory."""
