@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from ragforge.app import model_choice
+from ragforge.app import install, model_choice
+from ragforge.app.install import Installation
 from ragforge.app.model_choice import ModelPlace, ModelTest
 from ragforge.config import Settings
 from ragforge.errors import ModelUnavailable
@@ -73,3 +75,16 @@ def test_a_model_is_named_for_one_command(ragforge: Ragforge, file: Path) -> Non
     setting = json.loads(shown.out)["settings"]["llm.model"]
     assert (setting["value"], setting["origin"]) == ("ollama:qwen3", "--model")
     assert ragforge("--model", "gpt", "config", "show").code == 2
+
+
+def test_a_missing_library_is_installed_when_that_is_wanted(
+    ragforge: Ragforge, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "installed"
+    missing = Installation("openai", (sys.executable, "-c", f"open({str(made)!r}, 'w')"))
+    monkeypatch.setattr(install, "plan_installation", lambda model: missing)
+
+    assert ragforge("model", "ollama:qwen3").code == 0  # nobody is there to be asked
+    assert not made.exists()
+    assert ragforge("model", "ollama:qwen3", "--install").code == 0
+    assert made.exists()

@@ -22,7 +22,8 @@ Examples:
   ragforge --model openai:gpt-5-mini ask "Where is the login?"
 
 The model is asked one short thing before it is saved in your own configuration file. A key is read
-from the variable that the list names, or from the system's keyring, and never saved.
+from the variable that the list names, or from the system's keyring, and never saved. If the library
+of its provider is missing, you are asked whether to install it; --install answers yes.
 """
 
 
@@ -37,6 +38,9 @@ def model(
     ] = None,
     *,
     no_test: Annotated[bool, typer.Option("--no-test", help="Save it without asking it.")] = False,
+    installs: Annotated[
+        bool, typer.Option("--install", help="Install the library it needs, if that is missing.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """See which models can answer, choose one, try it, and keep it."""
@@ -57,6 +61,7 @@ def model(
             return
         name = _ask_which(choices)
     if name:
+        _install_library(name, installs)
         _keep(settings, name, no_test)
 
 
@@ -66,6 +71,21 @@ def _ask_which(choices: Sequence[str]) -> str:
     if typed.isdecimal() and 0 < int(typed) <= len(choices):
         return choices[int(typed) - 1]
     return str(typed)
+
+
+def _install_library(name: str, is_wanted: bool) -> None:
+    """Install what a model needs and does not have, if the user says yes. Raises ModelMissing."""
+    from ragforge.app.install import install, plan_installation
+    from ragforge.show.console import print_note
+
+    missing = plan_installation(name)
+    if missing is None:
+        return
+    if not is_wanted and sys.stdin.isatty():
+        print_note(f"{name} needs a library that is not installed: {missing.line}")
+        is_wanted = typer.confirm("Install it now?", default=True, err=True)
+    if is_wanted:
+        install(missing)
 
 
 def _keep(settings: Settings, name: str, no_test: bool) -> None:
