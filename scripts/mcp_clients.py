@@ -1,4 +1,6 @@
-"""The official MCP clients for Node, installed into .cache by npm; nothing of them is committed.
+"""The official MCP clients and reference servers for Node, installed into .cache by npm.
+
+Nothing of them is committed.
 
 python -m scripts.mcp_clients
 """
@@ -15,6 +17,9 @@ PACKAGES = {
     "@modelcontextprotocol/client": "2.4.0",  # today's TypeScript SDK
     "@modelcontextprotocol/sdk": "1.32.2",  # the one before, with initialize alone
     "@modelcontextprotocol/inspector": "2.12.0",
+    "@modelcontextprotocol/server-everything": "2026.8.31",
+    "@modelcontextprotocol/server-filesystem": "2026.8.31",
+    "@modelcontextprotocol/server-memory": "2026.8.31",
 }
 INSTALL_SECONDS = 300
 

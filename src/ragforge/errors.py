@@ -17,6 +17,8 @@ RagForgeError
 │       └── DimensionMismatch     not the length of its model's vectors
 ├── Declined                      the user, or a rule of the user, refused permission
 ├── JobRefused                    a job that may never be done here
+├── ServerError                   a server of tools does not answer, or says that it cannot
+│   └── ServerGone                its connection has ended
 ├── ModelError                    a model cannot do its task
 │   ├── ModelMissing              none is configured, or its library is not installed
 │   ├── KeyRejected               the provider's key is missing or wrong
@@ -180,6 +182,19 @@ class Declined(RagForgeError):
 
 class JobRefused(RagForgeError):
     """A job names something that this process may not touch; trying again would not help."""
+
+
+class ServerError(RagForgeError):
+    """A server of tools does not answer, or says that it cannot."""
+
+    def __init__(self, server: str, problem: str) -> None:
+        super().__init__(f"MCP server {server}: {problem}")
+        self.server = server
+        self.problem = problem
+
+
+class ServerGone(ServerError):
+    """The connection to a server has ended."""
 
 
 class ModelError(RagForgeError):

@@ -55,6 +55,7 @@ def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
         "ContextBuilt",
         "Done",
         "Event",
+        "Noticed",
         "OnEvent",
         "QuestionStored",
         "Reasoning",

@@ -73,6 +73,13 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something that the user should know and that stops nothing, such as a dead server."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """The answer is stored; nothing follows."""
 
@@ -80,7 +87,15 @@ class Done:
 
 
 Event: TypeAlias = (
-    QuestionStored | ContextBuilt | Text | Reasoning | ToolStarted | ToolFinished | Used | Done
+    QuestionStored
+    | ContextBuilt
+    | Text
+    | Reasoning
+    | ToolStarted
+    | ToolFinished
+    | Used
+    | Noticed
+    | Done
 )
 OnEvent: TypeAlias = Callable[[Event], None]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from ragforge.errors import BadPattern, InputError
+from ragforge.servers.names import BETWEEN
 from ragforge.tools.command.started import list_programs, matches_program
 from ragforge.tools.globs import compile_glob, is_wild
 from ragforge.tools.permission import Action, PermissionRequest
@@ -16,14 +17,19 @@ Kind: TypeAlias = Literal["exact", "pattern"]
 REST = " *"
 """At the end of a pattern of commands: whatever follows."""
 EVERY_COMMAND = "*"
+EVERY_TOOL = f"{BETWEEN}*"
+"""At the end of a pattern of servers' tools: all tools of that server."""
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
 _BLANKS = re.compile(r"[ \t]+")  # what a shell parts words at
-_RULE = re.compile(r"(edit_file|run_command)\((.+)\)", re.DOTALL)
+_RULE = re.compile(r"(edit_file|run_command|mcp)\((.+)\)", re.DOTALL)
+_TOOL = re.compile(rf"[A-Za-z0-9_-]+{BETWEEN}(?:[A-Za-z0-9_-]+|\*)")
 _MEANINGS: dict[tuple[Action, Kind], str] = {
     ("edit_file", "exact"): "this file",
     ("edit_file", "pattern"): "files like this",
     ("run_command", "exact"): "this line",
     ("run_command", "pattern"): "lines that begin so",
+    ("mcp", "exact"): "this tool of a server",
+    ("mcp", "pattern"): "all tools of a server",
 }
 
 
@@ -33,7 +39,7 @@ class Rule:
 
     Exact: one file of the project, one command line; `*` and `[` are characters. A pattern of
     files is a glob. A pattern of commands ends in ` *`: all lines that begin with its words and
-    join, expand or redirect nothing.
+    join, expand or redirect nothing. A pattern of servers' tools is `server__*`.
     """
 
     effect: Effect
@@ -57,6 +63,8 @@ class Rule:
             return True
         if self.action == "edit_file":
             return self.kind == "pattern" and _selects(self.text, request.subject)
+        if self.action == "mcp":
+            return self.kind == "pattern" and request.subject.startswith(self.text[:-1])
         if self.effect == "deny":
             return _forbids(self.text, self.kind, request.subject)
         return self.kind == "pattern" and _begins(self.text, request.subject)
@@ -70,14 +78,21 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
     """
     found = _RULE.fullmatch(text.strip())
     if found is None:
-        raise InputError(f"{text!r} is no rule: write edit_file(GLOB) or run_command(LINE).")
-    action: Action = "edit_file" if found.group(1) == "edit_file" else "run_command"
+        raise InputError(
+            f"{text!r} is no rule: write edit_file(GLOB), run_command(LINE) or mcp(SERVER__TOOL)."
+        )
+    action = next(one for one in get_args(Action) if one == found.group(1))
     return make_rule(effect, action, found.group(2), exact)
 
 
 def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> Rule:
-    """Return the rule for a path, a glob, a line or a pattern of lines. Raises InputError."""
-    text = text.strip() if action == "run_command" else text.removeprefix("./")
+    """Return the rule for a path, a line, a tool, or a pattern of them. Raises InputError."""
+    text = text.removeprefix("./") if action == "edit_file" else text.strip()
+    if action == "mcp" and not _TOOL.fullmatch(text):
+        raise InputError(
+            f"mcp({text}) names no tool of a server: write mcp(SERVER__TOOL), or mcp(SERVER__*) "
+            "for all of them."
+        )
     if exact or not _is_pattern(action, text):
         return Rule(effect, action, text)
     if action == "edit_file":
@@ -85,7 +100,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
             compile_glob(text)
         except BadPattern as error:
             raise InputError(str(error)) from error
-    elif effect == "allow" and text == EVERY_COMMAND:
+    elif action == "run_command" and effect == "allow" and text == EVERY_COMMAND:
         raise InputError(
             "run_command(*) would allow every command, and is not kept. Name the program, such "
             "as run_command(pytest *)."
@@ -96,6 +111,8 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
 def _is_pattern(action: Action, text: str) -> bool:
     if action == "edit_file":
         return is_wild(text) or text.endswith("/")
+    if action == "mcp":
+        return text.endswith(EVERY_TOOL)
     return text == EVERY_COMMAND or text.endswith(REST)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -14,6 +14,7 @@ from ragforge.agent.clock import Clock
 from ragforge.agent.events import ContextBuilt, Done, OnEvent, QuestionStored, Used, ignore_event
 from ragforge.agent.permissions import Approve, deny_all
 from ragforge.agent.progress import TurnProgress
+from ragforge.concurrency import gather_or_cancel
 from ragforge.context.build import ContextBuilder
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import replay_messages
@@ -59,6 +60,11 @@ class TurnEnvironment:
 
 ToolFactory: TypeAlias = Callable[[TurnEnvironment], Sequence[Tool]]
 """Returns the tools of one turn."""
+Prepare: TypeAlias = Callable[[str, str, OnEvent], Awaitable[str]]
+"""Makes tools ready for a conversation's question, and returns what the question names.
+
+The text is added before the question in this request, and is not stored.
+"""
 FindResults: TypeAlias = Callable[[str, Sequence[ToolCall]], Sequence[ToolCall]]
 """Returns calls of a conversation that broke off, with their results, as far as they are known."""
 
@@ -75,6 +81,7 @@ class Agent:
     find_results: FindResults = field(default=lambda conversation_id, calls: [])
     is_gone: Callable[[str], bool] = field(default=lambda process: False)
     describe_skills: Callable[[], str] = field(default=lambda: "")  # for the system prompt
+    prepare: Prepare | None = None
 
     async def take_turn(
         self,
@@ -169,12 +176,13 @@ class Agent:
                 await self.chat.model.prepare()
             conversation = await self.recorder.store.conversations.get(conversation_id)
             # What was stored has no secrets in it: searches and their receipt must not either.
-            context = await self.builder.build_enriched_context(
-                conversation, asked.content, asked.uuid
+            context, named = await gather_or_cancel(
+                self.builder.build_enriched_context(conversation, asked.content, asked.uuid),
+                self._prepare(conversation_id, question, on_event),
             )
             skills = await asyncio.to_thread(self.describe_skills)
             system = "\n\n".join(filter(None, (_load_prompt("system"), skills)))
-            laid_out = lay_out(context, system, question, _describe_mode(mode))
+            laid_out = lay_out(context, system, named + question, _describe_mode(mode))
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
@@ -209,6 +217,11 @@ class Agent:
         await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
         on_event(Done(answer))
         return answer
+
+    async def _prepare(self, conversation_id: str, question: str, on_event: OnEvent) -> str:
+        if self.prepare is None or self.chat is None:
+            return ""
+        return await self.prepare(conversation_id, question, on_event)
 
     def _add_meter(self, chat: Asker) -> Asker:
         return replace(chat, meter=Meter(self.limits.usd, chat.meter))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone
 from ragforge.agent.delegate import Delegation, make_delegate_tool
+from ragforge.agent.events import Noticed, OnEvent
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rule_file import PermissionRules
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
@@ -17,12 +18,16 @@ from ragforge.context.instructions import InnerInstructions, add_inner_instructi
 from ragforge.domain.conversations import ToolCall
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
+from ragforge.memory.fences import fence, make_mark
 from ragforge.memory.record import Recorder
+from ragforge.servers.mentions import read_mentioned
+from ragforge.servers.pool import ServerPool
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.prompt_files import PromptFolders
 from ragforge.tools.read_skill import describe_skills
 from ragforge.tools.reconcile_edits import find_results
+from ragforge.tools.server_tools import make_server_tools
 from ragforge.tools.toolbox import Toolbox
 
 RECALLING = frozenset({"search_memory", "read_memory"})
@@ -42,6 +47,7 @@ def open_agent(
     own_tools: Sequence[Tool],
     trust: FolderTrust,
     prompts: PromptFolders,
+    servers: ServerPool,
 ) -> Agent:
     """Return the agent of a project, with all its tools and those of the program.
 
@@ -72,6 +78,7 @@ def open_agent(
             toolbox.make_note_tool(turn.conversation_id),
             make_analyze_tool(turn.asker),
             make_delegate_tool(Delegation(turn.asker, looking, turn.on_event)),
+            *make_server_tools(servers, permissions.require_permission),
         )
         # Nobody knows what the program's own tools change: a plan is made without them.
         own = () if plans else own_tools
@@ -80,6 +87,14 @@ def open_agent(
     def find_broken_edits(conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
         journal = Journal.of(state, conversation_id)
         return find_results(journal, toolbox.workspace.root, calls)
+
+    async def prepare(conversation_id: str, question: str, on_event: OnEvent) -> str:
+        await servers.wait()
+        found = await read_mentioned(servers, question)
+        for line in servers.take_news():
+            on_event(Noticed(line))
+        mark = make_mark(conversation_id)
+        return "".join(f"{fence('server-resource', text, mark)}\n\n" for text in found)
 
     return Agent(
         context,
@@ -90,4 +105,5 @@ def open_agent(
         find_broken_edits,
         is_gone,
         lambda: describe_skills(prompts.find("skills")),
+        prepare,
     )

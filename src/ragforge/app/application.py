@@ -40,6 +40,7 @@ from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.store import Store
+from ragforge.servers.pool import ServerPool
 from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class App:
     trust: FolderTrust
     identity: Identity
     background: BackgroundCommands
+    servers: ServerPool  # of other programs, whose tools the agent uses
     tools: Sequence[Tool] = ()  # of the program's own
 
     @property
@@ -202,6 +204,7 @@ class App:
             self.tools,
             self.trust,
             self.prompts,
+            self.servers,
         )
 
     @property

@@ -80,7 +80,8 @@ async def diagnose(
     else:
         checks += [check_new_store(Path(url))]
     programs = [check_git(), check_ripgrep(), check_sandbox(settings, cwd)]
-    return [*checks, *programs, *await check_models(settings)]
+    servers = await check_servers(settings, cwd)
+    return [*checks, *programs, *await check_models(settings), *servers]
 
 
 def _import_open_store() -> OpenStore:
@@ -257,6 +258,26 @@ def check_sandbox(settings: Settings, cwd: Path) -> Check:
         return Check("sandbox", "warn", explain_absence(mode), "Set tools.sandbox: auto")
     status = "fail" if mode == "required" else "warn"
     return Check("sandbox", status, explain_absence(mode), _INSTALL_SANDBOX)
+
+
+async def check_servers(settings: Settings, cwd: Path) -> list[Check]:
+    """Connect to the configured MCP servers; nothing is said where there are none."""
+    from ragforge.app.servers import list_reports
+
+    reports = await list_reports(settings, cwd)
+    if not reports:
+        return []
+    ignored = [report.spec.name for report in reports if report.spec.is_ignored]
+    broken = [r for r in reports if r.state != "ready" and not r.spec.is_ignored]
+    count = len(reports) - len(ignored) - len(broken)
+    detail = "1 server answers" if count == 1 else f"{count} servers answer"
+    if ignored:
+        detail += f"; .mcp.json is not trusted: {', '.join(ignored)}"
+    if not broken:
+        return [Check("MCP servers", "ok", detail)]
+    problems = "; ".join(f"{r.spec.name}: {r.problem or 'no answer'}" for r in broken)
+    remedy = "Correct mcp.servers in your file, or .mcp.json: ragforge servers"
+    return [Check("MCP servers", "warn", f"{detail}; {problems}", remedy)]
 
 
 def _check_program(name: str, path: str | None, remedy: str) -> Check:

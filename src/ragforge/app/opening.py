@@ -19,6 +19,7 @@ from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.identity import find_identity
 from ragforge.app.models import open_chat, open_embedder
 from ragforge.app.projects import recognise_project
+from ragforge.app.servers import open_servers
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.app.upkeep import keep_up
@@ -114,6 +115,8 @@ def _build_app(
     condenser = open_condenser(settings, store, embedder, chat)
     trust = FolderTrust.of(settings, project, trust_project)
     identity = find_identity(settings)
+    servers = open_servers(settings, project, trust)
+    models.push_async_callback(servers.close)
     return App(
         cwd=cwd,
         project_path=project,
@@ -136,6 +139,7 @@ def _build_app(
         meter=meter,
         models=models,
         trust=trust,
+        servers=servers,
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragforge.config.files import find_project_file
 from ragforge.config.proposed import ProposedSettings, read_proposed_settings
+from ragforge.config.servers import PROJECT_SERVERS, ProjectServers, read_project_servers
 from ragforge.config.settings import Settings
 from ragforge.config.trust import (
     NOTHING_SENSITIVE,
@@ -61,6 +62,11 @@ class FolderTrust:
         """Whether the folder's instruction files are followed."""
         return self.by_program or self.file.find(self.root).trusted is True
 
+    def starts(self, servers: ProjectServers) -> bool:
+        """Whether the servers of the folder's `.mcp.json` are started: the user saw just these."""
+        decision = self.file.find(self.root)
+        return self.by_program or decision.judge(PROJECT_SERVERS, servers.digest) == "in force"
+
     @property
     def reads(self) -> bool:
         """Whether the folder's files are read: it is a project, or the user said yes."""
@@ -112,16 +118,29 @@ class TrustQuestion:
     proposed: ProposedSettings
     instructions: tuple[str, ...]
     is_project: bool  # its files are read without the user's yes
+    servers: ProjectServers = field(default_factory=ProjectServers)
 
     @property
     def state(self) -> ProjectFileState:
         """Whether what is there is in force."""
-        return self.decision.judge(self._name, self.proposed.digest or NOTHING_SENSITIVE)
+        state = self.decision.judge(self._name, self.proposed.digest or NOTHING_SENSITIVE)
+        return self.servers_state if state == "in force" and self.servers.entries else state
+
+    @property
+    def servers_state(self) -> ProjectFileState:
+        """Whether the servers of `.mcp.json` are started."""
+        return self.decision.judge(PROJECT_SERVERS, self.servers.digest)
 
     @property
     def has_something(self) -> bool:
         """Whether there is anything to trust."""
-        return self.file is not None or bool(self.instructions)
+        return self.file is not None or bool(self.instructions) or bool(self.servers.entries)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The files that instruct or start nothing as long as the question is open."""
+        servers = (PROJECT_SERVERS,) if self.servers.entries else ()
+        return servers if self.decision.trusted else (*self.instructions, *servers)
 
     @property
     def is_open(self) -> bool:
@@ -133,7 +152,11 @@ class TrustQuestion:
 
         Raises InputError if it cannot be remembered.
         """
-        digests = {**self.decision.settings, self._name: self.proposed.digest or NOTHING_SENSITIVE}
+        digests = {
+            **self.decision.settings,
+            PROJECT_SERVERS: self.servers.digest,
+            self._name: self.proposed.digest or NOTHING_SENSITIVE,
+        }
         readable = self.decision.readable if self.is_project else yes
         answered = FolderDecision(yes, readable, digests, format_moment())
         TrustFile(Path(settings.agent.state_dir)).remember(self.root, answered)
@@ -163,6 +186,7 @@ def examine_folder(settings: Settings, cwd: Path) -> TrustQuestion:
             *(f"skill {one.name}" for one in find_project_prompts(root, "skills")),
         ),
         is_project(root),
+        read_project_servers(root),
     )
 
 

@@ -79,6 +79,7 @@ COMMANDS = {
     "config": "config",
     "model": "model",
     "mcp": "mcp",
+    "servers": "servers",
     "check-command": "check_command",
     "permissions": "permissions",
     "trust": "trust",

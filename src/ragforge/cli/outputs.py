@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ragforge.errors import RagForgeError
-from ragforge.events import Event, ToolFinished
+from ragforge.events import Event, Noticed, ToolFinished
 from ragforge.permissions import PermissionRequest, Verdict, deny_all
 from ragforge.show.answers import show_found, show_sources
 from ragforge.show.console import open_console, print_json, print_note, sanitise
@@ -84,7 +84,9 @@ class AsText(Output):
     """The answer alone on stdout; in a terminal, stderr shows tool calls meanwhile."""
 
     def on_event(self, event: Event) -> None:
-        if isinstance(event, ToolFinished) and sys.stderr.isatty():
+        if isinstance(event, Noticed):
+            print_note(event.text)
+        elif isinstance(event, ToolFinished) and sys.stderr.isatty():
             from ragforge.show.call_lines import format_call
             from ragforge.show.screen import choose_signs
 

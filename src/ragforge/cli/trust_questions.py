@@ -49,7 +49,7 @@ def note_ignored(loaded: Loaded, cwd: Path, instructions: bool) -> None:
 
         question = examine_folder(loaded.settings, cwd)
         if question.is_open:
-            print_note(format_ignored(" and ".join(question.instructions), question.root))
+            print_note(format_ignored(" and ".join(question.ignored), question.root))
 
 
 def settle_reading(settings: Settings, folder: Path) -> bool:

@@ -171,7 +171,7 @@ def _from_options(options: Mapping[str, object], cwd: Path, wrong: list[str]) ->
 def _flatten(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     """Yield dotted keys with their values; sections may be nested. None is not given."""
     for name, value in options.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and f"{prefix}{name}" not in list_keys():
             yield from _flatten(value, f"{prefix}{name}.")
         elif value is not None:
             yield f"{prefix}{name}", value
@@ -233,6 +233,10 @@ def _check(item: _Given, field: FieldInfo) -> object:
             "is for you to decide, not for a project's file: it sends your key and your words to "
             "another place, or costs money. Set it in your own file or in the environment"
         )
+    if item.key == "mcp.servers":
+        from ragforge.config.servers import check_servers  # most users have none
+
+        return check_servers(item.value)
     given = add_provider(item.value) if item.key == "embeddings.model" else item.value
     adapter: TypeAdapter[object] = TypeAdapter(cast(Any, Annotated[field.annotation, field]))
     if item.as_text:

@@ -297,6 +297,37 @@ class ToolSettings(_Section):
     )
 
 
+class ServerSettings(_Section):
+    """A server of the Model Context Protocol, as `.mcp.json` describes one."""
+
+    type: str = ""
+    command: str = ""
+    args: list[str] = Field(default_factory=list)
+    env: dict[str, str] = Field(default_factory=dict, repr=False)
+    cwd: str = ""
+    url: str = Field(default="", pattern=r"^((https?://|\$\{)\S+)?$")
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+
+
+class McpSettings(_Section):
+    """Servers whose tools the agent can use."""
+
+    servers: dict[str, ServerSettings] = Field(
+        default_factory=dict,
+        description="Servers by name: command, args, env, or url, headers, as in .mcp.json.",
+        json_schema_extra={"user_only": True},
+    )
+    wait_seconds: float = Field(
+        default=3.0, ge=0, le=600, description="How long the first question waits for servers."
+    )
+    connect_seconds: float = Field(
+        default=30.0, ge=0.1, le=600, description="How long a server may take to start."
+    )
+    call_seconds: float = Field(
+        default=60.0, ge=0.1, le=86_400, description="How long a call of a server's tool may take."
+    )
+
+
 class JobSettings(_Section):
     """Work in the background."""
 
@@ -351,6 +382,7 @@ class Settings(_Section):
     llm: LlmSettings = Field(default_factory=LlmSettings)
     brain: BrainSettings = Field(default_factory=BrainSettings)
     tools: ToolSettings = Field(default_factory=ToolSettings)
+    mcp: McpSettings = Field(default_factory=McpSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
     connect: ConnectSettings = Field(default_factory=ConnectSettings)
     hook: HookSettings = Field(default_factory=HookSettings)

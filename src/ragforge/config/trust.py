@@ -28,7 +28,7 @@ SENSITIVE = (
     "agent.memory.trim_",
     "permissions.",
     "tools.",
-    "servers.",
+    "mcp.",
 )
 """How keys begin whose values a trusted project cannot change without another yes: where memory
 is and what is deleted from it, which models receive it, what may be run."""

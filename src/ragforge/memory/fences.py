@@ -22,6 +22,7 @@ FENCES = (
     "long-term-memory",
     "earlier-in-this-conversation",
     "project-instructions",
+    "server-resource",
 )
 MARK_CHARS = 12
 # Blanks and characters that have no width: a reader passes over them.

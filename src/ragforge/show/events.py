@@ -45,6 +45,8 @@ def event_to_json(event: events.Event) -> dict[str, Json]:
             }
         case events.Used():
             return {"type": "used", "usage": usage_to_json(event.usage)}
+        case events.Noticed():
+            return {"type": "notice", "text": event.text}
         case events.Done():
             return {"type": "done", "answer": answer_to_json(event.answer)}
 

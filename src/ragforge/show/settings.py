@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def settings_to_json(loaded: Loaded) -> dict[str, object]:
     settings = {
-        key: {"value": get_value(loaded.settings, key), "origin": origin}
+        key: {"value": _find_value(loaded, key), "origin": origin}
         for key, origin in loaded.origins.items()
     }
     file = loaded.project
@@ -27,11 +27,20 @@ def settings_to_json(loaded: Loaded) -> dict[str, object]:
 
 def show_settings(loaded: Loaded) -> None:
     """Show every setting, its value and where it came from."""
-    values = {key: get_value(loaded.settings, key) for key in loaded.origins}
-    rows = [
-        [key, "-" if value is None else str(value), loaded.origins[key]]
-        for key, value in values.items()
-    ]
+    values = {key: _find_value(loaded, key) for key in loaded.origins}
+    rows = [[key, _format_value(value), loaded.origins[key]] for key, value in values.items()]
     print_table(["Key", "Value", "Where it came from"], rows)
     if loaded.project is not None:
         print_note(format_state(loaded.project))
+
+
+def _find_value(loaded: Loaded, key: str) -> object:
+    """Return a value; of servers the names alone, since what they are given may be secret."""
+    value = get_value(loaded.settings, key)
+    return list(value) if isinstance(value, dict) else value
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragforge.config.servers import MOST_ENTRY_CHARS, list_proposed
 from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ def format_question(question: TrustQuestion) -> list[str]:
     if question.instructions:
         names = ", ".join(fit_line(name, VALUE_CHARS) for name in question.instructions)
         lines.append(f"  instructions that the model would follow: {names}")
+    if question.servers.entries:
+        changed = ", which has changed" if question.servers_state == "changed" else ""
+        lines.append(f"  .mcp.json{changed}, which would start or reach:")
+        for name, entry in list_proposed(question.servers):
+            lines.append(f"    {fit_line(name, VALUE_CHARS)}: {fit_line(entry, MOST_ENTRY_CHARS)}")
     if not question.has_something:
         lines.append("  neither settings nor instructions")
     if not question.is_project:
@@ -65,6 +71,7 @@ def question_to_json(question: TrustQuestion) -> dict[str, object]:
         "settings": dict(question.proposed.items),
         "problem": question.proposed.problem,
         "instructions": list(question.instructions),
+        "servers": dict(list_proposed(question.servers)),
     }
 
 

@@ -19,6 +19,7 @@ from ragforge.events import (
     ContextBuilt,
     Done,
     Event,
+    Noticed,
     Reasoning,
     ToolFinished,
     ToolStarted,
@@ -112,6 +113,8 @@ class TurnView:
                 self._finish_call(event)
             case Used(usage=usage):
                 self.usage = usage
+            case Noticed(text=text):
+                self._calls_out.print(Text(sanitise(text), style="yellow"))
             case Done():
                 self._finish_words()
             case _:

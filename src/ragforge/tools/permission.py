@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Action: TypeAlias = Literal["edit_file", "run_command"]
+Action: TypeAlias = Literal["edit_file", "run_command", "mcp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +14,8 @@ class PermissionRequest:
     """An action that needs the user's permission."""
 
     action: Action
-    subject: str  # a path of the project, or a command line
-    preview: str  # what it would do: a diff, or the line and where it runs
+    subject: str  # a path of the project, a command line, or `server__tool`
+    preview: str  # a diff, a line and where it runs, or a call
     always: tuple[str, ...]  # what a lasting yes could be for: the subject first, then patterns
     network: bool = False  # a command wants the network: a rule does not allow that
 

@@ -1,4 +1,4 @@
-"""Completion: commands after `/`, files of the project after `@`."""
+"""Completion: commands after `/`, files of the project and resources of servers after `@`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragforge.errors import RagForgeError
 
 SHOWN = 20
 LIKE = 60  # of 100
-_COMMAND = re.compile(r"/[a-z0-9_-]*")
+_COMMAND = re.compile(r"/[\w:.-]*")
 _FILE = re.compile(r"(?:^|\s)@(\S*)$")
 
 
@@ -22,13 +22,22 @@ def can_complete(text: str) -> bool:
 
 
 class InputCompleter(Completer):
-    """Completes commands, with their purposes, and files of a project."""
+    """Completes commands, with their purposes, and what can be named in a question."""
 
     def __init__(
-        self, commands: Mapping[str, str], list_files: Callable[[], Sequence[str]]
+        self,
+        commands: Mapping[str, str],
+        list_files: Callable[[], Sequence[str]],
+        list_prompts: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self._commands = commands
+        """`list_prompts` returns the commands that servers offer at the moment."""
+        self._own = commands
         self._list_files = list_files
+        self._list_prompts = list_prompts
+
+    @property
+    def _commands(self) -> Mapping[str, str]:
+        return {**self._own, **self._list_prompts()}
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent

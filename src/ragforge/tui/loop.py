@@ -13,6 +13,7 @@ from ragforge.errors import RagForgeError
 from ragforge.tui.commands.all import find_command, list_commands
 from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.commands.modes import change_mode
+from ragforge.tui.commands.servers import find_prompt, list_named, list_prompts, use_prompt
 from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
+CONNECT_AFTER_SECONDS = 0.3
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
 
 
@@ -34,7 +36,7 @@ async def converse(terminal: Terminal) -> None:
     app = terminal.app
     purposes: dict[str, str] = {}
     prompt = Prompt(
-        InputCompleter(purposes, app.code.list_files),
+        InputCompleter(purposes, lambda: list_named(terminal), lambda: list_prompts(terminal)),
         open_history(Path(app.settings.agent.state_dir), app.redact),
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
@@ -44,11 +46,20 @@ async def converse(terminal: Terminal) -> None:
         lambda: change_mode(terminal),
     )
     following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))
+    connecting = asyncio.create_task(_connect_servers(terminal))
     try:
         with hide_typing():
             await _take_input(terminal, prompt, purposes)
     finally:
         following.cancel()
+        connecting.cancel()
+
+
+async def _connect_servers(terminal: Terminal) -> None:
+    """Connect to servers once the prompt is there: nobody waits for them to be able to type."""
+    await asyncio.sleep(CONNECT_AFTER_SECONDS)
+    if terminal.app.model is not None:
+        terminal.app.servers.start()
 
 
 async def _find_commands(terminal: Terminal, purposes: dict[str, str]) -> None:
@@ -90,6 +101,8 @@ async def _handle(terminal: Terminal, text: str) -> None:
             command, argument = found
             is_turn = command.is_turn
             await command.run(terminal, argument)
+        elif (wanted := find_prompt(terminal, text)) is not None:
+            await use_prompt(terminal, wanted)
         else:
             await terminal.ask(text)
     except asyncio.CancelledError:

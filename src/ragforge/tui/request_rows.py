@@ -15,7 +15,7 @@ LEAST_ROWS = 3
 """Of a page, in a terminal that is hardly one."""
 HANGING = " " * 5
 """Before what an answer has beyond its first row: no row of it looks like another answer."""
-_QUESTIONS = {"edit_file": "Change {}?", "run_command": "Run a command?"}
+_QUESTIONS = {"edit_file": "Change {}?", "run_command": "Run a command?", "mcp": "Call {}?"}
 
 
 @dataclass(slots=True)
@@ -58,6 +58,8 @@ def _style_preview(request: PermissionRequest, signs: Signs) -> list[Text]:
         lines = request.preview.expandtabs(4).rstrip("\n").split("\n")
         return [style_diff_line(line) for line in lines]
     lines = request.preview.split("\n")
+    if request.action == "mcp":  # JSON: an end of a line within the arguments is a \n there
+        return [style_visible(line, signs.newline) for line in lines]
     marked = [f"{line}\n" for line in lines[:-1]] + lines[-1:]  # each end of a line is a sign
     return [style_visible(line, signs.newline) for line in marked]
 

@@ -18,6 +18,7 @@ from ragforge.tui.commands import (
     modes,
     permissions,
     rewind,
+    servers,
     sessions,
     turns,
 )
@@ -33,7 +34,7 @@ KEYS = (
     ("Alt-Enter, Ctrl-J", "another line"),
     ("Shift-Tab", "the next mode: ask, plan, accept edits"),
     ("!", "run a command in your shell; the model sees it with the next question"),
-    ("@", "name a file of the project"),
+    ("@", "name a file of the project, or a resource of a server"),
     ("Up, Ctrl-R", "what was typed before"),
     ("Ctrl-O", "the last tool call, with all of its result"),
     ("Ctrl-X Ctrl-E", "write in your editor"),
@@ -64,6 +65,7 @@ COMMANDS: tuple[Command, ...] = (
     *memory.COMMANDS,
     *jobs.COMMANDS,
     *permissions.COMMANDS,
+    *servers.COMMANDS,
 )
 _OTHER_NAMES = {"exit": "quit", "new": "clear", "?": "help"}
 _COMMAND = re.compile(r"/([a-z?][a-z0-9_-]*)(?:\s+(.*))?", re.DOTALL)

@@ -1,0 +1,1 @@
+"""Servers of tools, through the official SDK of the Model Context Protocol."""

@@ -1,0 +1,240 @@
+"""Connect: a connection to one server, over its standard input and output or over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import anyio
+import httpx2
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, Implementation
+from pydantic import ValidationError
+
+from ragforge.adapters.servers.contents import format_prompt, format_resource, format_result
+from ragforge.adapters.servers.last_words import LastWords
+from ragforge.domain.servers import (
+    ServerOffer,
+    ServerPrompt,
+    ServerResource,
+    ServerSpec,
+    ServerTool,
+)
+from ragforge.domain.text import Json, shorten_end
+from ragforge.errors import ServerError, ServerGone
+
+MOST_PAGES = 50
+MOST_LISTED = 1_000
+PROBLEM_CHARS = 300
+HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
+"""Of one exchange; a call has a deadline of its own above."""
+_ENDED_SESSION = "Session terminated"
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def connect(
+    spec: ServerSpec, seconds: float, leaving: asyncio.Event, version: str
+) -> AsyncIterator[SdkConnection]:
+    """Connect to a server within some seconds. See `ports.servers.Connect`."""
+    _quieten()
+    with LastWords() as words:
+        gone = anyio.Event()
+        was_ready = False
+        try:
+            with (
+                anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope,
+                _cancel_at(leaving, scope) as stop_watching,
+            ):
+                transport = _open_transport(spec, words, gone)
+                info = Implementation(name="ragforge", version=version)
+                async with Client(transport, client_info=info, cache=None) as client:
+                    connection = SdkConnection(spec.name, client, gone)
+                    connection.offer = await connection.list_offer()
+                    scope.deadline = math.inf
+                    stop_watching()
+                    was_ready = True
+                    yield connection
+        except Exception as error:
+            if was_ready and gone.is_set():
+                raise ServerGone(spec.name, _explain("it has ended", words)) from error
+            raise ServerError(spec.name, _explain(_describe(error, spec), words)) from error
+        if not was_ready:
+            problem = f"it did not answer within {seconds:g} seconds"
+            raise ServerError(spec.name, _explain(problem, words))
+
+
+@contextmanager
+def _cancel_at(leaving: asyncio.Event, scope: anyio.CancelScope) -> Iterator[Callable[[], object]]:
+    """Cancel a scope when the user leaves; yield what ends that."""
+    watching = asyncio.ensure_future(leaving.wait())
+    watching.add_done_callback(lambda done: None if done.cancelled() else scope.cancel())
+    try:
+        yield watching.cancel
+    finally:
+        watching.cancel()
+
+
+@dataclass
+class SdkConnection:
+    """A connection through the SDK's client."""
+
+    name: str
+    client: Client
+    gone: anyio.Event
+    offer: ServerOffer = field(default_factory=ServerOffer)
+
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> str:
+        result = await self._ask(lambda: self.client.call_tool(tool, dict(arguments)))
+        text = format_result(result)
+        if result.is_error:
+            raise ServerError(self.name, text or f"{tool} failed and did not say why")
+        return text
+
+    async def read(self, uri: str) -> str:
+        return format_resource(await self._ask(lambda: self.client.read_resource(uri)))
+
+    async def word_prompt(self, prompt: str, arguments: Mapping[str, str]) -> str:
+        given = dict(arguments)
+        return format_prompt(await self._ask(lambda: self.client.get_prompt(prompt, given)))
+
+    async def wait_until_gone(self) -> None:
+        await self.gone.wait()
+
+    async def list_offer(self) -> ServerOffer:
+        """Return all that the server offers; what it does not know it offers none of."""
+        can = self.client.server_capabilities
+        tools = await _list_all(self.client.list_tools, "tools") if can.tools else []
+        resources = (
+            await _list_all(self.client.list_resources, "resources") if can.resources else []
+        )
+        prompts = await _list_all(self.client.list_prompts, "prompts") if can.prompts else []
+        return ServerOffer(
+            tuple(
+                ServerTool(one.name, one.description or one.title or "", one.input_schema)
+                for one in _select_printable(tools)
+            ),
+            tuple(
+                ServerResource(one.uri, one.title or one.name)
+                for one in resources
+                if one.uri.isprintable()
+            ),
+            tuple(
+                ServerPrompt(
+                    one.name,
+                    one.description or one.title or "",
+                    tuple(argument.name for argument in one.arguments or ()),
+                    tuple(argument.name for argument in one.arguments or () if argument.required),
+                )
+                for one in _select_printable(prompts)
+            ),
+        )
+
+    async def _ask(self, ask: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await ask()
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED or error.message == _ENDED_SESSION:
+                self.gone.set()
+                raise ServerGone(self.name, "it has ended") from error
+            raise ServerError(self.name, shorten_end(error.message, PROBLEM_CHARS)) from error
+        except (ValidationError, RuntimeError) as error:
+            problem = shorten_end(" ".join(str(error).split()), PROBLEM_CHARS)
+            raise ServerError(self.name, f"its answer is not understood: {problem}") from error
+
+
+@asynccontextmanager
+async def _open_transport(
+    spec: ServerSpec, words: LastWords, gone: anyio.Event
+) -> AsyncIterator[Any]:
+    """Open the streams to a server, and notice when the server ends."""
+    if spec.url:
+        async with (
+            httpx2.AsyncClient(headers=dict(spec.headers), timeout=HTTP_TIMEOUT) as http,
+            streamable_http_client(spec.url, http_client=http) as streams,
+        ):
+            yield streams
+        return
+    # The environment: what the SDK holds to be safe, and what the configuration names.
+    server = StdioServerParameters(
+        command=spec.command, args=list(spec.args), env=dict(spec.env), cwd=spec.cwd or None
+    )
+    async with stdio_client(server, errlog=words.file) as (read, write):
+        words.release()
+        send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+        async def follow() -> None:
+            async with send:
+                async for message in read:
+                    await send.send(message)
+            gone.set()
+
+        async with anyio.create_task_group() as tasks, receive:
+            tasks.start_soon(follow)
+            try:
+                yield receive, write
+            finally:
+                tasks.cancel_scope.cancel()
+
+
+async def _list_all(fetch: Callable[..., Awaitable[Any]], what: str) -> list[Any]:
+    """Return all pages of a list, up to a limit: a server may never come to an end."""
+    found: list[Any] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        try:
+            page = await fetch(cursor=cursor)
+        except MCPError as error:
+            if error.code == METHOD_NOT_FOUND:
+                break
+            raise
+        found += getattr(page, what)
+        cursor = page.next_cursor
+        if cursor is None or len(found) >= MOST_LISTED:
+            break
+    return found[:MOST_LISTED]
+
+
+def _select_printable(offered: Iterable[Any]) -> list[Any]:
+    """Return what has a name that can be shown; the first of each name."""
+    return list({one.name: one for one in reversed(list(offered)) if _is_shown(one.name)}.values())[
+        ::-1
+    ]
+
+
+def _is_shown(name: str) -> bool:
+    return bool(name) and len(name) <= 128 and name.isprintable()
+
+
+def _describe(error: Exception, spec: ServerSpec) -> str:
+    """Return why a connection failed, in a few words."""
+    cause: BaseException = error
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
+    if isinstance(cause, FileNotFoundError | PermissionError) and spec.command:
+        return f"{spec.command!r} cannot be started: {cause.strerror}"
+    if isinstance(cause, MCPError):
+        ended = cause.code == CONNECTION_CLOSED and not spec.url
+        return "it ended before it answered" if ended else cause.message
+    text = " ".join(str(cause).split()) or type(cause).__name__
+    return f"{spec.url} cannot be reached: {text}" if spec.url else text
+
+
+def _explain(problem: str, words: LastWords) -> str:
+    words.release()
+    last = words.find()
+    return shorten_end(f"{problem}; its last words: {last}" if last else problem, PROBLEM_CHARS)
+
+
+def _quieten() -> None:
+    """Keep what the SDK logs out of the log: messages may hold what a user asked."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)

@@ -1,0 +1,54 @@
+"""Servers of tools: one connection to one server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from ragforge.domain.servers import ServerOffer, ServerSpec
+from ragforge.domain.text import Json
+
+
+class ServerConnection(Protocol):
+    """A server that has answered. All that it says is text; images and data are named in it.
+
+    Every method raises ServerError with what the server says against it, and ServerGone if the
+    connection has ended. None has a deadline of its own; each may be cancelled.
+    """
+
+    @property
+    def offer(self) -> ServerOffer:
+        """What the server offered when it was connected."""
+        ...
+
+    async def call(self, tool: str, arguments: Mapping[str, Json]) -> str:
+        """Call a tool and return what it says."""
+        ...
+
+    async def read(self, uri: str) -> str:
+        """Return the text of a resource."""
+        ...
+
+    async def word_prompt(self, prompt: str, arguments: Mapping[str, str]) -> str:
+        """Return the text of a prompt."""
+        ...
+
+    async def wait_until_gone(self) -> None:
+        """Return when the connection has ended by itself."""
+        ...
+
+
+class Connect(Protocol):
+    """Connects to servers."""
+
+    def __call__(
+        self, spec: ServerSpec, seconds: float, leaving: asyncio.Event
+    ) -> AbstractAsyncContextManager[ServerConnection]:
+        """Connect to a server within so many seconds; leave no process of it behind at the end.
+
+        It is entered and left by the same task, which nobody cancels: `leaving` ends an attempt.
+        Raises ServerError if the server does not answer.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Servers: other programs whose tools, resources and prompts the agent uses."""

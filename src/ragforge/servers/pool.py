@@ -1,0 +1,149 @@
+"""The pool: all configured servers, connected at once and in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ragforge.domain.servers import ServerPrompt, ServerReport, ServerSpec
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
+from ragforge.ports.servers import Connect
+from ragforge.servers.server import Server, ServerLimits
+
+
+class ServerPool:
+    """The servers of a project. None is started before somebody needs them."""
+
+    def __init__(
+        self,
+        find_specs: Callable[[], Iterable[ServerSpec]],
+        connect: Connect,
+        limits: ServerLimits | None = None,
+    ) -> None:
+        """`find_specs` is called at the start: the user may have trusted the folder since."""
+        self._find_specs = find_specs
+        self._connect = connect
+        self._limits = limits or ServerLimits()
+        self._servers: dict[str, Server] = {}
+        self._news: list[str] = []
+        self._ends_waiting: float | None = None
+
+    def start(self) -> None:
+        """Connect to all servers in the background. What is started already stays."""
+        if self._ends_waiting is None:
+            self._ends_waiting = asyncio.get_running_loop().time() + self._limits.wait_seconds
+            for spec in self._find_specs():
+                server = Server(spec, self._connect, self._limits, self._news.append)
+                self._servers.setdefault(spec.name, server)
+        for server in self._servers.values():
+            server.start()
+
+    def start_again(self, name: str) -> None:
+        """Connect once more to a server that has failed. Raises InputError if there is none."""
+        self.start()
+        self._find(name).start_again()
+
+    async def wait(self, seconds: float | None = None) -> None:
+        """Wait until every server answers or has failed.
+
+        Without a limit, as long as the first question may wait; that time runs once, from the
+        start.
+        """
+        self.start()
+        now = asyncio.get_running_loop().time()
+        limit = (self._ends_waiting or now) - now if seconds is None else seconds
+        waits = [asyncio.ensure_future(server.wait()) for server in self._servers.values()]
+        if not waits:
+            return
+        try:
+            await asyncio.wait(waits, timeout=max(0.0, limit))
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    def take_news(self) -> list[str]:
+        """Return the lines about servers that failed, each once."""
+        news, self._news[:] = list(self._news), []
+        return news
+
+    def list_reports(self) -> list[ServerReport]:
+        """Return the state of every server, in the order of their configuration."""
+        return [server.report for server in self._servers.values()]
+
+    def list_prompts(self) -> Mapping[str, ServerPrompt]:
+        """Return the prompts of the servers that answer, by `server:prompt`."""
+        return {
+            f"{report.spec.name}:{prompt.name}": prompt
+            for report in self.list_reports()
+            for prompt in report.offer.prompts
+        }
+
+    def list_resources(self) -> list[str]:
+        """Return the resources of the servers that answer, as `server:uri`."""
+        return [
+            f"{report.spec.name}:{resource.uri}"
+            for report in self.list_reports()
+            for resource in report.offer.resources
+        ]
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Json]) -> str:
+        """Call a tool and return what it says. Raises ServerError, InputError."""
+        return await self._find(server).use(lambda connection: connection.call(tool, arguments))
+
+    async def read(self, server: str, uri: str) -> str:
+        """Return the text of a resource. Raises ServerError, InputError."""
+        return await self._find(server).use(lambda connection: connection.read(uri))
+
+    async def word_prompt(self, server: str, prompt: str, given: Sequence[str]) -> str:
+        """Return the text of a prompt, for words that are given in the order of its arguments.
+
+        Raises InputError if words are missing or too many, ServerError.
+        """
+        self.start()
+        found = self._find(server)
+        # A prompt may be asked for before its server has answered.
+        await found.use(_do_nothing)
+        offered = {one.name: one for one in found.report.offer.prompts}
+        if prompt not in offered:
+            names = ", ".join(offered) or "none"
+            raise InputError(f"{server} has no prompt {prompt!r}. It has: {names}.")
+        arguments = _match_arguments(f"/{server}:{prompt}", offered[prompt], given)
+        return await found.use(lambda connection: connection.word_prompt(prompt, arguments))
+
+    async def close(self) -> None:
+        """End all connections at once."""
+        await asyncio.gather(*(server.close() for server in self._servers.values()))
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a server of this name."""
+        return name in self._servers
+
+    def _find(self, name: str) -> Server:
+        if name not in self._servers:
+            raise InputError(f"There is no MCP server {name!r}. /mcp lists them.")
+        return self._servers[name]
+
+
+async def _do_nothing(connection: object) -> None:
+    """Wait for the connection alone."""
+
+
+def _match_arguments(shown: str, prompt: ServerPrompt, given: Sequence[str]) -> dict[str, str]:
+    """Return the arguments by name: words in their order, and `name=value`."""
+    named: dict[str, str] = {}
+    words: list[str] = []
+    for word in given:
+        name, equals, value = word.partition("=")
+        if equals and name in prompt.arguments:
+            named[name] = value
+        else:
+            words.append(word)
+    free = [name for name in prompt.arguments if name not in named]
+    usage = " ".join([shown, *(name.upper() for name in prompt.arguments)])
+    if len(words) > len(free):
+        raise InputError(f"That are too many words. Write: {usage}")
+    named |= dict(zip(free, words, strict=False))
+    if missing := [name for name in prompt.required if name not in named]:
+        raise InputError(f"{missing[0]} is missing. Write: {usage}")
+    return named

@@ -1,0 +1,172 @@
+"""A server: connected in the background, started again when it dies, given up at last."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ragforge.domain.servers import ServerOffer, ServerReport, ServerSpec, ServerState
+from ragforge.errors import ServerError, ServerGone
+from ragforge.ports.servers import Connect, ServerConnection
+
+log = logging.getLogger(__name__)
+
+MOST_RESTARTS = 3
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """How long is waited for a server."""
+
+    wait_seconds: float = 3.0  # by the first question
+    connect_seconds: float = 30.0
+    call_seconds: float = 60.0
+
+
+class Server:
+    """One configured server. A task of its own holds the connection."""
+
+    def __init__(
+        self,
+        spec: ServerSpec,
+        connect: Connect,
+        limits: ServerLimits,
+        report: Callable[[str], None],
+    ) -> None:
+        """`report` receives one line when the server fails for the first time."""
+        self.spec = spec
+        self._connect = connect
+        self._limits = limits
+        self._report = report
+        self._state: ServerState = "off"
+        self._offer = ServerOffer()
+        self._problem = ""
+        self._was_reported = False
+        self._connection: ServerConnection | None = None
+        self._holding: asyncio.Task[None] | None = None
+        self._leaving = asyncio.Event()
+        self._changed = asyncio.Event()  # it answers, or it has failed
+
+    @property
+    def report(self) -> ServerReport:
+        """The state of the server; what it offers is known once it has answered."""
+        return ServerReport(self.spec, self._state, self._offer, self._problem)
+
+    def start(self) -> None:
+        """Connect in the background, unless it is connected or was given up."""
+        if self._state != "off":
+            return
+        if self.spec.problem:
+            self._was_reported = self.spec.is_ignored
+            self._fail(self.spec.problem)
+            return
+        self._expect_change()
+        self._holding = asyncio.create_task(self._hold())
+
+    def start_again(self) -> None:
+        """Connect once more to a server that has failed: the user wants it."""
+        if self._state == "failed" and not self.spec.problem:
+            self._state = "off"
+            self.start()
+
+    async def wait(self) -> None:
+        """Return when the server answers, or has failed."""
+        await self._changed.wait()
+
+    async def use(self, work: Callable[[ServerConnection], Awaitable[T]]) -> T:
+        """Do something with the connection, within the time for a call.
+
+        Raises ServerError if the server does not answer, or says that it cannot.
+        """
+        limit = self._limits.call_seconds
+        connection = None
+        try:
+            async with asyncio.timeout(limit):
+                if self._state == "connecting":
+                    await self.wait()
+                if (connection := self._connection) is None:
+                    raise ServerError(self.spec.name, self._problem or "it is not connected")
+                return await work(connection)
+        except ServerGone:
+            if self._connection is connection:  # the next call waits until it is started again
+                self._expect_change()
+            raise
+        except TimeoutError:
+            problem = f"it did not answer within {limit:g} seconds"
+            raise ServerError(self.spec.name, problem) from None
+
+    async def close(self) -> None:
+        """End the connection, and the server's process with it."""
+        self._leaving.set()
+        if self._holding is not None:
+            await asyncio.wait([self._holding])
+
+    async def _hold(self) -> None:
+        """Keep a connection open; a server that ends is started again, a few times."""
+        for restarts in range(MOST_RESTARTS + 1):
+            was_ready = False
+            problem = "it has ended"
+            try:
+                seconds = self._limits.connect_seconds
+                async with self._connect(self.spec, seconds, self._leaving) as connection:
+                    was_ready = True
+                    self._be_ready(connection)
+                    await self._wait_for_end(connection)
+            except ServerError as error:
+                problem = error.problem
+            except Exception as error:  # the server and its library may fail in any way
+                log.warning("MCP server %s failed", self.spec.name, exc_info=True)
+                problem = f"{type(error).__name__}: {error}"
+            finally:
+                self._connection = None
+            if self._leaving.is_set():
+                self._state = "off"
+                self._changed.set()
+                return
+            self._tell(problem)
+            if not was_ready:
+                break  # what does not start once does not start the second time
+            if restarts < MOST_RESTARTS:
+                self._expect_change()
+                log.info("MCP server %s has ended and is started again", self.spec.name)
+        else:
+            problem = f"it has ended {MOST_RESTARTS + 1} times"
+        self._fail(problem)
+
+    async def _wait_for_end(self, connection: ServerConnection) -> None:
+        waits = [
+            asyncio.ensure_future(connection.wait_until_gone()),
+            asyncio.ensure_future(self._leaving.wait()),
+        ]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            with suppress(ServerGone):
+                await asyncio.gather(*waits, return_exceptions=True)
+
+    def _be_ready(self, connection: ServerConnection) -> None:
+        self._connection, self._offer = connection, connection.offer
+        self._state, self._problem = "ready", ""
+        self._changed.set()
+
+    def _expect_change(self) -> None:
+        self._state, self._connection = "connecting", None
+        self._changed.clear()
+
+    def _fail(self, problem: str) -> None:
+        self._state, self._problem, self._offer = "failed", problem, ServerOffer()
+        self._tell(problem)
+        self._changed.set()
+
+    def _tell(self, problem: str) -> None:
+        if not self._was_reported:
+            self._was_reported = True
+            name, why = self.spec.name, problem.rstrip(".")
+            self._report(f"The MCP server {name} does not answer: {why}. `/mcp` lists all.")

@@ -1,0 +1,114 @@
+"""A small MCP server on the official SDK: over its standard streams, or over HTTP.
+
+python tests/fakes/mcp_server.py [--stubborn]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Image
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+
+PIXEL = b"\x89PNG\r\n\x1a\n" + b"\x00" * 100
+
+
+def make_server() -> MCPServer:
+    server: Any = MCPServer("weather")
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    def forecast(city: str) -> str:
+        """Return the weather of a city."""
+        return f"It rains in {city}."
+
+    @server.tool()
+    def environment() -> list[str]:
+        """Return the names of all variables."""
+        return sorted(os.environ)
+
+    @server.tool()
+    def refuse() -> str:
+        """Fail."""
+        raise ToolError("the thermometer is broken")
+
+    @server.tool(structured_output=False)
+    def picture() -> list[Any]:
+        """Return a picture."""
+        return ["A cloud:", Image(data=PIXEL, format="png")]
+
+    @server.tool()
+    async def sleep(seconds: float) -> str:
+        """Take a while."""
+        await asyncio.sleep(seconds)
+        return "rested"
+
+    @server.tool()
+    def crash() -> str:
+        """End the server."""
+        sys.stderr.write("the roof fell in\n")
+        sys.stderr.flush()
+        os._exit(3)
+
+    @server.resource("weather://today")
+    def today() -> str:
+        """The weather of today."""
+        return "Sunny, 21 degrees."
+
+    @server.prompt()
+    def compare(city: str, other: str = "Oslo") -> str:
+        """Compare two cities."""
+        return f"Compare the weather of {city} and {other}."
+
+    return server
+
+
+def describe_server(**more: object) -> dict[str, object]:
+    """Return the entry of the server in a configuration.
+
+    Without the script's own folder in its path: some files here are named as modules of Python's.
+    """
+    return {"command": sys.executable, "args": ["-P", str(Path(__file__))], **more}
+
+
+@asynccontextmanager
+async def serve_http(headers: list[Mapping[str, str]] | None = None) -> AsyncIterator[str]:
+    """Serve over HTTP in this process; yield the address. `headers` receives what clients send."""
+    import uvicorn
+
+    app: Any = make_server().streamable_http_app()
+
+    async def listen(scope: Any, receive: Any, send: Any) -> None:
+        if headers is not None and scope["type"] == "http":
+            headers.append({key.decode(): value.decode() for key, value in scope["headers"]})
+        await app(scope, receive, send)
+
+    server = uvicorn.Server(
+        uvicorn.Config(listen, port=0, log_level="critical", timeout_graceful_shutdown=1, ws="none")
+    )
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    serving = asyncio.create_task(server.serve())
+    try:
+        while not server.started:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        server.should_exit = True
+        await serving
+
+
+if __name__ == "__main__":
+    if "--stubborn" in sys.argv:  # it ends neither with its input nor when it is asked to
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        make_server().run()
+        signal.pause()
+    make_server().run()
