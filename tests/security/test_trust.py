@@ -15,6 +15,7 @@ from ragforge.app import open_store
 from ragforge.app.jobs import name_ingest_kind
 from ragforge.app.projects import recognise
 from ragforge.cli.main import run
+from ragforge.cli.trust_questions import ask_about_folder
 from ragforge.config.settings import Settings
 from ragforge.config.trust import TrustFile
 from ragforge.domain.work import NewJob
@@ -352,3 +353,41 @@ async def test_a_program_may_trust_a_folder_itself(clone: Path) -> None:
     assert agent.app.settings.store.url == str(clone / "memory.db")
     assert load_settings(clone).project is not None
     assert load_settings(clone).project.state == "not trusted"  # type: ignore[union-attr]
+
+
+def test_servers_of_a_project_are_asked_about_again_when_a_word_of_them_changes(
+    clone: Path, answers: list[bool]
+) -> None:
+    file = clone / ".mcp.json"
+    (clone / "AGENTS.md").write_text("Be kind.")
+    answers[:] = [True]
+    assert ask_in_terminal(clone), "instructions are there"
+    file.write_text('{"mcpServers": {}}')
+    assert not ask_in_terminal(clone), "a file without servers starts nothing"
+    for arguments in ("one", "two"):
+        file.write_text(json.dumps({"mcpServers": {"x": {"command": "y", "args": [arguments]}}}))
+        answers[:] = [True]
+        assert ask_in_terminal(clone)
+        assert not ask_in_terminal(clone)
+    file.unlink()
+    assert not ask_in_terminal(clone), "what is gone needs no trust"
+    file.write_text('{"mcpServers": {"x": {"command": "z"}}}')
+    answers[:] = [False]
+    assert ask_in_terminal(clone)
+    assert not ask_in_terminal(clone), "a no is remembered too"
+
+
+def ask_in_terminal(folder: Path) -> bool:
+    """Return whether the user is asked about a folder."""
+    return ask_about_folder(load_settings(folder).settings, folder)
+
+
+def test_a_script_hears_that_servers_were_ignored(
+    clone: Path, ragforge: Callable[..., tuple[int, str, str]]
+) -> None:
+    (clone / "AGENTS.md").write_text("Be kind.")
+    trust_folder(clone)
+    (clone / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "z"}}}')
+    _, _, err = ragforge("ask", "Who is there?")
+    assert f".mcp.json of {clone} is not trusted and was ignored" in err
+    assert "AGENTS.md" not in err

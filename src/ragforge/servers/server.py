@@ -169,4 +169,4 @@ class Server:
         if not self._was_reported:
             self._was_reported = True
             name, why = self.spec.name, problem.rstrip(".")
-            self._report(f"The MCP server {name} does not answer: {why}. `/mcp` lists all.")
+            self._report(f"The MCP server {name} does not answer: {why}. See `ragforge servers`.")

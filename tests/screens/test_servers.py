@@ -1,0 +1,110 @@
+"""MCP servers in the terminal: /mcp, their tools with permission, resources and prompts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.terminal import ENTER, TAB
+from tests.fakes.wires import Call, Says
+from tests.screens.conftest import Open, model
+
+server = pytest.importorskip(
+    "tests.fakes.mcp_server", reason="no MCP client: the package mcp is not installed"
+)
+
+FORECAST = Call("weather__forecast", {"city": "Rome\n\u200bOslo"})
+ASKED = """\
+Call weather__forecast?
+│ server: weather
+│ tool: forecast
+│ {
+│   "city": "Rome\\n<U+200B>Oslo"
+│ }
+  y  yes, this once
+  a  always: mcp(weather__forecast)
+  a2 always all of: mcp(weather__*)
+  n  no; the model gets the words after it
+"""
+
+
+def configure(home: Path, url: str) -> dict[str, str]:
+    """Configure a server that answers and one that is not there."""
+    servers = {"weather": {"url": url}, "broken": {"command": str(home / "no-such-program")}}
+    (home / "user.yaml").write_text(json.dumps({"mcp": {"servers": servers}}))
+    return {"RAGFORGE_MCP__WAIT_SECONDS": "120"}
+
+
+async def test_servers_are_listed_asked_and_named_when_they_are_dead(
+    ragforge: Open, home: Path
+) -> None:
+    script = (
+        Says(calls=(FORECAST,)),
+        Says("Take an umbrella."),
+        Says("It is sunny."),
+        Says("Rome is warmer."),
+    )
+    async with server.serve_http() as url, model(*script) as chat:
+        variables = configure(home, url)
+        async with ragforge(server=chat, size=(40, 200), **variables) as terminal:
+            await terminal.prompt()
+            terminal.type(f"How is the weather?{ENTER}")
+            await terminal.prompt(r"Allow\? \[y/a/n\]")
+            whole = "\n".join(terminal.scrollback)
+            assert "The MCP server broken does not answer: " in whole
+            assert ASKED in whole
+            terminal.type(f"y{ENTER}")
+            await terminal.see("Take an umbrella.")
+            await terminal.prompt()
+            assert "✓ weather__forecast" in "\n".join(terminal.scrollback)
+            assert "It rains in Rome" in chat.asked_in_turns[1].text
+
+            terminal.type(f"/mcp{ENTER}")
+            await terminal.see("/mcp NAME connects once more.")
+            await terminal.prompt()
+            whole = "\n".join(terminal.scrollback)
+            assert "weather  6 tools, 1 resource, 1 prompt\n" in whole
+            assert f"         {home / 'user.yaml'}\n" in whole
+            assert "broken   '" in whole
+            assert whole.count("The MCP server broken does not answer") == 1
+
+            terminal.type("Is it like @weather:tod")
+            await terminal.on_screen("weather:weather://today")
+            terminal.type(TAB)
+            await terminal.on_screen("Is it like @weather:weather://today")
+            terminal.type(f"{ENTER}{ENTER}")
+            await terminal.see("It is sunny.")
+            await terminal.prompt()
+            assert "Sunny, 21 degrees." in chat.asked_in_turns[2].text
+
+            terminal.type("/weather:com")
+            terminal.type(TAB)
+            await terminal.on_screen("/weather:compare")
+            terminal.type(f"Rome other=Bern{ENTER}")
+            await terminal.see("Rome is warmer.")
+            await terminal.prompt()
+            assert "Compare the weather of Rome and Bern." in "\n".join(terminal.scrollback)
+            assert "Compare the weather of Rome and Bern." in chat.asked_in_turns[3].text
+
+            terminal.type(f"/nobody:compare x{ENTER}")
+            await terminal.see("There is no MCP server nobody. /mcp lists them.")
+
+
+async def test_a_projects_servers_are_shown_before_they_are_trusted(
+    ragforge: Open, home: Path, project: Path
+) -> None:
+    async with server.serve_http() as url, model(Says("Fine.")) as chat:
+        entry = {"url": url, "headers": {"A": "b\u200b"}}
+        (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": entry}}))
+        variables = {"RAGFORGE_MCP__WAIT_SECONDS": "120"}
+        async with ragforge(server=chat, size=(40, 200), **variables) as terminal:
+            await terminal.see("Do you trust this folder?")
+            whole = "\n".join(terminal.scrollback)
+            assert ".mcp.json, which would start or reach:" in whole
+            assert f'theirs: {{"url": "{url}", "headers": {{"A": "b\\u200b"}}}}' in whole
+            terminal.type(f"n{ENTER}")
+            await terminal.prompt()
+            terminal.type(f"/mcp{ENTER}")
+            await terminal.see("not started: you did not trust .mcp.json as it is now")
