@@ -251,6 +251,36 @@ async def test_a_call_that_takes_too_long_ends_and_one_that_is_interrupted_too(
         answer = await app.ask("Rest.", approve=User().approve)
         assert "did not answer within 0.5 seconds" in model.asked_in_turns[-1].text
     assert answer.content == "Too slow."
+    user = User()
+    script = (Says(calls=(rest,)),)
+    async with (
+        server.serve_http() as url,
+        opened(environ, project, {"weather": {"url": url}}, script) as (app, _),
+    ):
+        turn = asyncio.create_task(app.ask("Rest again.", approve=user.approve))
+        while not user.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)  # the call has begun, or begins
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert "Bern" in await app.servers.call("weather", "forecast", {"city": "Bern"})
+
+
+async def test_a_secret_that_a_server_returns_is_not_stored(
+    environ: dict[str, str], project: Path
+) -> None:
+    secret = f"ghp_{'aB3dE6gH9j' * 4}"[:40]
+    call = Call("weather__forecast", {"city": f"GITHUB_TOKEN={secret}"})
+    script = (Says(calls=(call,)), Says("It rains."))
+    async with (
+        server.serve_http() as url,
+        opened(environ, project, {"weather": {"url": url}}, script) as (app, _),
+    ):
+        answer = await app.ask("How is it?", approve=User().approve)
+        stored = await app.store.conversations.messages(answer.conversation_id)
+    assert "It rains in GITHUB_TOKEN=" in str(stored)
+    assert secret not in str(stored)
 
 
 async def test_headers_reach_the_server_and_a_wrong_address_is_said(
@@ -268,7 +298,7 @@ async def test_headers_reach_the_server_and_a_wrong_address_is_said(
     assert {one.get("x-key") for one in seen} == {"k-1", None}
     assert reports["weather"].state == "ready"
     assert reports["wrong"].state == "failed"
-    assert reports["wrong"].problem
+    assert reports["wrong"].problem.startswith(f"{url}/not-there answers with HTTP 404: ")
 
 
 async def test_a_projects_servers_start_once_it_is_trusted_and_not_after_a_change(

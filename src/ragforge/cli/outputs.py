@@ -42,7 +42,9 @@ class Output:
         pass
 
     def on_event(self, event: Event) -> None:
-        pass
+        """Report an event; what should be known goes to stderr, for people and scripts alike."""
+        if isinstance(event, Noticed):
+            print_note(event.text)
 
     async def approve(self, request: PermissionRequest) -> Verdict:
         return await deny_all(request)
@@ -84,9 +86,8 @@ class AsText(Output):
     """The answer alone on stdout; in a terminal, stderr shows tool calls meanwhile."""
 
     def on_event(self, event: Event) -> None:
-        if isinstance(event, Noticed):
-            print_note(event.text)
-        elif isinstance(event, ToolFinished) and sys.stderr.isatty():
+        super().on_event(event)
+        if isinstance(event, ToolFinished) and sys.stderr.isatty():
             from ragforge.show.call_lines import format_call
             from ragforge.show.screen import choose_signs
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -49,13 +58,16 @@ async def connect(
     _quieten()
     with LastWords() as words:
         gone = anyio.Event()
+        statuses: list[int] = []  # of HTTP, which the SDK's errors do not name
         was_ready = False
         try:
             with (
                 anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope,
                 _cancel_at(leaving, scope) as stop_watching,
             ):
-                transport = _open_transport(spec, words, gone)
+                transport = (
+                    _open_http(spec, statuses) if spec.url else _open_program(spec, words, gone)
+                )
                 info = Implementation(name="ragforge", version=version)
                 async with Client(transport, client_info=info, cache=None) as client:
                     connection = SdkConnection(spec.name, client, gone)
@@ -67,7 +79,8 @@ async def connect(
         except Exception as error:
             if was_ready and gone.is_set():
                 raise ServerGone(spec.name, _explain("it has ended", words)) from error
-            raise ServerError(spec.name, _explain(_describe(error, spec), words)) from error
+            problem = _describe(error, spec, statuses)
+            raise ServerError(spec.name, _explain(problem, words)) from error
         if not was_ready:
             problem = f"it did not answer within {seconds:g} seconds"
             raise ServerError(spec.name, _explain(problem, words))
@@ -153,17 +166,24 @@ class SdkConnection:
 
 
 @asynccontextmanager
-async def _open_transport(
+async def _open_http(spec: ServerSpec, statuses: list[int]) -> AsyncIterator[Any]:
+    """Open the streams to an address, and note the status of each answer."""
+
+    async def note(response: httpx2.Response) -> None:
+        statuses[:] = [response.status_code]
+
+    client = httpx2.AsyncClient(
+        headers=dict(spec.headers), timeout=HTTP_TIMEOUT, event_hooks={"response": [note]}
+    )
+    async with client, streamable_http_client(spec.url, http_client=client) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def _open_program(
     spec: ServerSpec, words: LastWords, gone: anyio.Event
 ) -> AsyncIterator[Any]:
-    """Open the streams to a server, and notice when the server ends."""
-    if spec.url:
-        async with (
-            httpx2.AsyncClient(headers=dict(spec.headers), timeout=HTTP_TIMEOUT) as http,
-            streamable_http_client(spec.url, http_client=http) as streams,
-        ):
-            yield streams
-        return
+    """Start a program and open the streams to it; notice when it ends."""
     # The environment: what the SDK holds to be safe, and what the configuration names.
     server = StdioServerParameters(
         command=spec.command, args=list(spec.args), env=dict(spec.env), cwd=spec.cwd or None
@@ -215,18 +235,25 @@ def _is_shown(name: str) -> bool:
     return bool(name) and len(name) <= 128 and name.isprintable()
 
 
-def _describe(error: Exception, spec: ServerSpec) -> str:
+def _describe(error: Exception, spec: ServerSpec, statuses: Sequence[int]) -> str:
     """Return why a connection failed, in a few words."""
     cause: BaseException = error
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
     if isinstance(cause, FileNotFoundError | PermissionError) and spec.command:
         return f"{spec.command!r} cannot be started: {cause.strerror}"
-    if isinstance(cause, MCPError):
-        ended = cause.code == CONNECTION_CLOSED and not spec.url
-        return "it ended before it answered" if ended else cause.message
-    text = " ".join(str(cause).split()) or type(cause).__name__
-    return f"{spec.url} cannot be reached: {text}" if spec.url else text
+    if isinstance(cause, MCPError) and cause.code == CONNECTION_CLOSED and not spec.url:
+        return "it ended before it answered"
+    message = cause.message if isinstance(cause, MCPError) else str(cause)
+    text = " ".join(message.split()) or type(cause).__name__
+    if not spec.url:
+        return text
+    parts = urlsplit(spec.url)
+    host = parts.netloc.rpartition("@")[2]
+    address = f"{parts.scheme}://{host}{parts.path}"  # the rest may be a password or a key
+    if statuses and statuses[-1] >= httpx2.codes.MULTIPLE_CHOICES:
+        return f"{address} answers with HTTP {statuses[-1]}: {text}"
+    return f"{address} cannot be used: {text}"
 
 
 def _explain(problem: str, words: LastWords) -> str:

@@ -17,11 +17,13 @@ Examples:
   ragforge permissions allow "run_command(make test)"
   ragforge permissions allow "edit_file(src/**)"
   ragforge permissions deny "run_command(git push *)"
+  ragforge permissions allow "mcp(tickets__search)"
   ragforge permissions remove "edit_file(src/**)"
 
 \b
-A rule is edit_file(FILE), edit_file(GLOB) or run_command(LINE). A LINE that ends in " *" stands
-for all that begin so and join, expand or redirect nothing; --exact takes a "*" as a character.
+A rule is edit_file(FILE), edit_file(GLOB), run_command(LINE) or mcp(SERVER__TOOL). A LINE that
+ends in " *" stands for all that begin so and join, expand or redirect nothing; --exact takes a "*"
+as a character. mcp(SERVER__*) stands for all tools of an MCP server.
 What is forbidden stays so, whatever else is allowed and however the line is put. Nothing outside
 the project is ever allowed. The rules are yours: a project cannot bring its own.
 """

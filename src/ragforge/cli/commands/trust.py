@@ -19,8 +19,9 @@ Examples:
 \b
 What trust is for:
   Until you trust a folder, its ragforge.config.yaml sets nothing and its AGENTS.md, CLAUDE.md
-  and GEMINI.md are not obeyed. When the file changes its store, its models or other sensitive
-  settings, you are asked again. A folder that is no project is not read without a yes.
+  and GEMINI.md are not obeyed, and no server of its .mcp.json is started. When the file changes
+  its store, its models or other sensitive settings, or .mcp.json its servers, you are asked
+  again. A folder that is no project is not read without a yes.
 """
 DISTRUST_EXAMPLES = """\b
 Examples:
