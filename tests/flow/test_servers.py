@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,6 +33,7 @@ server = pytest.importorskip(
     "tests.fakes.mcp_server", reason="no MCP client: the package mcp is not installed"
 )
 
+PROGRAM = re.compile(r"mcp[-_]server")
 TITLE = Says('{"title": "Weather"}')
 FORECAST = Call("weather__forecast", {"city": "Rome\nand Oslo"}, "call-1")
 ASK = (Says("Let me ask.", calls=(FORECAST,)), Says("Take an umbrella."))
@@ -58,6 +60,7 @@ async def opened(
             "RAGFORGE_LLM__BASE_URL": model.base_url,
             "RAGFORGE_MCP__SERVERS": json.dumps(servers),
             "RAGFORGE_MCP__WAIT_SECONDS": "120",
+            "RAGFORGE_MCP__CONNECT_SECONDS": "120",
             **more,
         }
         settings = load_settings(project, environ=variables).settings
@@ -71,7 +74,7 @@ def find_children() -> list[psutil.Process]:
     return [
         one
         for one in children
-        if one.status() != "zombie" and any("mcp" in word for word in one.cmdline())
+        if one.status() != "zombie" and PROGRAM.search(" ".join(one.cmdline()))
     ]
 
 
@@ -229,12 +232,14 @@ async def test_dead_and_slow_servers_hold_up_no_turn_and_are_named_once(
         states = {one.spec.name: one.state for one in app.servers.list_reports()}
     notices = sorted(event.text for event in events if isinstance(event, Noticed))
     assert [notice.split(" does not")[0] for notice in notices] == [
+        "Still starting: silent. What they offer comes with a later question; mcp.wait_seconds "
+        "waits longer.",
         "The MCP server dying",
         "The MCP server missing",
         "The MCP server nowhere",
     ]
-    assert "no licence" in notices[0]
-    assert "No such file" in notices[1]
+    assert "no licence" in notices[1]
+    assert "No such file" in notices[2]
     assert states["silent"] == "connecting"
 
 
@@ -343,6 +348,7 @@ def test_no_server_outlives_a_killed_ragforge(environ: dict[str, str], project: 
         **environ,
         "RAGFORGE_MCP__SERVERS": json.dumps({"weather": server.describe_server()}),
         "RAGFORGE_MCP__WAIT_SECONDS": "120",
+        "RAGFORGE_MCP__CONNECT_SECONDS": "120",
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
     with subprocess.Popen(

@@ -28,6 +28,7 @@ class ServerPool:
         self._servers: dict[str, Server] = {}
         self._news: list[str] = []
         self._ends_waiting: float | None = None
+        self._named_late = False
 
     def start(self) -> None:
         """Connect to all servers in the background. What is started already stays."""
@@ -61,9 +62,20 @@ class ServerPool:
         finally:
             for wait in waits:
                 wait.cancel()
+        if seconds is None and not self._named_late:
+            self._named_late = True
+            self._name_late()
+
+    def _name_late(self) -> None:
+        late = [one.spec.name for one in self.list_reports() if one.state == "connecting"]
+        if late:
+            self._news.append(
+                f"Still starting: {', '.join(late)}. What they offer comes with a later question; "
+                "mcp.wait_seconds waits longer."
+            )
 
     def take_news(self) -> list[str]:
-        """Return the lines about servers that failed, each once."""
+        """Return the lines about servers that failed or are late, each once."""
         news, self._news[:] = list(self._news), []
         return news
 
