@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import ENTER, TAB
+from tests.fakes.terminal import CTRL_C, ENTER, TAB
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
 
@@ -108,3 +108,26 @@ async def test_a_projects_servers_are_shown_before_they_are_trusted(
             await terminal.prompt()
             terminal.type(f"/mcp{ENTER}")
             await terminal.see("not started: you did not trust .mcp.json as it is now")
+
+
+async def test_ctrl_c_interrupts_a_call_and_the_server_goes_on(ragforge: Open, home: Path) -> None:
+    rest = Call("weather__sleep", {"seconds": 1_000})
+    script = (Says(calls=(rest,)), Says(calls=(FORECAST,)), Says("It rains."))
+    async with server.serve_http() as url, model(*script) as chat:
+        variables = configure(home, url)
+        async with ragforge(server=chat, size=(40, 200), **variables) as terminal:
+            await terminal.prompt()
+            terminal.type(f"Rest a while{ENTER}")
+            await terminal.prompt(r"Allow\? \[y/a/n\]")
+            terminal.type(f"a2{ENTER}")
+            await terminal.see("Allowed always: weather__*.")
+            await terminal.on_screen("weather__sleep 1000")
+            terminal.type(CTRL_C)
+            await terminal.see("Interrupted. What was done is kept; /retry resumes it.")
+            await terminal.prompt()
+            terminal.type(f"And the weather?{ENTER}")
+            await terminal.see("It rains.")
+            await terminal.prompt()
+            assert "It rains in Rome" in chat.asked_in_turns[2].text
+            terminal.type(f"/permissions{ENTER}")
+            await terminal.see("allow  mcp(weather__*)  (all tools of a server)")

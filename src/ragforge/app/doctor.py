@@ -272,7 +272,7 @@ async def check_servers(settings: Settings, cwd: Path) -> list[Check]:
     count = len(reports) - len(ignored) - len(broken)
     detail = "1 server answers" if count == 1 else f"{count} servers answer"
     if ignored:
-        detail += f"; .mcp.json is not trusted: {', '.join(ignored)}"
+        detail += f"; not started: {', '.join(ignored)}"
     if not broken:
         return [Check("MCP servers", "ok", detail)]
     problems = "; ".join(f"{r.spec.name}: {r.problem or 'no answer'}" for r in broken)

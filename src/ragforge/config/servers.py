@@ -32,6 +32,8 @@ MOST_SERVERS = 100
 MOST_ENTRY_CHARS = 4_000
 """Of a project's server: all of it is shown before its user says yes."""
 NAME_FORM = "letters, digits, - and single _, 30 characters at most"
+OURSELVES = "not started: it is RagForge itself, whose tools the agent has"
+"""A project's file often names it, for other agents."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _HTTP = ("http", "streamable-http", "streamable_http")
 
@@ -137,6 +139,8 @@ def check_servers(value: object) -> dict[str, ServerSettings]:
 
 
 def _make_spec(name: str, entry: ServerSettings, origin: str, cwd: str) -> ServerSpec:
+    if Path(entry.command).stem == "ragforge" and "mcp" in entry.args:
+        return ServerSpec(name, origin, problem=OURSELVES, is_ignored=True)
     return ServerSpec(
         name,
         origin,
@@ -151,6 +155,8 @@ def _make_spec(name: str, entry: ServerSettings, origin: str, cwd: str) -> Serve
 
 def _fill(spec: ServerSpec, variables: Mapping[str, str]) -> ServerSpec:
     """Return how a server is reached, with the variables that its entry names as `${NAME}`."""
+    if spec.problem:
+        return spec
     missing: list[str] = []
 
     def fill(text: str) -> str:

@@ -118,6 +118,13 @@ def test_a_projects_servers_never_get_the_keys_of_models(
     assert d.problem
 
 
+def test_ragforge_does_not_become_its_own_client(project: Path) -> None:
+    write_project(project, memory={"command": "/usr/bin/ragforge", "args": ["mcp", "."]})
+    (own,) = list_project_specs(read_project_servers(project), "/work")
+    assert (own.is_ignored, own.command) == (True, "")
+    assert "RagForge itself" in own.problem
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}', "[" * 10_000, "\x00"])
 def test_a_file_that_is_none_names_nothing_and_says_so(project: Path, text: str) -> None:
     (project / ".mcp.json").write_text(text)
