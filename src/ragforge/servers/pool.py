@@ -154,7 +154,7 @@ def _match_arguments(shown: str, prompt: ServerPrompt, given: Sequence[str]) -> 
     free = [name for name in prompt.arguments if name not in named]
     usage = " ".join([shown, *(name.upper() for name in prompt.arguments)])
     if len(words) > len(free):
-        raise InputError(f"That are too many words. Write: {usage}")
+        raise InputError(f"Too many words. Write: {usage}")
     named |= dict(zip(free, words, strict=False))
     if missing := [name for name in prompt.required if name not in named]:
         raise InputError(f"{missing[0]} is missing. Write: {usage}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -36,13 +35,13 @@ class Server:
         spec: ServerSpec,
         connect: Connect,
         limits: ServerLimits,
-        report: Callable[[str], None],
+        on_failure: Callable[[str], None],
     ) -> None:
-        """`report` receives one line when the server fails for the first time."""
+        """`on_failure` receives one line when the server fails for the first time."""
         self.spec = spec
         self._connect = connect
         self._limits = limits
-        self._report = report
+        self._on_failure = on_failure
         self._state: ServerState = "off"
         self._offer = ServerOffer()
         self._problem = ""
@@ -128,12 +127,11 @@ class Server:
                 self._state = "off"
                 self._changed.set()
                 return
-            self._tell(problem)
             if not was_ready:
                 break  # what does not start once does not start the second time
             if restarts < MOST_RESTARTS:
                 self._expect_change()
-                log.info("MCP server %s has ended and is started again", self.spec.name)
+                self._report_once("has ended and is started again")
         else:
             problem = f"it has ended {MOST_RESTARTS + 1} times"
         self._fail(problem)
@@ -148,8 +146,7 @@ class Server:
         finally:
             for wait in waits:
                 wait.cancel()
-            with suppress(ServerGone):
-                await asyncio.gather(*waits, return_exceptions=True)
+            await asyncio.gather(*waits, return_exceptions=True)
 
     def _be_ready(self, connection: ServerConnection) -> None:
         self._connection, self._offer = connection, connection.offer
@@ -162,11 +159,11 @@ class Server:
 
     def _fail(self, problem: str) -> None:
         self._state, self._problem, self._offer = "failed", problem, ServerOffer()
-        self._tell(problem)
+        self._report_once(f"does not answer: {problem.rstrip('.')}. See `ragforge servers`")
         self._changed.set()
 
-    def _tell(self, problem: str) -> None:
+    def _report_once(self, what: str) -> None:
+        log.info("MCP server %s %s", self.spec.name, what)
         if not self._was_reported:
             self._was_reported = True
-            name, why = self.spec.name, problem.rstrip(".")
-            self._report(f"The MCP server {name} does not answer: {why}. See `ragforge servers`.")
+            self._on_failure(f"The MCP server {self.spec.name} {what}.")

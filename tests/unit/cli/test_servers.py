@@ -13,8 +13,8 @@ from ragforge.app import doctor, servers
 from ragforge.config import load_settings
 from ragforge.domain.servers import ServerOffer, ServerSpec, ServerTool
 from ragforge.errors import ServerError
+from tests.fakes.server_connection import Connection
 from tests.unit.cli.conftest import Ragforge
-from tests.unit.tools.test_server_tools import Connection
 
 USERS = '{"mcp": {"servers": {"files": {"command": "good"}, "web": {"url": "http://nowhere.org"}}}}'
 THEIRS = '{"mcpServers": {"theirs": {"command": "touch", "args": ["made"]}}}'
