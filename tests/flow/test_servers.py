@@ -173,6 +173,7 @@ async def test_a_program_as_a_server_gets_no_keys_and_is_gone_at_the_end(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-user")
     monkeypatch.setenv("SECRET_TOKEN", "s-1")
     entry = server.describe_server(env={"NAMED": "${SECRET_TOKEN}"})
+    entry["args"] = [*entry["args"], "--stubborn"]  # it does not end by itself
     calls = tuple(
         Call(f"weather__{name}", arguments, f"call-{name}")
         for name, arguments in {
@@ -366,17 +367,6 @@ def test_no_server_outlives_a_killed_ragforge(environ: dict[str, str], project: 
         ragforge.wait()
     gone, alive = psutil.wait_procs(servers, timeout=120)
     assert (len(gone), alive) == (1, [])
-
-
-async def test_a_server_that_does_not_want_to_end_is_ended(
-    environ: dict[str, str], project: Path
-) -> None:
-    entry = server.describe_server()
-    entry["args"] = [*entry["args"], "--stubborn"]
-    async with opened(environ, project, {"weather": entry}) as (app, _):
-        await app.servers.wait()
-        assert app.servers.list_reports()[0].state == "ready"
-    assert find_children() == []
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.terminal import CTRL_C, ENTER, TAB
+from tests.fakes.chat_server import ChatServer
+from tests.fakes.terminal import CTRL_C, ENTER, TAB, Terminal
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
 
@@ -16,6 +17,7 @@ server = pytest.importorskip(
 )
 
 FORECAST = Call("weather__forecast", {"city": "Rome\n\u200bOslo"})
+REST = Call("weather__sleep", {"seconds": 1_000})
 ASKED = """\
 Call weather__forecast?
 │ server: weather
@@ -37,7 +39,25 @@ def configure(home: Path, url: str) -> dict[str, str]:
     return {"RAGFORGE_MCP__WAIT_SECONDS": "120"}
 
 
-async def test_servers_are_listed_asked_and_named_when_they_are_dead(
+async def interrupt_a_call(terminal: Terminal, chat: ChatServer) -> None:
+    """Let the model rest, lose patience, and ask something else of the same server."""
+    terminal.type(f"Rest a while{ENTER}")
+    await terminal.prompt(r"Allow\? \[y/a/n\]")
+    terminal.type(f"a2{ENTER}")
+    await terminal.see("Allowed always: weather__*.")
+    await terminal.on_screen("weather__sleep 1000")
+    terminal.type(CTRL_C)
+    await terminal.see("Interrupted. What was done is kept; /retry resumes it.")
+    await terminal.prompt()
+    terminal.type(f"And the weather?{ENTER}")
+    await terminal.see("It rains again.")
+    await terminal.prompt()
+    assert "It rains in Rome" in chat.asked_in_turns[6].text
+    terminal.type(f"/permissions{ENTER}")
+    await terminal.see("allow  mcp(weather__*)  (all tools of a server)")
+
+
+async def test_servers_are_listed_asked_interrupted_and_named_when_they_are_dead(
     ragforge: Open, home: Path
 ) -> None:
     script = (
@@ -45,6 +65,9 @@ async def test_servers_are_listed_asked_and_named_when_they_are_dead(
         Says("Take an umbrella."),
         Says("It is sunny."),
         Says("Rome is warmer."),
+        Says(calls=(REST,)),
+        Says(calls=(FORECAST,)),
+        Says("It rains again."),
     )
     async with server.serve_http() as url, model(*script) as chat:
         variables = configure(home, url)
@@ -90,6 +113,9 @@ async def test_servers_are_listed_asked_and_named_when_they_are_dead(
 
             terminal.type(f"/nobody:compare x{ENTER}")
             await terminal.see("There is no MCP server nobody. /mcp lists them.")
+            await terminal.prompt()
+
+            await interrupt_a_call(terminal, chat)
 
 
 async def test_a_projects_servers_are_shown_before_they_are_trusted(
@@ -108,26 +134,3 @@ async def test_a_projects_servers_are_shown_before_they_are_trusted(
             await terminal.prompt()
             terminal.type(f"/mcp{ENTER}")
             await terminal.see("not started: you did not trust .mcp.json as it is now")
-
-
-async def test_ctrl_c_interrupts_a_call_and_the_server_goes_on(ragforge: Open, home: Path) -> None:
-    rest = Call("weather__sleep", {"seconds": 1_000})
-    script = (Says(calls=(rest,)), Says(calls=(FORECAST,)), Says("It rains."))
-    async with server.serve_http() as url, model(*script) as chat:
-        variables = configure(home, url)
-        async with ragforge(server=chat, size=(40, 200), **variables) as terminal:
-            await terminal.prompt()
-            terminal.type(f"Rest a while{ENTER}")
-            await terminal.prompt(r"Allow\? \[y/a/n\]")
-            terminal.type(f"a2{ENTER}")
-            await terminal.see("Allowed always: weather__*.")
-            await terminal.on_screen("weather__sleep 1000")
-            terminal.type(CTRL_C)
-            await terminal.see("Interrupted. What was done is kept; /retry resumes it.")
-            await terminal.prompt()
-            terminal.type(f"And the weather?{ENTER}")
-            await terminal.see("It rains.")
-            await terminal.prompt()
-            assert "It rains in Rome" in chat.asked_in_turns[2].text
-            terminal.type(f"/permissions{ENTER}")
-            await terminal.see("allow  mcp(weather__*)  (all tools of a server)")
