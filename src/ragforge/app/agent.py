@@ -78,10 +78,10 @@ def open_agent(
             toolbox.make_note_tool(turn.conversation_id),
             make_analyze_tool(turn.asker),
             make_delegate_tool(Delegation(turn.asker, looking, turn.on_event)),
-            *make_server_tools(servers, permissions.require_permission),
         )
-        # Nobody knows what the program's own tools change: a plan is made without them.
-        own = () if plans else own_tools
+        # Nobody knows what these change: a plan is made without them.
+        called = make_server_tools(servers, permissions.require_permission)
+        own = () if plans else (*called, *own_tools)
         return (*looking, *(t for t in others if t.spec.name not in absent), *own)
 
     def find_broken_edits(conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
