@@ -26,6 +26,7 @@ RagForgeError
 │   │   ├── ToolsUnsupported      this model cannot call tools
 │   │   └── ContextOverflow       the request is longer than the model's window
 │   ├── ModelUnavailable          the provider fails; a retry may help
+│   │   ├── ModelUnreachable      nothing answers at the provider's address
 │   │   └── ModelBusy             too many requests; it may say how long to wait
 │   ├── AnswerInterrupted         an answer stopped in the middle
 │   ├── BadAnswer                 the answer cannot be read, or does not fit its schema
@@ -223,6 +224,10 @@ class ContextOverflow(RequestRefused):
 
 class ModelUnavailable(ModelError):
     """The provider fails; a retry may help."""
+
+
+class ModelUnreachable(ModelUnavailable):
+    """Nothing answers at the provider's address."""
 
 
 class ModelBusy(ModelUnavailable):

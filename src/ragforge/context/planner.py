@@ -26,6 +26,9 @@ MOST_RESULTS = 1_000
 LEAST_THRESHOLD = 0.3
 REMEMBERED = 200
 BY_RULES = "rules"
+MOST_FAILURES = 2
+REST = 10
+"""After so many failures one after the other, the rules choose for so many messages."""
 SIMILAR = 0.8
 """The share of common words at which a message reuses the plan of an earlier one."""
 
@@ -60,11 +63,17 @@ class Plan:
 
 @dataclass(slots=True)
 class Planner:
-    """Chooses searches by a model within a time limit, or by rules."""
+    """Chooses searches by a model within a time limit, or by rules.
+
+    A model that fails again and again is left alone for a while: a small one on a slow machine
+    would cost every message its time limit.
+    """
 
     executor: StructuredLLMExecutor | None
     model_name: str
     seconds: float
+    _failures: int = 0  # since the model last answered
+    _rest: int = 0  # for so many messages the model is not asked
     _known: OrderedDict[frozenset[str], Plan] = field(default_factory=OrderedDict)
 
     async def plan(self, message: str, surroundings: str = "") -> Plan:
@@ -74,6 +83,10 @@ class Planner:
         """
         if self.executor is None:
             return Plan(tuple(plan_searches(message)), BY_RULES)
+        if self._rest:
+            self._rest -= 1
+            problem = f"{self.model_name} failed before: it is asked again later"
+            return Plan(tuple(plan_searches(message)), BY_RULES, problem)
         words = frozenset(WORDS.query(message))
         if (known := self._find_similar(words)) is not None:
             return replace(known, made_by="an earlier plan")
@@ -84,6 +97,7 @@ class Planner:
             return self._fall_back(message, f"took longer than {self.seconds:g} s")
         except ModelError as error:
             return self._fall_back(message, str(error))
+        self._failures = 0
         if not (calls := _pick_calls(chosen)):
             return Plan(tuple(plan_searches(message)), BY_RULES, f"{self.model_name} chose nothing")
         why = shorten(" ".join(chosen.reasoning.split()), REASONING_CHARS)
@@ -95,6 +109,9 @@ class Planner:
     def _fall_back(self, message: str, problem: str) -> Plan:
         log.warning("Choosing searches by %s failed: %s", self.model_name, problem)
         problem = f"{problem}; rules chose instead"
+        self._failures += 1
+        if self._failures >= MOST_FAILURES:
+            self._failures, self._rest = 0, REST
         return Plan(tuple(plan_searches(message)), BY_RULES, problem, self.model_name)
 
     def _find_similar(self, words: frozenset[str]) -> Plan | None:

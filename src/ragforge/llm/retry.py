@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ragforge.errors import ModelBusy, ModelError, ModelUnavailable
+from ragforge.errors import ModelBusy, ModelError, ModelUnavailable, ModelUnreachable
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +22,7 @@ class RetryPolicy:
     """How often to try and how long to wait, in seconds."""
 
     attempts: int = 5
+    connects: int = 2  # attempts while nothing answers at the address: each may take long
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
@@ -31,7 +32,8 @@ class RetryPolicy:
         A provider's own time is used, up to the longest wait. If it is longer, the error is
         raised, so that the user learns of it.
         """
-        if attempt >= self.attempts:
+        most = self.connects if isinstance(error, ModelUnreachable) else self.attempts
+        if attempt >= min(most, self.attempts):
             return None
         if isinstance(error, ModelBusy) and error.retry_after is not None:
             return error.retry_after if error.retry_after <= self.longest_wait else None

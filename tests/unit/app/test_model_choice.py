@@ -11,7 +11,7 @@ from ragforge.app.model_choice import find_models, try_model
 from ragforge.app.models import open_chat_model
 from ragforge.config import Settings
 from ragforge.config.services import SERVICES
-from ragforge.errors import InputError, KeyRejected, ModelUnavailable
+from ragforge.errors import InputError, KeyRejected, ModelUnreachable
 from tests.fakes.chat_server import ChatServer, Fails
 from tests.fakes.http_server import Answered, Asked, HttpServer
 from tests.fakes.wires import OpenAiWire, Says
@@ -89,7 +89,7 @@ async def test_a_model_that_does_not_answer_says_why(monkeypatch: pytest.MonkeyP
         monkeypatch.setitem(SERVICES, "groq", place)
         with pytest.raises(KeyRejected, match="GROQ_API_KEY"):
             await try_model(SETTINGS, "groq:llama")
-    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9"):
+    with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1:9 cannot be reached: .*failed\."):
         await try_model(SETTINGS, "ollama:qwen3")
     with pytest.raises(InputError, match="is no model"):
         await try_model(SETTINGS, "qwen3")

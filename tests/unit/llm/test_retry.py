@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.chat import Usage
-from ragforge.errors import KeyRejected, ModelBusy, ModelError, ModelUnavailable, SpendCapReached
+from ragforge.errors import (
+    KeyRejected,
+    ModelBusy,
+    ModelError,
+    ModelUnavailable,
+    ModelUnreachable,
+    SpendCapReached,
+)
 from ragforge.llm.retry import RetryPolicy, with_retries
 from ragforge.llm.spend import Meter
 
@@ -49,6 +56,13 @@ async def test_a_provider_that_asks_for_too_long_is_given_up_at_once() -> None:
 async def test_the_last_failure_is_reported() -> None:
     with pytest.raises(ModelUnavailable, match="fourth"):
         await waits_of([ModelUnavailable(n) for n in ("first", "second", "third", "fourth")])
+
+
+async def test_an_address_where_nothing_answers_is_tried_twice() -> None:
+    assert len(await waits_of([ModelUnreachable("first")])) == 1
+
+    with pytest.raises(ModelUnreachable, match="second"):
+        await waits_of([ModelUnreachable(n) for n in ("first", "second")])
 
 
 async def test_what_time_does_not_mend_is_not_tried_again() -> None:

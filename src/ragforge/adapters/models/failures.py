@@ -14,6 +14,7 @@ from ragforge.errors import (
     ModelBusy,
     ModelError,
     ModelUnavailable,
+    ModelUnreachable,
     RequestRefused,
     ToolsUnsupported,
 )
@@ -41,6 +42,8 @@ def translate_error(
     place = f"{model} at {address}" if address else model
     if isinstance(error, theirs.ModelContextWindowExceededError) or says_overflow(error, said):
         return ContextOverflow(f"The request is too long for {model}: {said}")
+    if (reason := _find_reason_unreachable(error)) is not None:
+        return ModelUnreachable(f"{place} cannot be reached: {reason}")
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return _translate_status(
@@ -61,11 +64,25 @@ def translate_error(
         case theirs.ModelTimeoutError() | TimeoutError():
             return ModelUnavailable(f"{place} did not answer in time.")
         case theirs.ModelAPIError() | httpx2.HTTPError() | ConnectionError():
-            return ModelUnavailable(f"{place} cannot be reached or broke off: {said}")
+            return ModelUnavailable(f"{place} broke off: {said}")
     if type(error).__module__.partition(".")[0] in {"openai", "anthropic", "google", "httpcore2"}:
-        return ModelUnavailable(f"{place} cannot be reached or broke off: {said}")
+        return ModelUnavailable(f"{place} broke off: {said}")
     # A chunk may have any shape, and the libraries stumble over it in any way.
     return BadAnswer(f"The answer of {model} cannot be read: {said or type(error).__name__}")
+
+
+def _find_reason_unreachable(error: BaseException) -> str | None:
+    """Return why no connection was made, or None if there was one."""
+    import httpx2
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, httpx2.ConnectTimeout):
+            return "it does not answer."
+        if isinstance(cause, httpx2.ConnectError | ConnectionRefusedError):
+            return f"{str(cause).rstrip('.') or 'no connection is made'}."
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def _translate_status(

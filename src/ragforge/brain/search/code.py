@@ -24,7 +24,7 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import find_identifiers
-from ragforge.search.rank import Candidates, rank
+from ragforge.search.rank import Candidates, RankedScope, rank
 from ragforge.search.relevance import (
     BEST_HITS,
     MIN_HIT_RELEVANCE,
@@ -95,6 +95,7 @@ class CodeFinder:
         ranked = rank(question, found, self.tokeniser, limit, weights, asked.groups)
         scopes = await self.code.scopes([place.id for place in ranked])
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
+        ranked = _leave_out_doubles(ranked, scopes)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
         likely = estimate_relevance(question, found, best, self.tokeniser, least, asked.english)
@@ -166,6 +167,22 @@ class CodeFinder:
             inside = [scope for scope in scopes if _is_under(scope.file, under)]
             found += inside[:SAME_NAME]
         return found
+
+
+def _leave_out_doubles(
+    ranked: Sequence[RankedScope], scopes: Mapping[str, Scope]
+) -> list[RankedScope]:
+    """Leave out a file that is nothing but one scope, if that is found too: it is the same code."""
+    inner = {_find_lines(one) for one in scopes.values() if one.type not in WHOLE_FILES}
+    return [
+        place
+        for place in ranked
+        if scopes[place.id].type not in WHOLE_FILES or _find_lines(scopes[place.id]) not in inner
+    ]
+
+
+def _find_lines(scope: Scope) -> tuple[str, int, int]:
+    return scope.file, scope.start_line, scope.end_line
 
 
 def keep_relevant(hits: Sequence[CodeHit], least: float = MIN_RELEVANCE) -> RelevantHits[CodeHit]:

@@ -141,7 +141,7 @@ async def test_another_project_is_not_searched(engines: Engines, tmp_path: Path)
 
     hits = await brain_of(store, tmp_path / "one", ToyEmbedder()).search("the function", limit=50)
 
-    assert {hit.scope.name for hit in hits} == {"the_one_function", "a"}
+    assert {hit.scope.name for hit in hits} == {"the_one_function"}
     assert await brain_of(store, tmp_path / "three").search("function") == []
 
 
@@ -233,3 +233,13 @@ async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> Non
     name = locks.name_ingestion_lock(bundled.project_id)
     async with locks.hold_lock(bundled.ingester.locks, name, bundled.ingester.holder):
         assert await bundled.find_relevant_code("the price") == RelevantHits((), INGESTING)
+
+
+async def test_a_file_of_one_function_is_found_once(engines: Engines, tmp_path: Path) -> None:
+    write(tmp_path, {"greet.py": 'def greet(name): return "Hello " + name\n', **MORE})
+    brain = brain_of(await engines.empty("sqlite"), tmp_path, BundledEmbedder())
+    await brain.ingest()
+
+    found = [hit.scope for hit in await brain.search("greet a person by name")]
+
+    assert [scope.type for scope in found if scope.file == "greet.py"] == ["function"]

@@ -1,0 +1,26 @@
+"""Who chooses the searches of the files: the model, or rules where it is no help."""
+
+from __future__ import annotations
+
+from ragforge.context.planner import BY_RULES, REST, Planner
+from ragforge.llm.ask import Asker
+from ragforge.llm.executor import StructuredLLMExecutor
+from tests.fakes.scripted_model import ScriptedModel
+
+NOUNS = ("login", "cart", "price", "invoice", "customer", "parser")
+
+
+async def test_a_model_that_fails_again_and_again_is_left_alone_for_a_while() -> None:
+    model = ScriptedModel(lambda request: "I would rather not.")
+    planner = Planner(StructuredLLMExecutor(Asker(model)), model.name, 5.0)
+
+    plans = [await planner.plan(f"Where is the {noun} tested?") for noun in NOUNS]
+
+    assert [plan.instead_of for plan in plans] == [model.name] * 2 + [""] * 4
+    assert {plan.made_by for plan in plans} == {BY_RULES}
+    assert "failed before" in plans[2].problem
+    asked = len(model.asked)
+    for number in range(REST - 4):
+        await planner.plan(f"Where is number {number}?")
+    assert len(model.asked) == asked
+    assert (await planner.plan("Where is the cookie?")).instead_of == model.name
