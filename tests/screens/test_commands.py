@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from tests.fakes.terminal import DOWN, ENTER, TAB
+from tests.fakes.terminal import DOWN, ENTER, ESCAPE, TAB
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
 
@@ -89,6 +90,26 @@ async def test_another_model_may_answer(ragforge: Open) -> None:
             await terminal.see("openai:gpt-4o-mini answers from now on.")
             terminal.type(f"Who are you?{ENTER}")
             await terminal.see("I am here.")
+
+
+async def test_a_model_is_picked_and_kept(ragforge: Open, home: Path) -> None:
+    async with ragforge() as terminal:
+        await terminal.prompt()
+        terminal.type(f"/model{ENTER}")
+        await terminal.on_screen("Search:")
+        terminal.type("gpt")
+        await terminal.on_screen("openai:gpt-5-mini")
+        terminal.type(ENTER)
+        await terminal.see("openai:gpt-5-mini answers from now on.")
+        await terminal.prompt()
+        terminal.type(f"/model save{ENTER}")
+        await terminal.see("openai:gpt-5-mini answers in later sessions:")
+        await terminal.prompt()
+        terminal.type(f"/model{ENTER}")
+        await terminal.on_screen("(answers now)")
+        terminal.type(ESCAPE)
+        await terminal.see("openai:gpt-5-mini answers.")
+    assert (home / "user.yaml").read_text() == "llm:\n  model: openai:gpt-5-mini\n"
 
 
 async def test_reasoning_is_shown_whole_if_wanted(ragforge: Open) -> None:

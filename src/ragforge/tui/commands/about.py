@@ -1,10 +1,9 @@
-"""Commands about RagForge itself: /status, /model, /verbose, /quit."""
+"""Commands about RagForge itself: /status, /verbose, /quit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.app.models import NO_CHAT_MODEL
 from ragforge.show.project import show_status
 from ragforge.show.sessions import count_turns, name_session
 from ragforge.tui.commands.command import Command
@@ -27,18 +26,6 @@ async def status(terminal: Terminal, argument: str) -> None:
     show_status(await app.code.status(), await app.jobs.count())
 
 
-async def model(terminal: Terminal, argument: str) -> None:
-    screen = terminal.screen
-    if not argument:
-        current = terminal.app.model
-        screen.say(f"{current} answers. /model NAME asks another." if current else NO_CHAT_MODEL)
-        return
-    terminal.app = terminal.app.with_model(argument)
-    now = terminal.app.model
-    screen.say(f"{now} answers from now on." if now else "No model answers from now on.")
-    screen.note(f"To keep it: ragforge model {now or 'none'}")
-
-
 async def verbose(terminal: Terminal, argument: str) -> None:
     terminal.verbose = not terminal.verbose
     how = "shown in full" if terminal.verbose else "one line"
@@ -51,7 +38,6 @@ async def quit_(terminal: Terminal, argument: str) -> None:
 
 COMMANDS = (
     Command("status", "", "Session, model, store, and what is known of the code", status),
-    Command("model", "[NAME]", "Who answers, or let another model answer", model),
     Command("verbose", "", "Show the model's reasoning in full, or on one line", verbose),
     Command("quit", "", "Leave", quit_),
 )

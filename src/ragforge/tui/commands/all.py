@@ -15,6 +15,7 @@ from ragforge.tui.commands import (
     diff,
     jobs,
     memory,
+    model,
     modes,
     permissions,
     rewind,
@@ -55,6 +56,7 @@ async def show_help(terminal: Terminal, argument: str) -> None:
 COMMANDS: tuple[Command, ...] = (
     Command("help", "", "All commands and keys", show_help),
     *about.COMMANDS,
+    *model.COMMANDS,
     *turns.COMMANDS,
     *diff.COMMANDS,
     *rewind.COMMANDS,
