@@ -69,6 +69,16 @@ async def test_without_a_model_what_was_found_is_the_answer(ragforge: Open) -> N
         await terminal.prompt()
 
 
+async def test_what_is_typed_while_it_starts_is_sent(ragforge: Open) -> None:
+    async with ragforge(size=(30, 150)) as terminal:
+        terminal.type(f"Where is the login?{ENTER}And the c")
+        await terminal.see("src/login.py:1  login")
+        await terminal.on_screen("❯ And the c")
+        terminal.type(f"art?{ENTER}")
+        await terminal.see("❯ And the cart?")
+        await terminal.prompt()
+
+
 async def test_an_answer_streams_in_as_markdown_and_stays_in_the_scrollback(
     ragforge: Open,
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import signal
 import sys
 from collections.abc import Coroutine, Iterator
@@ -68,6 +70,24 @@ def hide_typing() -> Iterator[None]:
     finally:
         with suppress(OSError, ValueError, _TermiosError):  # the terminal may be gone
             termios.tcsetattr(stdin, termios.TCSANOW, before)
+
+
+def read_typed_lines() -> str:
+    """Return the lines that were typed before the terminal was ours; what has no end yet stays.
+
+    A terminal that nobody has set up turns Enter into a line feed, which a prompt takes for
+    another line: it would never be sent.
+    """
+    typed = b""
+    with suppress(ImportError, OSError, ValueError, _TermiosError):
+        import termios
+
+        stdin = sys.stdin.fileno()
+        if not termios.tcgetattr(stdin)[3] & termios.ICANON:
+            return ""  # single keys would be read, and the prompt reads them better
+        while select.select([stdin], [], [], 0)[0] and (more := os.read(stdin, 4096)):
+            typed += more
+    return typed.decode(errors="replace")
 
 
 def forget_typed() -> None:

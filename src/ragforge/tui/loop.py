@@ -17,7 +17,7 @@ from ragforge.tui.commands.servers import find_prompt, list_named, list_prompts,
 from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
-from ragforge.tui.keyboard import hide_typing
+from ragforge.tui.keyboard import hide_typing, read_typed_lines
 from ragforge.tui.prompt import Prompt
 from ragforge.tui.toolbar import format_mode, format_toolbar, watch_jobs
 
@@ -45,6 +45,7 @@ async def converse(terminal: Terminal) -> None:
         lambda: format_mode(terminal.mode),
         lambda: change_mode(terminal),
     )
+    prompt.type_ahead(read_typed_lines())
     following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))
     connecting = asyncio.create_task(_connect_servers(terminal))
     try:

@@ -9,7 +9,9 @@ from prompt_toolkit.application import get_app_or_none, run_in_terminal
 from prompt_toolkit.filters import Condition, completion_is_selected
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.input.typeahead import store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
 from prompt_toolkit.styles import Style
 
 from ragforge.show.screen import Signs
@@ -75,6 +77,12 @@ class Prompt:
             return await self._session.prompt_async(self._format_sign, default=draft)
         finally:
             self._touch()
+
+    def type_ahead(self, text: str) -> None:
+        """Take a text as if it were typed at the next prompt; each line is sent."""
+        keys: list[KeyPress] = []
+        Vt100Parser(keys.append).feed_and_flush(text.replace("\n", "\r"))
+        store_typeahead(self._session.input, keys)
 
     def _format_sign(self) -> StyleAndTextTuples:
         lead = self._lead()
